@@ -83,7 +83,7 @@ fn options() -> Options {
         segment_bytes_first: SEGMENT_BYTES,
         segment_bytes_max: 4 * SEGMENT_BYTES,
         undurable_bytes_max: 1 << 20,
-        lane_bytes: 4 << 20,
+        log_buffer_bytes: 4 << 20,
         shards: 16,
         blocks: 1,
         now_ms: 1000,
@@ -112,21 +112,21 @@ fn recover(disk: &FakeDisk, from: Position) -> Result<Frames, OpenError> {
 fn journal_of(disk: &FakeDisk, lengths: impl Iterator<Item = usize>) -> (Frames, Position) {
     let (mut opened, mut frames) = open(disk, 0).expect("a new journal");
     let mut from = 0;
-    let mut lane = opened.journal.lane();
+    let mut log_buffer = opened.journal.log_buffer();
     for (index, length) in lengths.enumerate() {
         let payload = if length % 2 == 0 { vec![index as u8; length] } else { marks(index, length) };
         while opened.maker.step().is_none() {}
-        let claim = lane.try_admit(payload.len() as u64, Purpose::Grow).expect("spares are there and nothing waits");
-        let ticket = lane.take(claim, payload.len() as u64);
+        let claim = log_buffer.try_admit(payload.len() as u64, Purpose::Grow).expect("spares are there and nothing waits");
+        let ticket = log_buffer.take(claim, payload.len() as u64);
         frames.push((ticket.position, payload.clone()));
-        lane.hand_over(ticket, index as u64, &mut payload.clone());
+        log_buffer.hand_over(ticket, index as u64, &mut payload.clone());
         write(&mut opened);
         if index % 5 == 4 {
             if index % 2 == 0 {
                 opened.writer.stop().expect("a clean stop");
             }
             opened = open(disk, from).expect("a true journal").0;
-            lane = opened.journal.lane();
+            log_buffer = opened.journal.log_buffer();
             if index % 3 == 0 {
                 from = opened.journal.durable();
                 opened.journal.release_below(from);

@@ -344,17 +344,17 @@ fn wide(column: &[u8], place: usize) -> usize {
 }
 
 fn sum_narrow(column: &[u8]) -> usize {
-    // Four lanes of sixteen bits, of which each takes two lengths of eight: 128 times two are below 2^16.
+    // Four log buffers of sixteen bits, of which each takes two lengths of eight: 128 times two are below 2^16.
     const EVEN: u64 = 0x00ff_00ff_00ff_00ff;
     const LANES_FULL: usize = 8 * 128;
     let mut sum = 0;
     for part in column.chunks(LANES_FULL) {
         let mut eights = part.chunks_exact(8);
-        let lanes = (&mut eights).fold(0u64, |lanes, eight| {
+        let log_buffers = (&mut eights).fold(0u64, |log_buffers, eight| {
             let eight = u64::from_le_bytes(eight.try_into().expect("eight bytes"));
-            lanes + (eight & EVEN) + (eight >> 8 & EVEN)
+            log_buffers + (eight & EVEN) + (eight >> 8 & EVEN)
         });
-        sum += [0, 16, 32, 48].map(|shift| (lanes >> shift) as u16 as usize).iter().sum::<usize>();
+        sum += [0, 16, 32, 48].map(|shift| (log_buffers >> shift) as u16 as usize).iter().sum::<usize>();
         sum += eights.remainder().iter().map(|&length| usize::from(length)).sum::<usize>();
     }
     sum

@@ -71,7 +71,7 @@ pub use script::function::{LibraryRequest, RestorePolicy, library_request};
 pub use server::monitor::{REDACTED, is_shown, may_be_secret, secret_arguments, shown};
 pub use session::{
     ClientFilter, Facts, FunctionStats, ItemEvent, MemoryFigures, PrefixCounts, ReplyMode, RunningFunction, Saving,
-    Session, SlowEntry, Spikes, Switch, Topic, TrackWhen, Tracking,
+    Session, SlowEntry, SlowEvents, Switch, Topic, TrackWhen, Tracking,
 };
 pub use spec::{
     Access, Arity, Begin, BeginGather, BeginRange, BeginSweep, CommandSpec, Find, Flag, Gather, Group, KeySpec, Local,

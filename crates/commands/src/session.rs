@@ -173,7 +173,7 @@ pub trait Session {
     fn reset_statistics(&mut self);
     /// Sets the counters of memcached's items to zero, and forgets what was counted of prefixes.
     fn reset_item_statistics(&mut self);
-    /// Sets the counters of the queue door to zero.
+    /// Sets the counters of the queue port to zero.
     fn reset_queue_statistics(&mut self);
     /// Counts requests for items by the prefixes of their keys from now on, or no longer.
     fn count_prefixes(&mut self, on: bool);
@@ -181,10 +181,10 @@ pub trait Session {
     fn prefix_counts(&self) -> Vec<(Vec<u8>, PrefixCounts)>;
     /// What INFO tells of these sections (lower case; none: the default ones).
     fn info(&self, sections: &[String]) -> String;
-    /// What `stats` of the memcached door tells of this topic (none: of all in general): names and values. `None`: there is no
+    /// What `stats` of the memcached port tells of this topic (none: of all in general): names and values. `None`: there is no
     /// such topic.
     fn memcached_facts(&self, topic: &str) -> Option<Facts>;
-    /// Likewise, of the queue door.
+    /// Likewise, of the queue port.
     fn queue_facts(&self, topic: &str) -> Option<Facts>;
     /// The newest entries of the slow log.
     fn slowlog(&self, entries_max: usize) -> Vec<SlowEntry>;
@@ -193,7 +193,7 @@ pub trait Session {
     /// Empties it.
     fn slowlog_reset(&mut self);
     /// What took long.
-    fn latency(&self) -> Vec<Spikes>;
+    fn latency(&self) -> Vec<SlowEvents>;
     /// Forgets what took long, of these kinds of event, or all if none is named; how many kinds.
     fn latency_reset(&mut self, events: &[&[u8]]) -> usize;
     /// Of each command that was called, as COMMAND names it: microseconds, and how many calls took at most so long.
@@ -310,7 +310,7 @@ pub struct SlowEntry {
 
 /// Events of one kind that took long.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Spikes {
+pub struct SlowEvents {
     /// What kind: `command`, or `fast-command` of those that are quick as a rule.
     pub event: String,
     /// When, in seconds since the epoch, and how long the longest of that second took, in milliseconds; the oldest first.

@@ -165,7 +165,7 @@ pub enum Group {
     Transactions,
     /// Of scripts.
     Scripting,
-    /// Of the memcached door, on texts.
+    /// Of the memcached port, on texts.
     Memcached,
     /// Of the server.
     Server,

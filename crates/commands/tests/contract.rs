@@ -131,7 +131,7 @@ const ANY_KIND: &[(&str, &str)] = &[
 
 /// Whether a command of a kind does not mind another.
 fn minds_no_kind(command: &CommandSpec) -> bool {
-    // Another kind is no item, and so a miss; and no queue to whoever reads by that door.
+    // Another kind is no item, and so a miss; and no queue to whoever reads by that port.
     let is_miss = command.group == Group::Memcached || (command.name.starts_with("MQ.") && command.name != "MQ.SET");
     is_miss || ANY_KIND.iter().any(|(name, _)| *name == command.name)
 }
@@ -280,7 +280,7 @@ proptest! {
 
     /// Which commands touch so much that they are run ahead is said elsewhere; any might.
     #[test]
-    fn a_command_that_is_rehearsed_does_what_it_does_at_once(
+    fn a_command_that_is_speculated_does_what_it_does_at_once(
         numbers in prop::collection::vec(any::<u32>(), 200..1200),
     ) {
         let mut worlds = [World::new(Protocol::Resp2), World { rehearses: true, ..World::new(Protocol::Resp2) }];

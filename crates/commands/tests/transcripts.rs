@@ -45,7 +45,7 @@ fn restarted_after_each_request() {
 }
 
 #[test]
-fn rehearsed_and_played() {
+fn speculated_and_played() {
     check(|| World { rehearses: true, ..World::new(Protocol::Resp2) });
 }
 

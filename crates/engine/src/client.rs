@@ -46,12 +46,12 @@ pub struct Client {
     pub watching: AtomicUsize,
     /// Bytes of replies not sent yet.
     pub output_bytes: AtomicUsize,
-    /// Bytes of messages that wait in its mailbox.
+    /// Bytes of messages that wait in its subscriber queue.
     pub mail_bytes: AtomicU64,
     /// Subscriptions to channels, shard channels and patterns.
     pub subscriptions: [AtomicU32; 3],
     /// What it alone is told.
-    pub(crate) notices: ClientPushes,
+    pub(crate) pushes: ClientPushes,
     /// It is shown all requests.
     pub(crate) is_monitor: AtomicBool,
     /// How its reads are tracked.
@@ -160,7 +160,7 @@ impl Client {
             pinned_bytes: AtomicU64::new(0),
             mail_bytes: AtomicU64::new(0),
             subscriptions: Default::default(),
-            notices: ClientPushes::default(),
+            pushes: ClientPushes::default(),
             is_monitor: AtomicBool::new(false),
             tracking: TrackingSign::default(),
             cut_off_bytes: AtomicU64::new(0),
@@ -209,9 +209,9 @@ impl Client {
         1024 + self.output_bytes.load(Relaxed) as u64 + self.told_bytes() + self.pinned_bytes()
     }
 
-    /// Messages and notices that wait for it, in bytes.
+    /// Messages and pushes that wait for it, in bytes.
     pub fn told_bytes(&self) -> u64 {
-        self.mail_bytes.load(Relaxed) + self.notices.bytes()
+        self.mail_bytes.load(Relaxed) + self.pushes.bytes()
     }
 
     /// Changes what it told of itself.
@@ -239,7 +239,7 @@ impl Client {
         self.cut_off_bytes() > 0
     }
 
-    /// Has the connection look whether there are notices for it.
+    /// Has the connection look whether there are pushes for it.
     pub(crate) fn wake(&self) {
         let waker = self.idle.lock().expect("no holder panics").take();
         waker.into_iter().for_each(Waker::wake);

@@ -61,9 +61,9 @@ pub struct CommandCounters {
 pub struct Counters {
     /// By the index of the command.
     pub by_command: Box<[CommandCounters]>,
-    /// What the memcached door counts, by the names that it has for it.
+    /// What the memcached port counts, by the names that it has for it.
     pub(crate) items: [Counter; ItemCount::NAMES.len()],
-    /// What the queue door counts.
+    /// What the queue port counts.
     pub(crate) queues: QueueCounters,
     /// Requests.
     pub commands: Counter,

@@ -33,7 +33,7 @@ use sync::gate::Gate;
 /// Our own version.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// Threads beside the workers that take shard locks, at most: loaders, keeper, checkpointer, and room for more.
+/// Threads beside the workers that take shard locks, at most: loaders, housekeeper, checkpointer, and room for more.
 const BACKGROUND_MEMBERS_MAX: usize = 32;
 
 /// What all threads share.
@@ -51,7 +51,7 @@ pub struct Engine {
     /// Connections.
     pub clients: Clients,
     /// What is subscribed to.
-    pub(crate) board: SubscriptionRegistry,
+    pub(crate) registry: SubscriptionRegistry,
     /// Which keyspace notifications are made: [`Classes::bits`].
     event_classes: AtomicU32,
     /// Settings.
@@ -65,10 +65,10 @@ pub struct Engine {
     /// The slow log.
     pub slowlog: SlowLog,
     /// What took long.
-    pub spikes: LatencyMonitor,
+    pub latency_monitor: LatencyMonitor,
     /// Who may have kept which keys.
     pub(crate) tracker: Tracker,
-    /// Flushes of the memcached door that are still to come.
+    /// Flushes of the memcached port that are still to come.
     pub(crate) flushes: Flushes,
     /// Counts of `stats detail`, by prefixes of keys.
     pub(crate) prefixes: PrefixMap,
@@ -81,9 +81,9 @@ pub struct Engine {
     /// Scripts that are known, and those that run long.
     pub scripts: Scripts,
     /// Where big values go to be dropped.
-    pub freer: DeferredDrop,
-    /// Where commands are rehearsed that touch very much.
-    pub backstage: OffloadPool,
+    pub deferred_drop: DeferredDrop,
+    /// Where commands run speculatively that touch very much.
+    pub offload: OffloadPool,
     /// Bytes of the clones in frames that are on their way to the journal: the most that it pins.
     pub journal_clones_bytes: Arc<AtomicU64>,
     /// When the server was ready.
@@ -92,7 +92,7 @@ pub struct Engine {
     pub run_id: String,
     /// Port told by INFO.
     pub port: AtomicU32,
-    /// Whether the expirer runs (DEBUG SET-ACTIVE-EXPIRE).
+    /// Whether the expire cycle runs (DEBUG SET-ACTIVE-EXPIRE).
     pub active_expire: AtomicBool,
     /// What recovery found.
     pub recovery: Option<Recovery>,
@@ -152,7 +152,7 @@ impl Engine {
             journal,
             hooks: Hooks::default(),
             clients: Clients::default(),
-            board: SubscriptionRegistry::new(parts.workers),
+            registry: SubscriptionRegistry::new(parts.workers),
             event_classes: AtomicU32::new(current.event_classes.bits()),
             settings: parts.settings,
             // The last set counts for background threads.
@@ -160,7 +160,7 @@ impl Engine {
             errors: Errors::default(),
             rates: Rates::default(),
             slowlog: SlowLog::default(),
-            spikes: LatencyMonitor::default(),
+            latency_monitor: LatencyMonitor::default(),
             prefixes: PrefixMap::default(),
             tracker: Tracker::default(),
             flushes: Flushes::default(),
@@ -168,8 +168,8 @@ impl Engine {
             monitors: Monitors::default(),
             pause: Pause::default(),
             scripts: Scripts::default(),
-            freer: DeferredDrop::default(),
-            backstage: OffloadPool::default(),
+            deferred_drop: DeferredDrop::default(),
+            offload: OffloadPool::default(),
             journal_clones_bytes: Arc::default(),
             run_id,
             port: AtomicU32::new(u32::from(current.port)),
@@ -216,7 +216,7 @@ impl Engine {
     /// Whether anybody may be told of what happens to keys.
     #[inline]
     pub(crate) fn tells_events(&self) -> bool {
-        self.event_classes().tells() && self.board.is_used()
+        self.event_classes().tells() && self.registry.is_used()
     }
 
     /// Whether a reply that has seen `position` may leave under the policy in force, or under `always`: once everything below
@@ -262,7 +262,7 @@ impl Engine {
         self.auth_failures.reset_total();
     }
 
-    /// `stats reset` of the memcached door.
+    /// `stats reset` of the memcached port.
     pub(crate) fn reset_item_statistics(&self) {
         self.counters.iter().for_each(Counters::reset_items);
         self.prefixes.clear();
@@ -313,7 +313,7 @@ impl Engine {
     pub(crate) fn note_spike(&self, event: &'static str, took_ms: u64) {
         let threshold_ms = self.settings.current().latency_monitor_ms;
         if threshold_ms > 0 && took_ms >= threshold_ms {
-            self.spikes.note(event, self.clock.wall() / 1000, took_ms);
+            self.latency_monitor.note(event, self.clock.wall() / 1000, took_ms);
         }
     }
 

@@ -7,7 +7,7 @@ use crate::thread_cpu_time::ThreadCpuTime;
 use crate::tracking::{InvalidatedClients, tell_changes};
 use base::limits::SHARDS;
 use journal::{LogBuffer, Purpose, Refusal};
-use keyspace::{Log, IndexStep, Plan, Tx};
+use keyspace::{IndexStep, Log, Plan, Tx};
 use quanta::Instant;
 use std::any::Any;
 use std::sync::Mutex;
@@ -57,32 +57,32 @@ impl DeferredDrop {
 pub struct ExpireCycle {
     engine: std::sync::Arc<Engine>,
     member: Member,
-    lane: Option<LogBuffer>,
+    log_buffer: Option<LogBuffer>,
     log: Log,
     plan: Plan,
     /// Journal room for each removal of this pass, and of the next one: a message that moves may need more than is usual.
     room_bytes: u64,
     room_bytes_next: u64,
     /// Workers for whose connections there are messages.
-    rung: Vec<u16>,
+    notified: Vec<u16>,
     own_time: ThreadCpuTime,
 }
 
 impl ExpireCycle {
-    /// The expirer of `engine`.
+    /// The expire cycle of `engine`.
     pub fn new(engine: std::sync::Arc<Engine>) -> Self {
         let member = engine.member();
-        let lane = engine.journal.as_ref().map(|journal| journal.lane());
+        let log_buffer = engine.journal.as_ref().map(|journal| journal.log_buffer());
         let own_time = ThreadCpuTime::of_background();
         Self {
             engine,
             member,
-            lane,
+            log_buffer,
             log: Log::default(),
             plan: Plan::default(),
             room_bytes: 0,
             room_bytes_next: 0,
-            rung: Vec::new(),
+            notified: Vec::new(),
             own_time,
         }
     }
@@ -95,7 +95,7 @@ impl ExpireCycle {
             self.drop_dead(shard);
             if self.engine.active_expire.load(Relaxed) {
                 more |= self.expire(shard);
-                self.lane.iter_mut().for_each(LogBuffer::end_turn);
+                self.log_buffer.iter_mut().for_each(LogBuffer::end_turn);
             }
         }
         more
@@ -106,12 +106,12 @@ impl ExpireCycle {
         let has_dead =
             self.engine.keyspace.shard(shard).try_read().is_some_and(|state| state.has_dead(&self.engine.keyspace));
         if has_dead && let Some(dead) = self.engine.keyspace.take_dead_sections(shard) {
-            self.engine.freer.free(Box::new(dead));
+            self.engine.deferred_drop.free(Box::new(dead));
         }
     }
 
     fn expire(&mut self, shard: usize) -> bool {
-        let Self { engine, member, lane, log, plan, room_bytes, room_bytes_next, rung, own_time } = self;
+        let Self { engine, member, log_buffer, log, plan, room_bytes, room_bytes_next, notified, own_time } = self;
         let Some(_inside) = member.enter() else { return true };
         let now = engine.clock.now();
         let Some(state) = engine.keyspace.shard(shard).try_read() else { return false };
@@ -125,11 +125,15 @@ impl ExpireCycle {
         }
         if engine.keyspace.order().is_behind() {
             if let IndexStep::Garbage(names) = engine.keyspace.help_order() {
-                engine.freer.free(names);
+                engine.deferred_drop.free(names);
             }
             return true;
         }
-        let claim = match lane.as_ref().map(|lane| lane.try_admit(*room_bytes, Purpose::Shrink)).transpose() {
+        let claim = match log_buffer
+            .as_ref()
+            .map(|log_buffer| log_buffer.try_admit(*room_bytes, Purpose::Shrink))
+            .transpose()
+        {
             Ok(claim) => claim,
             Err(Refusal::Poisoned | Refusal::Full | Refusal::TooLong) => return false,
             Err(Refusal::Wait) => {
@@ -175,7 +179,7 @@ impl ExpireCycle {
         crate::session::mark_watches(engine, &mut tx);
         let tells = engine.tracker.is_used();
         let stamp = (tells || !tx.notes().is_empty()).then(Stamp::unset);
-        stamp.iter().for_each(|stamp| crate::session::post_notes(engine, tx.notes(), stamp, rung));
+        stamp.iter().for_each(|stamp| crate::session::post_notes(engine, tx.notes(), stamp, notified));
         let bytes_max = engine.settings.current().output_limits.pubsub.hard_bytes;
         let mut told = InvalidatedClients { bytes_max, ..InvalidatedClients::default() };
         if tells {
@@ -183,19 +187,19 @@ impl ExpireCycle {
         }
         let (expired, garbage) = (tx.expired, tx.take_garbage());
         let tell = |seen| stamp.iter().for_each(|stamp| stamp.set(seen, false));
-        let seen = crate::session::hand_over(engine, tx, claim, lane.as_mut(), tell, Tx::end);
+        let seen = crate::session::hand_over(engine, tx, claim, log_buffer.as_mut(), tell, Tx::end);
         if !served.replies.is_empty() {
             served.answer(seen);
         }
         told.wake();
-        rung.drain(..).for_each(|worker| engine.board.inbox(usize::from(worker)).bell.notify());
+        notified.drain(..).for_each(|worker| engine.registry.worker_queue(usize::from(worker)).notifier.notify());
         let counters = engine.counters.last().expect("there is one for background threads");
         let held = began.elapsed();
         engine.note_background_hold(own_time.of(held.as_nanos() as u64));
         engine.note_spike("expire-cycle", held.as_millis() as u64);
         counters.expired.add(u64::from(expired));
         if !garbage.is_empty() {
-            engine.freer.free(Box::new(garbage));
+            engine.deferred_drop.free(Box::new(garbage));
         }
         more
     }

@@ -1,4 +1,4 @@
-//! A turnstile: a line in which tasks of one worker stand: the first goes on, and the next when that one leaves.
+//! A FIFO lock: a line in which tasks of one worker stand: the first goes on, and the next when that one leaves.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -14,14 +14,14 @@ pub(crate) struct FifoLock {
 
 /// A place in a line: dropped, the next one moves up.
 pub(crate) struct LinePlace<'t> {
-    turnstile: &'t FifoLock,
+    fifo_lock: &'t FifoLock,
     number: u64,
 }
 
 impl FifoLock {
     /// Waits until those who came before have left. Dropped, it has left too.
     pub(crate) async fn enter(&self) -> LinePlace<'_> {
-        let place = LinePlace { turnstile: self, number: self.next.get() };
+        let place = LinePlace { fifo_lock: self, number: self.next.get() };
         self.next.set(place.number + 1);
         self.places.borrow_mut().push_back((place.number, None));
         poll_fn(|context| {
@@ -40,7 +40,7 @@ impl FifoLock {
 
 impl Drop for LinePlace<'_> {
     fn drop(&mut self) {
-        let mut places = self.turnstile.places.borrow_mut();
+        let mut places = self.fifo_lock.places.borrow_mut();
         places.retain(|(number, _)| *number != self.number);
         let waker = places.front_mut().and_then(|(_, waker)| waker.take());
         drop(places);

@@ -44,7 +44,7 @@ impl Indexer {
                 IndexStep::Idle => return OFF_MS,
                 IndexStep::Blocked => return BLOCKED_MS,
                 IndexStep::More => {}
-                IndexStep::Garbage(names) => self.engine.freer.free(names),
+                IndexStep::Garbage(names) => self.engine.deferred_drop.free(names),
                 IndexStep::Sort(mut found) => {
                     found.sort();
                     keyspace.put_found(found);

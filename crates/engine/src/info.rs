@@ -340,9 +340,9 @@ fn stats(engine: &Engine, out: &mut String) {
     line(out, "evicted_clients", total(engine, |c| &c.evicted));
     line(out, "keyspace_hits", total(engine, |c| &c.hits));
     line(out, "keyspace_misses", total(engine, |c| &c.misses));
-    line(out, "pubsub_channels", engine.board.names_count(Topic::Channel));
-    line(out, "pubsub_patterns", engine.board.names_count(Topic::Pattern));
-    line(out, "pubsubshard_channels", engine.board.names_count(Topic::Shard));
+    line(out, "pubsub_channels", engine.registry.names_count(Topic::Channel));
+    line(out, "pubsub_patterns", engine.registry.names_count(Topic::Pattern));
+    line(out, "pubsubshard_channels", engine.registry.names_count(Topic::Shard));
     line(out, "latest_fork_usec", 0);
     let [_, keys, items, prefixes] = engine.tracker.figures();
     line(out, "tracking_total_keys", keys);

@@ -1,6 +1,6 @@
 //! What took long: of each kind of event the last seconds in which one took at least `latency-monitor-threshold`.
 
-use commands::Spikes;
+use commands::SlowEvents;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Mutex;
 
@@ -36,9 +36,9 @@ impl LatencyMonitor {
     }
 
     /// Of each kind its samples, the oldest first, and the longest ever.
-    pub fn all(&self) -> Vec<Spikes> {
+    pub fn all(&self) -> Vec<SlowEvents> {
         let kinds = self.kinds.lock().expect("no holder panics");
-        let told = |(event, kind): (&&str, &EventKind)| Spikes {
+        let told = |(event, kind): (&&str, &EventKind)| SlowEvents {
             event: (*event).to_owned(),
             samples: kind.samples.iter().copied().collect(),
             max_ms: kind.max_ms,
@@ -61,21 +61,21 @@ mod tests {
 
     #[test]
     fn a_second_keeps_its_longest_and_old_ones_go() {
-        let spikes = LatencyMonitor::default();
-        [(1, 5), (1, 9), (1, 7), (2, 3)].into_iter().for_each(|(at_s, ms)| spikes.note("command", at_s, ms));
-        let expected = Spikes { event: "command".to_owned(), samples: vec![(1, 9), (2, 3)], max_ms: 9 };
-        assert_eq!(spikes.all(), [expected]);
-        (3..500).for_each(|at_s| spikes.note("command", at_s, 1));
-        let Spikes { samples, max_ms, .. } = spikes.all().remove(0);
+        let latency_monitor = LatencyMonitor::default();
+        [(1, 5), (1, 9), (1, 7), (2, 3)].into_iter().for_each(|(at_s, ms)| latency_monitor.note("command", at_s, ms));
+        let expected = SlowEvents { event: "command".to_owned(), samples: vec![(1, 9), (2, 3)], max_ms: 9 };
+        assert_eq!(latency_monitor.all(), [expected]);
+        (3..500).for_each(|at_s| latency_monitor.note("command", at_s, 1));
+        let SlowEvents { samples, max_ms, .. } = latency_monitor.all().remove(0);
         assert_eq!((samples.len(), samples[0], max_ms), (SAMPLES_MAX, (340, 1), 9));
     }
 
     #[test]
     fn those_named_are_forgotten_or_all() {
-        let spikes = LatencyMonitor::default();
-        ["command", "fast-command"].into_iter().for_each(|event| spikes.note(event, 1, 1));
-        assert_eq!(spikes.forget(&[b"none"]), 0);
-        assert_eq!(spikes.forget(&[b"command"]), 1);
-        assert_eq!(spikes.forget(&[]), 1);
+        let latency_monitor = LatencyMonitor::default();
+        ["command", "fast-command"].into_iter().for_each(|event| latency_monitor.note(event, 1, 1));
+        assert_eq!(latency_monitor.forget(&[b"none"]), 0);
+        assert_eq!(latency_monitor.forget(&[b"command"]), 1);
+        assert_eq!(latency_monitor.forget(&[]), 1);
     }
 }

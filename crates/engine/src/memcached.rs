@@ -1,4 +1,4 @@
-//! What `stats` of the memcached door tells. What has no counterpart here, such as slabs and evictions, is told as what it
+//! What `stats` of the memcached port tells. What has no counterpart here, such as slabs and evictions, is told as what it
 //! is: nothing.
 
 use crate::counters::Counters;
@@ -37,13 +37,13 @@ fn bytes_max(engine: &Engine) -> u64 {
     engine.memory.limit_bytes().unwrap_or_else(info::total_system_bytes)
 }
 
-/// Items, and about the bytes that they take: the strings of the door's database.
+/// Items, and about the bytes that they take: the strings of the port's database.
 fn items_sum(engine: &Engine) -> (u64, u64) {
     let database = engine.settings.current().memcached_database as usize;
     engine.sums().databases.get(database).map_or((0, 0), |sum| (sum.strings, sum.strings_bytes))
 }
 
-/// What both doors of lines tell of the server.
+/// What both ports of lines tell of the server.
 pub(crate) fn of_server(engine: &Engine, facts: &mut Facts, version: &str) {
     let now_s = engine.clock.wall() / 1000;
     let (user_s, system_s) = info::cpu_seconds();

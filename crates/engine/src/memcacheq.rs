@@ -1,4 +1,4 @@
-//! What `stats` of the queue door tells, and what is counted for it.
+//! What `stats` of the queue port tells, and what is counted for it.
 
 use crate::engine::Engine;
 use crate::memcached::{add, of_server, total};
@@ -93,7 +93,7 @@ fn general(engine: &Engine) -> Facts {
     facts
 }
 
-/// Of each queue, by its name, how many messages were put, and taken for good or for now, as this door counts them; those with
+/// Of each queue, by its name, how many messages were put, and taken for good or for now, as this port counts them; those with
 /// `lengths` are there now. The difference is how many are left. A queue is known, too, that was emptied since the start.
 pub(crate) fn queues(engine: &Engine, lengths: Vec<(Box<[u8]>, u64)>) -> BTreeMap<Box<[u8]>, (u64, u64)> {
     let mut all: BTreeMap<_, (u64, u64)> = lengths.into_iter().map(|(name, length)| (name, (length, 0))).collect();

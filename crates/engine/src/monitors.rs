@@ -119,8 +119,8 @@ impl Monitors {
         let stamp = Stamp::of(0, false);
         let watchers = self.watchers.read().unwrap_or_else(PoisonError::into_inner);
         for Watcher { client, .. } in watchers.iter().filter(|watcher| watcher.shown & shown as u8 != 0) {
-            let sent = Sent { notice: Push::Line(line.clone()), is_redirected: false, stamp: stamp.clone() };
-            if let Some(bytes) = client.notices.put(sent, bytes_max) {
+            let sent = Sent { push: Push::Line(line.clone()), is_redirected: false, stamp: stamp.clone() };
+            if let Some(bytes) = client.pushes.put(sent, bytes_max) {
                 client.cut_off(bytes);
             }
             woken.insert(client.id, client.clone());

@@ -1,4 +1,4 @@
-//! The way to the threads on which commands are rehearsed that touch very much.
+//! The way to the threads on which commands run speculatively that touch very much.
 //!
 //! ```text
 //!   session: run(job) --> queue --> a thread of the process: job() --> slot, whose session is woken
@@ -14,7 +14,7 @@ use std::task::{Poll, Waker};
 /// What is to be done.
 type OffloadJob = Box<dyn FnOnce() + Send>;
 
-/// The queue of rehearsals.
+/// The queue of speculative runs.
 pub struct OffloadPool {
     sender: Sender<OffloadJob>,
     receiver: Mutex<Option<Receiver<OffloadJob>>>,
@@ -80,11 +80,11 @@ mod tests {
 
     #[test]
     fn a_job_is_done_by_who_asks_for_it_or_by_who_has_taken_the_other_end() {
-        let backstage = OffloadPool::default();
+        let offload = OffloadPool::default();
         let mut context = Context::from_waker(Waker::noop());
-        assert_eq!(pin!(backstage.run(|| 1)).poll(&mut context), Poll::Ready(1));
-        let jobs = backstage.receiver().expect("nobody has it yet");
-        let mut running = pin!(backstage.run(|| 2));
+        assert_eq!(pin!(offload.run(|| 1)).poll(&mut context), Poll::Ready(1));
+        let jobs = offload.receiver().expect("nobody has it yet");
+        let mut running = pin!(offload.run(|| 2));
         assert!(running.as_mut().poll(&mut context).is_pending());
         assert!(running.as_mut().poll(&mut context).is_pending(), "nobody has done it");
         jobs.try_iter().for_each(|job| job());

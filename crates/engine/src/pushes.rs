@@ -1,13 +1,13 @@
-//! Notices: what one connection alone is told without having asked just then: that keys it may have kept have changed, what
+//! Pushes: what one connection alone is told without having asked just then: that keys it may have kept have changed, what
 //! others ask for.
 //!
 //! ```text
-//! end of a tx, its shards held --> Notices of a client --> between its requests into its output
+//! end of a tx, its shards held --> Pushes of a client --> between its requests into its output
 //!                                  its position follows before the shards are let go
 //! ```
 //!
-//! Unlike a message, a notice goes to its client at once, whatever worker that is on: so whoever holds a shard after the tx
-//! finds the notices of it in place. [`ClientPushes::count`] says how many have ever come; a reply that has seen the keys at some
+//! Unlike a message, a push goes to its client at once, whatever worker that is on: so whoever holds a shard after the tx
+//! finds the pushes of it in place. [`ClientPushes::count`] says how many have ever come; a reply that has seen the keys at some
 //! instant belongs behind those that had come by then, and before all others.
 
 use crate::pubsub::Stamp;
@@ -38,15 +38,15 @@ impl Push {
     }
 }
 
-/// A notice on its way.
+/// A push on its way.
 pub(crate) struct Sent {
-    pub(crate) notice: Push,
+    pub(crate) push: Push,
     /// Whether it is about what another connection has read.
     pub(crate) is_redirected: bool,
     pub(crate) stamp: Arc<Stamp>,
 }
 
-/// Notices that wait for one connection.
+/// Pushes that wait for one connection.
 #[derive(Default)]
 pub(crate) struct ClientPushes {
     queue: Mutex<Queue>,
@@ -96,7 +96,7 @@ impl ClientPushes {
         if queue.is_cut_off {
             return None;
         }
-        let bytes = self.bytes() + sent.notice.bytes();
+        let bytes = self.bytes() + sent.push.bytes();
         queue.sent.push_back(sent);
         self.count.fetch_add(1, Ordering::AcqRel);
         queue.is_cut_off = bytes_max > 0 && bytes > bytes_max;
@@ -121,7 +121,7 @@ impl ClientPushes {
             queue.sent = VecDeque::new();
         }
         self.waiting.store(queue.sent.len(), Ordering::Release);
-        let bytes = sent.as_ref().map_or(0, |sent| sent.notice.bytes());
+        let bytes = sent.as_ref().map_or(0, |sent| sent.push.bytes());
         self.bytes.fetch_sub(bytes, Ordering::Relaxed);
         sent
     }
@@ -132,32 +132,32 @@ mod tests {
     use super::*;
 
     fn sent(key: &[u8], stamp: &Arc<Stamp>) -> Sent {
-        Sent { notice: Push::Keys(Arc::new([key.into()])), is_redirected: false, stamp: stamp.clone() }
+        Sent { push: Push::Keys(Arc::new([key.into()])), is_redirected: false, stamp: stamp.clone() }
     }
 
     #[test]
     fn none_is_taken_before_its_position_is_known_or_behind_the_end_asked_for() {
-        let notices = ClientPushes::default();
+        let pushes = ClientPushes::default();
         let (known, unknown) = (Stamp::of(5, false), Stamp::unset());
-        assert!(!notices.any());
-        assert_eq!(notices.put(sent(b"a", &known), 0), None);
-        assert_eq!(notices.put(sent(b"b", &unknown), 0), None);
-        assert_eq!((notices.count(), notices.are_ready()), (2, true));
-        assert!(notices.take(0).is_none(), "it came behind that");
-        assert!(notices.take(1).is_some());
-        assert!(!notices.are_ready() && notices.any() && notices.take(u64::MAX).is_none());
+        assert!(!pushes.any());
+        assert_eq!(pushes.put(sent(b"a", &known), 0), None);
+        assert_eq!(pushes.put(sent(b"b", &unknown), 0), None);
+        assert_eq!((pushes.count(), pushes.are_ready()), (2, true));
+        assert!(pushes.take(0).is_none(), "it came behind that");
+        assert!(pushes.take(1).is_some());
+        assert!(!pushes.are_ready() && pushes.any() && pushes.take(u64::MAX).is_none());
         unknown.set(7, false);
-        assert!(notices.take(1).is_none() && notices.take(2).is_some());
-        assert_eq!((notices.any(), notices.bytes(), notices.count()), (false, 0, 2));
+        assert!(pushes.take(1).is_none() && pushes.take(2).is_some());
+        assert_eq!((pushes.any(), pushes.bytes(), pushes.count()), (false, 0, 2));
     }
 
     #[test]
     fn what_grows_beyond_its_bound_goes_and_nothing_comes_after() {
-        let notices = ClientPushes::default();
+        let pushes = ClientPushes::default();
         let stamp = Stamp::of(0, false);
-        assert_eq!(notices.put(sent(&[0; 100], &stamp), 200), None);
-        assert!(notices.put(sent(&[0; 100], &stamp), 200).is_some_and(|bytes| bytes > 200));
-        assert_eq!(notices.put(sent(b"", &stamp), 200), None);
-        assert_eq!((notices.any(), notices.bytes()), (false, 0));
+        assert_eq!(pushes.put(sent(&[0; 100], &stamp), 200), None);
+        assert!(pushes.put(sent(&[0; 100], &stamp), 200).is_some_and(|bytes| bytes > 200));
+        assert_eq!(pushes.put(sent(b"", &stamp), 200), None);
+        assert_eq!((pushes.any(), pushes.bytes()), (false, 0));
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! a reader, its shards held --> Tracker: key -> numbers of connections        only those that track
-//! a writer, its shards held --> takes the key's numbers out --> a notice to each
-//!                           --> prefixes of those that want every change  --> a notice a prefix, all its keys in one
+//! a writer, its shards held --> takes the key's numbers out --> a push to each
+//!                           --> prefixes of those that want every change  --> a push a prefix, all its keys in one
 //! ```
 //!
 //! - Keys are told apart by name alone, whatever their database, as clients are told them.
@@ -81,7 +81,7 @@ impl Default for Tracker {
 
 /// What a connection is told of its own change.
 pub(crate) struct Own {
-    pub(crate) notice: Push,
+    pub(crate) push: Push,
     pub(crate) is_redirected: bool,
     /// Ahead of the reply, as of what others have read; what it has read itself, behind it.
     pub(crate) is_first: bool,
@@ -92,7 +92,7 @@ pub(crate) struct Own {
 pub(crate) struct InvalidatedClients {
     /// How much may wait for one of them, in bytes; 0: no bound.
     pub(crate) bytes_max: u64,
-    /// To be woken once their notices have a position.
+    /// To be woken once their pushes have a position.
     pub(crate) clients: BTreeMap<u64, Arc<Client>>,
     /// What the connection itself is told.
     pub(crate) own: Vec<Own>,
@@ -138,7 +138,7 @@ impl Tracker {
     }
 
     /// A connection tracks no more. Its number stays in the table until the keys change.
-    pub(crate) fn remove(&self, id: u64, prefixes: &BTreeSet<Vec<u8>>, freer: &DeferredDrop) {
+    pub(crate) fn remove(&self, id: u64, prefixes: &BTreeSet<Vec<u8>>, deferred_drop: &DeferredDrop) {
         let removed = self.clients.write().unwrap_or_else(PoisonError::into_inner).remove(&id);
         if removed.is_none() {
             return;
@@ -154,7 +154,7 @@ impl Tracker {
         }
         drop(all);
         if self.in_use.fetch_sub(1, Ordering::AcqRel) == 1 {
-            self.forget_all(freer);
+            self.forget_all(deferred_drop);
         }
     }
 
@@ -198,11 +198,11 @@ impl Tracker {
     }
 
     /// Empties the table, and has a thread that has time drop what was in it.
-    fn forget_all(&self, freer: &DeferredDrop) {
+    fn forget_all(&self, deferred_drop: &DeferredDrop) {
         let parts: Vec<Keys> = (0..SHARDS).map(|shard| std::mem::take(&mut *self.shard(shard))).collect();
         parts.iter().for_each(|keys| self.note_forgotten(keys.ids.len(), keys.items_count));
         if parts.iter().any(|keys| !keys.ids.is_empty()) {
-            freer.free(Box::new(parts.into_iter().map(|keys| keys.ids).collect::<Vec<_>>()));
+            deferred_drop.free(Box::new(parts.into_iter().map(|keys| keys.ids).collect::<Vec<_>>()));
         }
     }
 
@@ -298,21 +298,21 @@ fn for_each_prefix<'p>(all: &'p PrefixSubscribers, key: &[u8], mut visit: impl F
 /// Tells all that track that whole databases have changed.
 fn tell_all(engine: &Engine, by: u64, stamp: &Arc<Stamp>, told: &mut InvalidatedClients) {
     let tracker = &engine.tracker;
-    tracker.forget_all(&engine.freer);
+    tracker.forget_all(&engine.deferred_drop);
     let all: Vec<Arc<Tracked>> =
         tracker.clients.read().unwrap_or_else(PoisonError::into_inner).values().cloned().collect();
     all.iter().for_each(|tracked| tell(engine, tracked, &Push::All, by, stamp, told));
 }
 
 /// Tells one connection, or whom it has named in its place.
-fn tell(engine: &Engine, tracked: &Tracked, notice: &Push, by: u64, stamp: &Arc<Stamp>, told: &mut InvalidatedClients) {
-    let copy = || match notice {
+fn tell(engine: &Engine, tracked: &Tracked, push: &Push, by: u64, stamp: &Arc<Stamp>, told: &mut InvalidatedClients) {
+    let copy = || match push {
         Push::Keys(keys) => Push::Keys(keys.clone()),
         Push::All => Push::All,
         Push::Gone(id) => Push::Gone(*id),
         Push::Line(line) => Push::Line(line.clone()),
     };
-    let (receiver, notice, is_redirected) = match tracked.redirect {
+    let (receiver, push, is_redirected) = match tracked.redirect {
         0 => (tracked.client.clone(), copy(), false),
         id => match engine.clients.get(id) {
             Some(receiver) => (receiver, copy(), true),
@@ -323,11 +323,11 @@ fn tell(engine: &Engine, tracked: &Tracked, notice: &Push, by: u64, stamp: &Arc<
         },
     };
     if receiver.id == by {
-        told.own.push(Own { notice, is_redirected, is_first: tracked.client.id != by });
+        told.own.push(Own { push, is_redirected, is_first: tracked.client.id != by });
         return;
     }
-    let sent = Sent { notice, is_redirected, stamp: stamp.clone() };
-    if let Some(bytes) = receiver.notices.put(sent, told.bytes_max) {
+    let sent = Sent { push, is_redirected, stamp: stamp.clone() };
+    if let Some(bytes) = receiver.pushes.put(sent, told.bytes_max) {
         receiver.cut_off(bytes);
     }
     told.clients.insert(receiver.id, receiver);

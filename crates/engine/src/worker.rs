@@ -1,6 +1,6 @@
 //! A worker: what one thread keeps for all its connections.
 //!
-//! It owns connections, not data. Everything here is touched by its own thread only, but for the bell, which the
+//! It owns connections, not data. Everything here is touched by its own thread only, but for the notifier, which the
 //! journal rings.
 
 use crate::counters::Counters;
@@ -16,7 +16,7 @@ use crate::waits::{gate_open, yield_now};
 use base::random::Random;
 use base::{Ms, Position};
 use journal::{Journal, Level, LogBuffer, Reached};
-use keyspace::{Log, IndexState, IndexStep, Plan};
+use keyspace::{IndexState, IndexStep, Log, Plan};
 use quanta::Instant;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -71,17 +71,17 @@ pub struct Worker {
     pub index: usize,
     /// Its part in the gate.
     pub member: Member,
-    pub(crate) lane: RefCell<Option<LogBuffer>>,
+    pub(crate) log_buffer: RefCell<Option<LogBuffer>>,
     pub(crate) scratch: RefCell<Scratch>,
     /// Its part in messages.
     pub(crate) post: RefCell<Dispatcher>,
-    /// Workers to whom this turn has posted letters.
-    pub(crate) rung: RefCell<Vec<u16>>,
-    /// Whom this turn has given notices.
+    /// Workers to whom this turn has posted publications.
+    pub(crate) notified: RefCell<Vec<u16>>,
+    /// Whom this turn has given pushes.
     pub(crate) told: RefCell<InvalidatedClients>,
     timer: SleepFn,
     dialer: Option<Dialer>,
-    bell: Arc<Notifier>,
+    notifier: Arc<Notifier>,
     waits: RefCell<Vec<DurabilityWait>>,
     /// Somebody waits for whom the journal has not been asked yet.
     waits_asked: Cell<bool>,
@@ -96,7 +96,7 @@ pub struct Worker {
     pub(crate) runner: ScriptRunner,
     /// Bytes that requests of this worker may still take without asking for more.
     credit_bytes: Cell<u64>,
-    /// What its connections of the queue door have open.
+    /// What its connections of the queue port have open.
     pub(crate) leases: Leases,
     /// Work left to do for requests and connections that are over.
     chores: RefCell<VecDeque<Box<dyn Chore>>>,
@@ -137,23 +137,23 @@ pub(crate) struct Scratch {
 impl Worker {
     /// Worker number `index` of `engine`, with the event loop's `timer`.
     pub fn new(engine: Arc<Engine>, index: usize, timer: SleepFn) -> Self {
-        let bell = Arc::new(Notifier::new());
-        let lane = engine.journal.as_ref().map(|journal| {
-            journal.add_bell(bell.clone());
-            journal.lane()
+        let notifier = Arc::new(Notifier::new());
+        let log_buffer = engine.journal.as_ref().map(|journal| {
+            journal.add_notifier(notifier.clone());
+            journal.log_buffer()
         });
         let seed = engine.keyspace.hash(&engine.clock.wall().to_le_bytes()) ^ (index as u64) << 32;
         Self {
             member: engine.member(),
             index,
-            lane: RefCell::new(lane),
+            log_buffer: RefCell::new(log_buffer),
             scratch: RefCell::default(),
             post: RefCell::default(),
-            rung: RefCell::default(),
+            notified: RefCell::default(),
             told: RefCell::default(),
             timer,
             dialer: None,
-            bell,
+            notifier,
             waits: RefCell::default(),
             waits_asked: Cell::new(false),
             listener: RefCell::default(),
@@ -261,9 +261,9 @@ impl Worker {
 
     /// Tells the journal, and workers for whose connections there are messages, that a turn has ended.
     pub(crate) fn end_turn(&self) {
-        self.lane.borrow_mut().iter_mut().for_each(LogBuffer::end_turn);
-        let mut rung = self.rung.borrow_mut();
-        rung.drain(..).for_each(|worker| self.engine.board.inbox(usize::from(worker)).bell.notify());
+        self.log_buffer.borrow_mut().iter_mut().for_each(LogBuffer::end_turn);
+        let mut notified = self.notified.borrow_mut();
+        notified.drain(..).for_each(|worker| self.engine.registry.worker_queue(usize::from(worker)).notifier.notify());
         self.told.borrow_mut().wake();
     }
 
@@ -314,7 +314,7 @@ impl Worker {
         let step = self.member.enter().map(|_inside| self.engine.keyspace.help_order());
         match step {
             Some(IndexStep::More) => yield_now().await,
-            Some(IndexStep::Garbage(names)) => self.engine.freer.free(names),
+            Some(IndexStep::Garbage(names)) => self.engine.deferred_drop.free(names),
             Some(IndexStep::Idle | IndexStep::Blocked | IndexStep::Sort(_)) => self.sleep(BEHIND_MS).await,
             None => gate_open(&self.engine.gate).await,
         }
@@ -322,7 +322,8 @@ impl Worker {
 
     /// Tells all workers to look whether a script is busy.
     pub(crate) fn ring_all(&self) {
-        (0..self.engine.counters.len() - 1).for_each(|worker| self.engine.board.inbox(worker).bell.notify());
+        (0..self.engine.counters.len() - 1)
+            .for_each(|worker| self.engine.registry.worker_queue(worker).notifier.notify());
     }
 
     fn note_turn(&self, took: Duration) {
@@ -399,10 +400,10 @@ impl Worker {
         std::future::poll_fn(|context| {
             let _ = scripts.as_mut().poll(context);
             self.listener.replace(Some(context.waker().clone()));
-            while self.waits_asked.replace(false) | self.bell.poll_notified(context).is_ready() {
+            while self.waits_asked.replace(false) | self.notifier.poll_notified(context).is_ready() {
                 self.wake_waits();
             }
-            while self.engine.board.inbox(self.index).bell.poll_notified(context).is_ready() {
+            while self.engine.registry.worker_queue(self.index).notifier.poll_notified(context).is_ready() {
                 if self.engine.scripts.is_busy() {
                     self.runner.wake_impatient();
                 }
@@ -433,23 +434,30 @@ impl Worker {
     /// Gives messages to connections: a turn of its own, if there are any.
     fn deliver(&self) -> Delivered {
         let mut post = self.post.borrow_mut();
-        if !post.has_letters(&self.engine.board, self.index) {
+        if !post.has_publications(&self.engine.registry, self.index) {
             return Delivered::All;
         }
         let began = Instant::now();
         self.own_time.begin(began);
         self.engine.watch.begin_turn(self.index, began);
-        let delivered = post.deliver(&self.engine.board, self.index, self.mail_bytes_max(), &self.engine.freer);
+        let delivered =
+            post.deliver(&self.engine.registry, self.index, self.mail_bytes_max(), &self.engine.deferred_drop);
         self.engine.watch.end_turn(self.index);
         self.note_turn(began.elapsed());
         delivered
     }
 
     /// Gives one connection the messages that are there for it, ahead of others.
-    pub(crate) fn catch_up(&self, mailbox: &SubscriberQueue) {
-        let (board, freer) = (&self.engine.board, &self.engine.freer);
-        if !mailbox.is_caught_up(board, self.index) {
-            self.post.borrow_mut().catch_up(board, self.index, mailbox, self.mail_bytes_max(), freer);
+    pub(crate) fn catch_up(&self, subscriber_queue: &SubscriberQueue) {
+        let (registry, deferred_drop) = (&self.engine.registry, &self.engine.deferred_drop);
+        if !subscriber_queue.is_caught_up(registry, self.index) {
+            self.post.borrow_mut().catch_up(
+                registry,
+                self.index,
+                subscriber_queue,
+                self.mail_bytes_max(),
+                deferred_drop,
+            );
         }
     }
 
@@ -469,7 +477,7 @@ impl Worker {
             }
             let ask = |level: Level| {
                 let position = least[level as usize];
-                position != Position::MAX && journal.want(&self.bell, level, position) != Reached::Waiting
+                position != Position::MAX && journal.want(&self.notifier, level, position) != Reached::Waiting
             };
             // Both are asked for; what has been reached meanwhile wakes those who wait for it.
             if !(ask(Level::Written) | ask(Level::Durable)) {

@@ -250,8 +250,8 @@ fn is_within(counts: Counts) -> bool {
 
 fn world() -> World {
     let world = World::new(&[]);
-    // Rehearsals are made by another thread, which holds nobody up.
-    let jobs = world.engine.backstage.receiver().unwrap();
+    // Speculative runs are made by another thread, which holds nobody up.
+    let jobs = world.engine.offload.receiver().unwrap();
     thread::spawn(move || jobs.iter().for_each(|job| job()));
     world
 }

@@ -310,16 +310,16 @@ fn a_key_whose_time_came_before_it_was_loaded_is_absent_and_goes_by_an_effect() 
     world.advance(5_000);
     let world = late(world);
     let mut client = world.client();
-    let mut expirer = ExpireCycle::new(world.engine.clone());
-    expirer.pass();
+    let mut expire_cycle = ExpireCycle::new(world.engine.clone());
+    expire_cycle.pass();
     assert!(client.call("INFO stats").contains("expired_keys:0\r\n"), "nothing is loaded yet");
     assert_eq!(client.call("GET key:1"), "$-1\r\n");
     let end = world.engine.journal.as_ref().unwrap().next();
-    expirer.pass();
+    expire_cycle.pass();
     assert!(world.engine.journal.as_ref().unwrap().next() > end, "its removal is journaled");
     world.load_all();
     while client.call("DBSIZE") != ":1\r\n" {
-        expirer.pass();
+        expire_cycle.pass();
     }
     assert!(client.call("INFO stats").contains("expired_keys:100\r\n"));
     assert_eq!(client.call("KEYS *"), "*1\r\n$5\r\nstays\r\n");
@@ -346,7 +346,7 @@ fn a_shard_that_cannot_be_loaded_ends_the_server_and_answers_nobody() {
     let fault = world.engine.loading.fault().expect("it was found out");
     assert!(fault.contains(&runs) && fault.contains("Restore"), "{fault}");
     assert!(world.engine.is_shutting_down(None) && read(output).is_empty());
-    let lane = world.engine.journal.as_ref().unwrap().lane();
-    assert!(lane.try_admit(10, journal::Purpose::Shrink).is_err(), "no change is admitted any more");
+    let log_buffer = world.engine.journal.as_ref().unwrap().log_buffer();
+    assert!(log_buffer.try_admit(10, journal::Purpose::Shrink).is_err(), "no change is admitted any more");
     assert_eq!(client.call("PING"), "+PONG\r\n");
 }

@@ -179,8 +179,8 @@ fn watches_listeners_and_those_who_track_hear_of_every_part() {
     assert!(reply.contains(&format!(":{KEYS}\r\n")), "{}", &reply[..reply.len().min(200)]);
     assert_eq!(reply.matches("__keyevent@0__:del").count(), KEYS);
     for key in [0, KEYS / 2, KEYS - 1] {
-        let notice = format!("invalidate\r\n*1\r\n${}\r\nkey:{key}\r\n", format!("key:{key}").len());
-        assert_eq!(reply.matches(&notice).count(), 1, "key:{key}");
+        let push = format!("invalidate\r\n*1\r\n${}\r\nkey:{key}\r\n", format!("key:{key}").len());
+        assert_eq!(reply.matches(&push).count(), 1, "key:{key}");
     }
     watcher.call("MULTI");
     watcher.call("PING");

@@ -47,7 +47,7 @@ fn info(client: &mut Client, field: &str) -> u64 {
 
 /// Gives to be dropped what waits for it.
 fn free(world: &World) {
-    if let Some(garbage) = world.engine.freer.receiver() {
+    if let Some(garbage) = world.engine.deferred_drop.receiver() {
         garbage.try_iter().for_each(drop);
     }
 }

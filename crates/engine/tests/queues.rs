@@ -15,8 +15,8 @@ fn expire(world: &World) {
     expire_by(&mut ExpireCycle::new(world.engine.clone()));
 }
 
-fn expire_by(expirer: &mut ExpireCycle) {
-    let is_over = (0..10_000).any(|_| !expirer.pass());
+fn expire_by(expire_cycle: &mut ExpireCycle) {
+    let is_over = (0..10_000).any(|_| !expire_cycle.pass());
     assert!(is_over, "there is always more");
 }
 
@@ -257,11 +257,11 @@ const CAME: &str = "VALUE q 0 4\r\nwork\r\nEND\r\n";
 
 /// Lets so many seconds pass as they do in a server: leases are kept and what is over is given back.
 fn pass_seconds(world: &World, seconds: u64) {
-    let mut expirer = ExpireCycle::new(world.engine.clone());
+    let mut expire_cycle = ExpireCycle::new(world.engine.clone());
     for _ in 0..seconds / 5 {
         world.advance(5_000);
         world.extend_leases();
-        expire_by(&mut expirer);
+        expire_by(&mut expire_cycle);
     }
 }
 

@@ -243,7 +243,7 @@ fn the_queue_of_multi_is_bounded() {
 }
 
 #[test]
-fn a_key_that_did_not_fit_one_pass_of_the_expirer_goes_with_the_next() {
+fn a_key_that_did_not_fit_one_pass_of_the_expire_cycle_goes_with_the_next() {
     let world = World::new(&[]);
     let mut client = world.client();
     let keyspace = &world.engine.keyspace;
@@ -255,8 +255,8 @@ fn a_key_that_did_not_fit_one_pass_of_the_expirer_goes_with_the_next() {
         client.call(&format!("SET {key} value PX 1"));
     }
     world.advance(5_000);
-    let mut expirer = ExpireCycle::new(world.engine.clone());
-    while expirer.pass() {}
+    let mut expire_cycle = ExpireCycle::new(world.engine.clone());
+    while expire_cycle.pass() {}
     assert_eq!(world.engine.sums().databases[0].keys, 0);
 }
 
@@ -276,8 +276,8 @@ fn a_deadline_survives_a_tx_that_is_abandoned() {
     client.call("EXEC");
     assert_eq!(client.call("LLEN k"), ":2\r\n");
     world.advance(2_000_000);
-    let mut expirer = ExpireCycle::new(world.engine.clone());
-    while expirer.pass() {}
+    let mut expire_cycle = ExpireCycle::new(world.engine.clone());
+    while expire_cycle.pass() {}
     assert_eq!(world.engine.sums().databases[0].expiring, 0, "no key with a deadline is left");
 }
 

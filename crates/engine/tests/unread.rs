@@ -159,9 +159,9 @@ fn one_whose_time_has_come_goes_unread() {
     let world = world.restarted(DEBUG, Load::Wanted);
     open(&world, &["list"]);
     world.advance(5_000);
-    let mut expirer = ExpireCycle::new(world.engine.clone());
-    expirer.pass();
-    expirer.pass();
+    let mut expire_cycle = ExpireCycle::new(world.engine.clone());
+    expire_cycle.pass();
+    expire_cycle.pass();
     assert!(world.client().call("INFO stats").contains("expired_keys:1\r\n"));
     assert_eq!((world.client().call("DBSIZE"), values_left(&world)), (":7\r\n".to_owned(), 2));
     assert_eq!(world.client().call("RPUSH list new"), ":1\r\n");
@@ -268,11 +268,11 @@ fn a_dead_letter_is_put_into_no_list_that_is_unread() {
     let world = world.restarted(DEBUG, Load::Wanted);
     open(&world, &["dead"]);
     assert!(world.client().call("Q.INFO q").contains("leased\r\n:1\r\n"));
-    let mut expirer = ExpireCycle::new(world.engine.clone());
+    let mut expire_cycle = ExpireCycle::new(world.engine.clone());
     for unread in [1, 0] {
         assert_eq!(values_left(&world), unread);
         world.advance(5_000);
-        let _ = (0..10).any(|_| !expirer.pass());
+        let _ = (0..10).any(|_| !expire_cycle.pass());
         let told = world.client().call("Q.INFO q");
         assert!(told.contains(&format!("dead\r\n:{unread}\r\n")), "{told}");
         world.load_all();

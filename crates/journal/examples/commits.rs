@@ -43,11 +43,11 @@ fn main() {
     let open_seconds = begun.elapsed().as_secs_f64();
     println!("opened in {open_seconds:.3} s: {frames} frames, {:.2} million a second", frames / open_seconds / 1e6);
     let journal = opened.journal.clone();
-    let running = Running::start(opened.writer, opened.maker);
+    let running = Running::start(opened.writer, opened.preallocator);
     std::thread::scope(|scope| {
         for _ in 0..threads.parse().expect("threads") {
             let journal = journal.clone();
-            scope.spawn(move || work(journal.lane(), policy == Policy::Always, end));
+            scope.spawn(move || work(journal.log_buffer(), policy == Policy::Always, end));
         }
     });
     let run_seconds = begun.elapsed().as_secs_f64() - open_seconds;
@@ -56,33 +56,33 @@ fn main() {
     running.stop().expect("a clean stop");
 }
 
-fn work(mut lane: LogBuffer, waits: bool, end: Instant) {
+fn work(mut log_buffer: LogBuffer, waits: bool, end: Instant) {
     let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
     let mut context = Context::from_waker(&waker);
-    let (journal, bell) = (lane.journal().clone(), Arc::new(Notifier::new()));
-    journal.add_bell(bell.clone());
+    let (journal, notifier) = (log_buffer.journal().clone(), Arc::new(Notifier::new()));
+    journal.add_notifier(notifier.clone());
     let mut payload = Vec::new();
     let mut count = 0u64;
     while waits || !count.is_multiple_of(64) || Instant::now() < end {
         count += 1;
         let claim = loop {
-            match lane.try_admit(60, Purpose::Grow) {
+            match log_buffer.try_admit(60, Purpose::Grow) {
                 Ok(claim) => break claim,
                 Err(Refusal::Wait) => journal.wait_room(&waker),
                 Err(refusal) => panic!("{refusal:?}"),
             }
-            match lane.try_admit(60, Purpose::Grow) {
+            match log_buffer.try_admit(60, Purpose::Grow) {
                 Ok(claim) => break claim,
                 Err(_) => std::thread::park(),
             }
         };
         payload.resize(60, count as u8);
-        let ticket = lane.take(claim, payload.len() as u64);
+        let ticket = log_buffer.take(claim, payload.len() as u64);
         let position = ticket.end;
-        lane.hand_over(ticket, count, &mut payload);
-        lane.end_turn();
-        while waits && journal.want(&bell, Level::Durable, position) == Reached::Waiting {
-            if bell.poll_notified(&mut context).is_pending() {
+        log_buffer.hand_over(ticket, count, &mut payload);
+        log_buffer.end_turn();
+        while waits && journal.want(&notifier, Level::Durable, position) == Reached::Waiting {
+            if notifier.poll_notified(&mut context).is_pending() {
                 std::thread::park();
             }
         }

@@ -71,7 +71,7 @@ impl Identity {
         is_old
     }
 
-    /// The maker and checker of the folder's seals. A folder that has no key yet has no seals, either: its key is zeros.
+    /// The preallocator and checker of the folder's seals. A folder that has no key yet has no seals, either: its key is zeros.
     pub(crate) fn seal(&self) -> Seal {
         Seal::new(self.seal_key.unwrap_or_default())
     }

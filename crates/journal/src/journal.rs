@@ -1,13 +1,13 @@
-//! The journal as all threads see it: positions, admission, lanes.
+//! The journal as all threads see it: positions, admission, log buffers.
 //!
 //! ```text
-//!   before locks   try_admit -> Claim    room in the lane's ring, room in the segments, bytes not yet durable bounded
+//!   before locks   try_admit -> Claim    room in the log buffer's ring, room in the segments, bytes not yet durable bounded
 //!   under locks    take      -> Ticket   the position: one atomic add
 //!   after them     hand_over             bytes to the writer; what the claim had over goes back
 //!   after many     end_turn              the writer is woken, if it rests
 //! ```
 //!
-//! During a turn a lane takes room from what all share by the purse, so that most frames touch one thing that other
+//! During a turn a log buffer takes room from what all share by the local credit, so that most frames touch one thing that other
 //! threads touch: the position.
 
 use crate::format::{HEAD_BYTES, History, PAYLOAD_BYTES_MAX};
@@ -32,9 +32,9 @@ use sync::primitives::atomic::{AtomicBool, AtomicI64, AtomicU8, AtomicU64, Atomi
 use sync::primitives::{Mutex, Padded, lock};
 use sync::ring::{Consumer, INLINE_BYTES_MAX, Late, Producer, ring, ring_bytes};
 
-/// Bytes in a lane at which the writer is woken out of its pace.
+/// Bytes in a log buffer at which the writer is woken out of its pace.
 const PRESSURE_BYTES: usize = 1 << 20;
-/// What a lane's purse is filled with beyond the claim at hand, in the coin of claims, at most.
+/// What a log buffer's local credit is filled with beyond the claim at hand, in the coin of claims, at most.
 const CREDIT_MAX: i64 = 64 << 10;
 /// And at most such a part of what is kept back.
 const PURSES_IN_KEPT: i64 = 64;
@@ -53,7 +53,7 @@ pub enum Purpose {
 pub enum Reached {
     /// Everything below it is.
     There,
-    /// The bell will ring.
+    /// The notifier will ring.
     Waiting,
     /// It never will be: a write or a sync failed.
     Poisoned,
@@ -70,7 +70,7 @@ pub struct Journal {
     pub(crate) seal: Seal,
     pub(crate) room: Room,
     undurable_bytes_max: u64,
-    lane_bytes: usize,
+    log_buffer_bytes: usize,
     policy: AtomicU8,
     poisoned: AtomicBool,
     poison: Mutex<String>,
@@ -91,18 +91,18 @@ pub struct Journal {
     pub(crate) asked: AtomicI64,
     /// The same for somebody who only takes away.
     pub(crate) shrink_asked: AtomicI64,
-    pub(crate) lanes: Mutex<Vec<Consumer>>,
-    pub(crate) lanes_made: AtomicUsize,
+    pub(crate) log_buffers: Mutex<Vec<Consumer>>,
+    pub(crate) log_buffers_made: AtomicUsize,
     bells: Mutex<Vec<Arc<Notifier>>>,
     waiting: AtomicBool,
     waiters: Mutex<Vec<Waker>>,
     /// Bytes of the smallest segment that a frame may yet come to which the current one does not take. Never less than it was.
     pub(crate) spare_bytes_min: AtomicU64,
-    pub(crate) depot: Mutex<SparePool>,
-    pub(crate) shelf: Mutex<SegmentList>,
+    pub(crate) spare_pool: Mutex<SparePool>,
+    pub(crate) segment_list: Mutex<SegmentList>,
     pub(crate) barrier: Barrier,
     pub(crate) writer: Signal,
-    pub(crate) maker: Signal,
+    pub(crate) preallocator: Signal,
     pub(crate) syncer: Signal,
     pub(crate) sync_request: Mutex<Request>,
     /// The writer, while its thread runs: whoever waits may write in its place.
@@ -125,7 +125,7 @@ impl Journal {
             seal: begin.seal,
             room,
             undurable_bytes_max: options.undurable_bytes_max,
-            lane_bytes: options.lane_bytes,
+            log_buffer_bytes: options.log_buffer_bytes,
             policy: AtomicU8::new(options.policy as u8),
             poisoned: AtomicBool::new(false),
             poison: Mutex::new(String::new()),
@@ -138,17 +138,17 @@ impl Journal {
             is_spent: AtomicBool::new(false),
             asked: AtomicI64::new(0),
             shrink_asked: AtomicI64::new(0),
-            lanes: Mutex::new(Vec::new()),
-            lanes_made: AtomicUsize::new(0),
+            log_buffers: Mutex::new(Vec::new()),
+            log_buffers_made: AtomicUsize::new(0),
             bells: Mutex::new(Vec::new()),
             waiting: AtomicBool::new(false),
             waiters: Mutex::new(Vec::new()),
             spare_bytes_min: AtomicU64::new(begin.spare_bytes),
-            depot: Mutex::new(SparePool::new(begin.spare_bytes, options.segment_bytes_max, begin.is_small)),
-            shelf: Mutex::new(begin.shelf),
+            spare_pool: Mutex::new(SparePool::new(begin.spare_bytes, options.segment_bytes_max, begin.is_small)),
+            segment_list: Mutex::new(begin.segment_list),
             barrier: Barrier::new(),
             writer: Signal::default(),
-            maker: Signal::default(),
+            preallocator: Signal::default(),
             syncer: Signal::default(),
             sync_request: Mutex::default(),
             shared_writer: Mutex::new(None),
@@ -196,18 +196,18 @@ impl Journal {
         self.poisoned.load(Ordering::SeqCst)
     }
 
-    /// A lane for the calling thread, which writes. Its ring takes [`Options::lane_bytes`](crate::Options) once used.
-    pub fn lane(self: &Arc<Self>) -> LogBuffer {
-        let (producer, consumer) = ring(self.lane_bytes);
-        lock(&self.lanes).push(consumer);
-        self.lanes_made.fetch_add(1, Ordering::SeqCst);
+    /// A log buffer for the calling thread, which writes. Its ring takes [`Options::log_buffer_bytes`](crate::Options) once used.
+    pub fn log_buffer(self: &Arc<Self>) -> LogBuffer {
+        let (producer, consumer) = ring(self.log_buffer_bytes);
+        lock(&self.log_buffers).push(consumer);
+        self.log_buffers_made.fetch_add(1, Ordering::SeqCst);
         let state = LogBufferState { journal: self.clone(), claimed_bytes: Cell::new(0), credit: Cell::new(0) };
         LogBuffer { producer, state: Rc::new(state), has_news: false }
     }
 
-    /// Adds a worker's bell: it is rung when what it wants is durable, and when the journal is poisoned.
-    pub fn add_bell(&self, bell: Arc<Notifier>) {
-        lock(&self.bells).push(bell);
+    /// Adds a worker's notifier: it is rung when what it wants is durable, and when the journal is poisoned.
+    pub fn add_notifier(&self, notifier: Arc<Notifier>) {
+        lock(&self.bells).push(notifier);
     }
 
     /// Everything below is written, or durable.
@@ -237,11 +237,11 @@ impl Journal {
 
     /// Asks that `notifier` be rung once everything below `position` is written, or durable, whatever the policy: the writer
     /// writes or syncs for it. No ring follows when it says [`Reached::There`] or [`Reached::Poisoned`], or a needless one.
-    pub fn want(&self, bell: &Notifier, level: Level, position: Position) -> Reached {
+    pub fn want(&self, notifier: &Notifier, level: Level, position: Position) -> Reached {
         if self.reached(level) >= position {
             return Reached::There;
         }
-        bell.want(level, position);
+        notifier.want(level, position);
         fence(Ordering::SeqCst);
         if self.reached(level) >= position {
             return Reached::There;
@@ -269,23 +269,23 @@ impl Journal {
         *lock(&self.poison) = reason;
         self.poisoned.store(true, Ordering::SeqCst);
         fence(Ordering::SeqCst);
-        for bell in &*lock(&self.bells) {
-            bell.notify();
+        for notifier in &*lock(&self.bells) {
+            notifier.notify();
         }
         self.notify_room();
     }
 
     pub(crate) fn ring_bells(&self, level: Level, reached: Position) {
-        for bell in &*lock(&self.bells) {
-            bell.notify_at(level, reached);
+        for notifier in &*lock(&self.bells) {
+            notifier.notify_at(level, reached);
         }
     }
 
-    /// The least position above `reached` that any bell wants; bells that want less are rung.
+    /// The least position above `reached` that any notifier wants; notifiers that want less are rung.
     pub(crate) fn wanted(&self, level: Level, reached: Position) -> Option<Position> {
-        let wanted = |bell: &Arc<Notifier>| {
-            bell.notify_at(level, reached);
-            bell.wanted(level)
+        let wanted = |notifier: &Arc<Notifier>| {
+            notifier.notify_at(level, reached);
+            notifier.wanted(level)
         };
         lock(&self.bells).iter().filter_map(wanted).min()
     }
@@ -299,7 +299,7 @@ impl Journal {
 
     /// Lets the next long frame claim the segment made for one.
     pub(crate) fn end_own_claim(&self) {
-        lock(&self.depot).end_own_claim();
+        lock(&self.spare_pool).end_own_claim();
         self.notify_room();
     }
 
@@ -342,7 +342,7 @@ impl Journal {
         if purpose == Purpose::Shrink {
             self.shrink_asked.fetch_max(charge, Ordering::SeqCst);
         }
-        self.maker.wake(Alert::Pressure);
+        self.preallocator.wake(Alert::Pressure);
         // For what only takes away a last resort is made where there is room for no other spare.
         let may_last = purpose == Purpose::Shrink && self.kept_free_bytes.is_some();
         let refused = if may_last { &self.is_spent } else { &self.full };
@@ -380,7 +380,7 @@ pub(crate) struct Begin {
     pub(crate) spare_bytes: u64,
     /// It is smaller than segments may become.
     pub(crate) is_small: bool,
-    pub(crate) shelf: SegmentList,
+    pub(crate) segment_list: SegmentList,
 }
 
 /// One thread's way to hand over frames.
@@ -405,7 +405,7 @@ struct ReservedRoom {
     payload_bytes: u64,
     ring_bytes: usize,
     charge: i64,
-    /// Of the charge, what the purse did not pay.
+    /// Of the charge, what the local credit did not pay.
     uncredited: i64,
     /// The segment made for this one frame.
     own_segment: bool,
@@ -414,7 +414,7 @@ struct ReservedRoom {
 /// Room for one frame, claimed before its locks are taken. Dropped, it gives the room back.
 #[must_use]
 pub struct Reservation {
-    lane: Rc<LogBufferState>,
+    log_buffer: Rc<LogBufferState>,
     hold: ReservedRoom,
 }
 
@@ -437,12 +437,12 @@ impl LogBuffer {
     pub fn try_admit(&self, payload_bytes: u64, purpose: Purpose) -> Result<Reservation, Refusal> {
         let journal = &self.state.journal;
         journal.check_pace(purpose)?;
-        let mut claim = Reservation { lane: self.state.clone(), hold: ReservedRoom::default() };
+        let mut claim = Reservation { log_buffer: self.state.clone(), hold: ReservedRoom::default() };
         self.extend(&mut claim, payload_bytes, purpose)?;
         Ok(claim)
     }
 
-    /// Claims room for `more_bytes` of payload on top of what `claim`, which came from this lane, holds.
+    /// Claims room for `more_bytes` of payload on top of what `claim`, which came from this log buffer, holds.
     ///
     /// # Errors
     /// The claim is as before; see [`Refusal`].
@@ -484,9 +484,9 @@ impl LogBuffer {
 
     fn claim_own_segment(&self, claim: &Reservation, payload_bytes: u64) -> Result<(), Refusal> {
         let journal = &self.state.journal;
-        let result = lock(&journal.depot).claim_own(own_segment_bytes(payload_bytes), claim.hold.own_segment);
+        let result = lock(&journal.spare_pool).claim_own(own_segment_bytes(payload_bytes), claim.hold.own_segment);
         if result == Err(Refusal::Wait) {
-            journal.maker.wake(Alert::Pressure);
+            journal.preallocator.wake(Alert::Pressure);
         }
         result
     }
@@ -497,12 +497,12 @@ impl LogBuffer {
     /// If the payload is longer than what was claimed: the caller's bug.
     pub fn take(&mut self, mut claim: Reservation, payload_bytes: u64) -> FrameSlot {
         assert!(payload_bytes <= claim.hold.payload_bytes, "a frame longer than its claim");
-        assert!(Rc::ptr_eq(&claim.lane, &self.state), "a claim of another lane");
+        assert!(Rc::ptr_eq(&claim.log_buffer, &self.state), "a claim of another lane");
         let (journal, frame_bytes) = (&*self.state.journal, HEAD_BYTES as u64 + payload_bytes);
         let position = journal.next.0.fetch_add(frame_bytes, Ordering::SeqCst);
         let hold = std::mem::take(&mut claim.hold);
         if hold.own_segment && !journal.room.is_small(payload_bytes) {
-            lock(&journal.depot).own_position = Some(position);
+            lock(&journal.spare_pool).own_position = Some(position);
         }
         FrameSlot { position, end: position + frame_bytes, hold }
     }
@@ -551,21 +551,21 @@ impl LogBuffer {
     /// Tells the writer of what was handed over, and gives back room that was taken and not used. To be called soon
     /// after a claim or a frame, once for many: each costs more than a frame, since other threads look at it too.
     pub fn end_turn(&mut self) {
-        self.state.empty_purse();
+        self.state.empty_credit();
         if std::mem::take(&mut self.has_news) {
             self.state.journal.writer.wake(Alert::Frame);
         }
     }
 
-    /// The journal of this lane.
+    /// The journal of this log buffer.
     pub fn journal(&self) -> &Arc<Journal> {
         &self.state.journal
     }
 }
 
 impl LogBufferState {
-    /// Takes `charge` from the purse, which is filled from what is free beyond what is kept back; where there is not
-    /// that much, from what is free. Gives what the purse did not pay.
+    /// Takes `charge` from the local credit, which is filled from what is free beyond what is kept back; where there is not
+    /// that much, from what is free. Gives what the local credit did not pay.
     fn pay(&self, charge: i64, purpose: Purpose) -> Result<i64, Refusal> {
         let journal = &*self.journal;
         if self.credit.get() < charge {
@@ -581,11 +581,11 @@ impl LogBufferState {
             }
             self.credit.set(filled);
         }
-        self.credit.update(|purse| purse - charge);
+        self.credit.update(|credit| credit - charge);
         Ok(0)
     }
 
-    fn empty_purse(&self) {
+    fn empty_credit(&self) {
         let over = self.credit.take();
         if over != 0 {
             self.journal.add_room(over);
@@ -599,7 +599,7 @@ impl LogBufferState {
         }
         self.claimed_bytes.update(|claimed| claimed - hold.ring_bytes);
         let shared = hold.charge.min(hold.uncredited);
-        self.credit.update(|purse| purse + hold.charge - shared);
+        self.credit.update(|credit| credit + hold.charge - shared);
         if hold.own_segment {
             self.journal.end_own_claim();
         }
@@ -612,7 +612,7 @@ impl LogBufferState {
 
 impl Drop for LogBufferState {
     fn drop(&mut self) {
-        self.empty_purse();
+        self.empty_credit();
     }
 }
 
@@ -625,7 +625,7 @@ impl Reservation {
 
 impl Drop for Reservation {
     fn drop(&mut self) {
-        self.lane.release(self.hold);
+        self.log_buffer.release(self.hold);
     }
 }
 

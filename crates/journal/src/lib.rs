@@ -4,11 +4,11 @@
 //!   worker threads                         the writer                          disk
 //!   try_admit  room in ring and segments
 //!   take       position (one atomic add)
-//!   hand_over ---- lane (ring) -------+
-//!   hand_over ---- lane (ring) -------+--> in order of positions --> write --> NNNNNNNNNN.log
-//!   hand_over ---- lane (ring) -------+    durable := .. <---------- sync
+//!   hand_over ---- log buffer (ring) -------+
+//!   hand_over ---- log buffer (ring) -------+--> in order of positions --> write --> NNNNNNNNNN.log
+//!   hand_over ---- log buffer (ring) -------+    durable := .. <---------- sync
 //!        ^                                 |                         ^
-//!        +---------------- bells <---------+     the maker: spares ahead of need
+//!        +---------------- notifiers <---------+     the preallocator: spares ahead of need
 //! ```
 //!
 //! Positions count frame bytes, head and payload. Everything below `written` lies in files, everything below
@@ -22,7 +22,7 @@
 //! every sync. Under the other policies nobody waits for a sync, and allocating, which claims the same room, is enough
 //! and does not write everything twice.
 //!
-//! **Segments are given back** once somebody keeps elsewhere what lies below a position (`shelf.rs`), as spares for
+//! **Segments are given back** once somebody keeps elsewhere what lies below a position (`segment_list.rs`), as spares for
 //! reuse while some are wanted. A journal so begins anywhere, and a start says from where on it is read.
 //!
 //! Absent from here: what a frame means, shards, replies. A `Disk` is all this crate knows of the world; time comes in
@@ -98,7 +98,7 @@ pub struct Options {
     /// No frame is admitted while more bytes than this are not yet durable (under [`Policy::Never`]: written).
     pub undurable_bytes_max: u64,
     /// Bytes of the ring by which a thread hands its frames over: a power of two.
-    pub lane_bytes: usize,
+    pub log_buffer_bytes: usize,
     /// Shards of the keyspace, for the identity of a new journal.
     pub shards: u32,
     /// Format version of the blocks in frames, for the identity of a new journal.
@@ -122,7 +122,7 @@ impl Options {
             segment_bytes_max: 8 << 20,
             kept_free_bytes: None,
             undurable_bytes_max: 64 << 20,
-            lane_bytes: 4 << 20,
+            log_buffer_bytes: 4 << 20,
             shards: base::limits::SHARDS as u32,
             blocks: base::limits::BLOCK_FORMAT,
             now_ms,

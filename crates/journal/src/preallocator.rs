@@ -1,4 +1,4 @@
-//! The maker: segments ahead of need, so that the writer never fills one in its own time; and where those go that
+//! The preallocator: segments ahead of need, so that the writer never fills one in its own time; and where those go that
 //! nobody needs any more.
 //!
 //! One spare is kept always, the room of last resort for frames that only take away. While frames come there are more,
@@ -55,10 +55,10 @@ const ZEROS_BYTES: usize = 1 << 20;
 pub(crate) struct SparePool {
     /// In the order in which they will be begun.
     pub(crate) spares: Vec<Spare>,
-    /// Bytes of the next spare that is made. Only the maker changes it.
+    /// Bytes of the next spare that is made. Only the preallocator changes it.
     pub(crate) segment_bytes: u64,
     segment_bytes_max: u64,
-    /// The size that the maker takes next; raised by whoever needs a longer spare.
+    /// The size that the preallocator takes next; raised by whoever needs a longer spare.
     segment_bytes_wanted: u64,
     /// Spares smaller than that are in somebody's way.
     is_outgrown: bool,
@@ -374,7 +374,7 @@ impl Preallocator {
     /// Whether there is something to do now; looked at between arming and resting.
     pub(crate) fn has_news(&mut self) -> bool {
         let now_us = (self.elapsed_us)();
-        let is_own_wanted = now_us >= self.own_retry_at_us && lock(&self.journal.depot).own_wanted_bytes != 0;
+        let is_own_wanted = now_us >= self.own_retry_at_us && lock(&self.journal.spare_pool).own_wanted_bytes != 0;
         let is_due = match choose(&self.state(now_us)) {
             Choice::Make => now_us >= self.retry_at_us,
             Choice::Recycle | Choice::Remove => true,
@@ -387,7 +387,7 @@ impl Preallocator {
     /// again later.
     fn release(&mut self, now_us: u64, wanted: Option<bool>) -> bool {
         // None: somebody has begun to read since.
-        let Some(leaver) = lock(&self.journal.shelf).leaver() else { return false };
+        let Some(leaver) = lock(&self.journal.segment_list).leaver() else { return false };
         let wanted = wanted.filter(|_| leaver.bytes == self.journal.segment_bytes());
         let left = match wanted {
             Some(has_room) => self.recycle(leaver, has_room),
@@ -397,7 +397,7 @@ impl Preallocator {
             // Where it is not found somebody else has removed it.
             Err(error) if error.kind() != io::ErrorKind::NotFound => self.release_at_us = now_us + RETRY_US,
             _ => {
-                lock(&self.journal.shelf).has_left();
+                lock(&self.journal.segment_list).has_left();
                 // Where the disk was full there is room now.
                 (self.retry_at_us, self.own_retry_at_us) = (0, 0);
             }
@@ -446,11 +446,11 @@ impl Preallocator {
         let is_refused = now_us < self.release_at_us;
         let (spares_max, segment_bytes, [is_outgrown, is_replaced]) = journal.grow_segments();
         let mut state = State {
-            spares: lock(&journal.depot).spares.len(),
+            spares: lock(&journal.spare_pool).spares.len(),
             spares_max,
             is_outgrown,
             is_replaced,
-            released: if is_refused { 0 } else { lock(&journal.shelf).leavers_count() },
+            released: if is_refused { 0 } else { lock(&journal.segment_list).leavers_count() },
             is_pressed: journal.barrier.is_failing(),
             has_room: true,
             free,
@@ -519,7 +519,7 @@ impl Preallocator {
     fn add_spare(&mut self, spare: Spare, has_room: bool) {
         let journal = self.journal.clone();
         let worth = journal.room.spare(spare.bytes);
-        lock(&journal.depot).add(spare);
+        lock(&journal.spare_pool).add(spare);
         journal.add_room(worth);
         self.last_lack = LastLack::default();
         journal.is_spent.store(false, Ordering::SeqCst);
@@ -534,28 +534,28 @@ impl Preallocator {
             return false;
         }
         let journal = self.journal.clone();
-        let bytes = std::mem::take(&mut lock(&journal.depot).own_wanted_bytes);
+        let bytes = std::mem::take(&mut lock(&journal.spare_pool).own_wanted_bytes);
         if bytes == 0 {
             return false;
         }
         let has_room = self.has_room(bytes);
         if !has_room && self.own_lack.is_hoped(&journal) {
-            lock(&journal.depot).own_wanted_bytes = bytes;
+            lock(&journal.spare_pool).own_wanted_bytes = bytes;
             self.own_retry_at_us = now_us + RETRY_US;
             return false;
         }
         self.own_lack = Lack::default();
         // Zeros would only be written over by one write: allocated room serves a single long frame as well.
         let made = has_room.then(|| self.make(bytes, false));
-        let mut depot = lock(&journal.depot);
+        let mut spare_pool = lock(&journal.spare_pool);
         let replaced = match made {
-            Some(Ok(own)) => depot.own.replace(own),
+            Some(Ok(own)) => spare_pool.own.replace(own),
             Some(Err(_)) | None => {
-                depot.own_refused_bytes = bytes;
+                spare_pool.own_refused_bytes = bytes;
                 None
             }
         };
-        drop(depot);
+        drop(spare_pool);
         if let Some(small) = replaced {
             self.remove(small);
         }
@@ -577,13 +577,13 @@ impl Preallocator {
     fn give_back(&mut self) -> bool {
         let journal = &self.journal;
         let spare = {
-            let mut depot = lock(&journal.depot);
-            let [first, _, ..] = &depot.spares[..] else { return false };
+            let mut spare_pool = lock(&journal.spare_pool);
+            let [first, _, ..] = &spare_pool.spares[..] else { return false };
             if !journal.take_room(journal.room.spare(first.bytes), journal.kept_back()) {
                 return false;
             }
-            let spare = depot.spares.remove(0);
-            journal.note_spares(&depot);
+            let spare = spare_pool.spares.remove(0);
+            journal.note_spares(&spare_pool);
             spare
         };
         self.remove(spare);
@@ -595,9 +595,9 @@ impl Preallocator {
         if now_us.saturating_sub(journal.counters.last_write_us.load(Ordering::Relaxed)) < IDLE_US {
             return;
         }
-        let mut depot = lock(&journal.depot);
-        let own = if depot.own_claimed { None } else { depot.own.take() };
-        drop(depot);
+        let mut spare_pool = lock(&journal.spare_pool);
+        let own = if spare_pool.own_claimed { None } else { spare_pool.own.take() };
+        drop(spare_pool);
         own.into_iter().for_each(|own| self.remove(own));
     }
 
@@ -615,36 +615,36 @@ impl Preallocator {
 impl Journal {
     /// Bytes of the next spare that is made.
     pub(crate) fn segment_bytes(&self) -> u64 {
-        lock(&self.depot).segment_bytes
+        lock(&self.spare_pool).segment_bytes
     }
 
     /// The segment to begin next: that made for one frame, or the first spare.
     pub(crate) fn take_spare(&self, is_own: bool) -> Spare {
-        let mut depot = lock(&self.depot);
-        let spare = depot.take(is_own);
-        self.note_spares(&depot);
+        let mut spare_pool = lock(&self.spare_pool);
+        let spare = spare_pool.take(is_own);
+        self.note_spares(&spare_pool);
         spare
     }
 
     /// Whether the frame at `position` has claimed the segment made for one.
     pub(crate) fn has_own_segment(&self, position: Position, payload_bytes: u64) -> bool {
-        !self.room.is_small(payload_bytes) && lock(&self.depot).own_position == Some(position)
+        !self.room.is_small(payload_bytes) && lock(&self.spare_pool).own_position == Some(position)
     }
 
     /// Lets spares from now on be as long as is wanted. How many there may be, the bytes of the next one, and whether the first
     /// is smaller than that and in somebody's way, and the last is not.
     fn grow_segments(&self) -> (usize, u64, [bool; 2]) {
-        let mut depot = lock(&self.depot);
-        depot.segment_bytes = depot.segment_bytes_wanted;
-        self.note_spares(&depot);
-        let bytes = depot.segment_bytes;
-        depot.is_outgrown &= depot.spare_bytes() < bytes;
-        let is_replaced = depot.spares.last().is_some_and(|spare| spare.bytes == bytes);
-        (depot.spares_max, bytes, [depot.is_outgrown, is_replaced])
+        let mut spare_pool = lock(&self.spare_pool);
+        spare_pool.segment_bytes = spare_pool.segment_bytes_wanted;
+        self.note_spares(&spare_pool);
+        let bytes = spare_pool.segment_bytes;
+        spare_pool.is_outgrown &= spare_pool.spare_bytes() < bytes;
+        let is_replaced = spare_pool.spares.last().is_some_and(|spare| spare.bytes == bytes);
+        (spare_pool.spares_max, bytes, [spare_pool.is_outgrown, is_replaced])
     }
 
-    fn note_spares(&self, depot: &SparePool) {
-        self.spare_bytes_min.store(depot.spare_bytes(), Ordering::SeqCst);
+    fn note_spares(&self, spare_pool: &SparePool) {
+        self.spare_bytes_min.store(spare_pool.spare_bytes(), Ordering::SeqCst);
     }
 }
 

@@ -56,7 +56,7 @@ pub struct Opened {
     /// To be stepped by one thread.
     pub writer: Writer,
     /// To be stepped by another.
-    pub maker: Preallocator,
+    pub preallocator: Preallocator,
     /// What was found.
     pub recovery: Recovery,
     /// Who the data folder is.
@@ -247,17 +247,17 @@ impl Prepared {
         head: SegmentHead,
         spare: Spare,
         spare_bytes: u64,
-        shelf: SegmentList,
+        segment_list: SegmentList,
     ) -> Opened {
         let Self { identity, disk, folder, options, .. } = self;
         let (position, history, seal, bytes) = (recovery.end, head.history, identity.seal(), spare.bytes);
         let is_small = bytes < options.segment_bytes_max;
-        let begin = Begin { position, history, seal, bytes, spare_bytes, is_small, shelf };
+        let begin = Begin { position, history, seal, bytes, spare_bytes, is_small, segment_list };
         let journal = Arc::new(Journal::new(&options, disk, folder, begin));
         let segment = Segment::new(spare, head.number);
         let elapsed_us = options.elapsed_us.clone();
         let writer = Writer::new(journal.clone(), options.elapsed_us, segment, &head, recovery.last_time_ms);
-        Opened { maker: Preallocator::new(journal.clone(), elapsed_us), journal, writer, recovery, identity }
+        Opened { preallocator: Preallocator::new(journal.clone(), elapsed_us), journal, writer, recovery, identity }
     }
 
     /// Removes what was on its way to be given back, or has come back.

@@ -1,4 +1,4 @@
-//! The threads of a journal: one steps the writer, one the maker, one the syncer. They rest until there is news worth waking for.
+//! The threads of a journal: one steps the writer, one the preallocator, one the syncer. They rest until there is news worth waking for.
 
 use crate::journal::Journal;
 use crate::preallocator::Preallocator;
@@ -20,13 +20,13 @@ const SYNCER_REST_US: u64 = 10_000_000;
 pub struct Running {
     journal: Arc<Journal>,
     writer: JoinHandle<Result<(), String>>,
-    maker: JoinHandle<()>,
+    preallocator: JoinHandle<()>,
     syncer: JoinHandle<()>,
 }
 
 impl Running {
     /// Starts the threads.
-    pub fn start(mut writer: Writer, maker: Preallocator) -> Self {
+    pub fn start(mut writer: Writer, preallocator: Preallocator) -> Self {
         let journal = writer.journal().clone();
         let named = |name: &str| thread::Builder::new().name(name.into());
         let reason = "the operating system gives three threads";
@@ -35,8 +35,8 @@ impl Running {
         let writing = journal.clone();
         let syncer = named("journal-syncer").spawn(|| sync(syncer)).expect(reason);
         let writer = named("journal-writer").spawn(move || write(&writing)).expect(reason);
-        let maker = named("journal-maker").spawn(|| make(maker)).expect(reason);
-        Self { journal, writer, maker, syncer }
+        let preallocator = named("journal-maker").spawn(|| make(preallocator)).expect(reason);
+        Self { journal, writer, preallocator, syncer }
     }
 
     /// Stops in order. No thread may hand over frames any more.
@@ -46,10 +46,10 @@ impl Running {
     pub fn stop(self) -> Result<(), String> {
         self.journal.stopping.store(true, Ordering::SeqCst);
         self.journal.writer.wake(Alert::Pressure);
-        self.journal.maker.wake(Alert::Pressure);
+        self.journal.preallocator.wake(Alert::Pressure);
         self.journal.syncer.wake(Alert::Pressure);
         self.syncer.join().expect("the syncer's thread aborts rather than panics");
-        self.maker.join().expect("the maker's thread aborts rather than panics");
+        self.preallocator.join().expect("the maker's thread aborts rather than panics");
         self.writer.join().expect("the writer's thread aborts rather than panics")
     }
 }
@@ -75,15 +75,15 @@ fn write(journal: &Journal) -> Result<(), String> {
     writer.stop()
 }
 
-fn make(mut maker: Preallocator) {
-    let journal = maker.journal().clone();
+fn make(mut preallocator: Preallocator) {
+    let journal = preallocator.journal().clone();
     while !journal.stopping.load(Ordering::SeqCst) {
-        let Some(us) = maker.step() else { continue };
-        journal.maker.arm(Alert::Frame);
-        if journal.stopping.load(Ordering::SeqCst) || maker.has_news() {
-            journal.maker.disarm();
+        let Some(us) = preallocator.step() else { continue };
+        journal.preallocator.arm(Alert::Frame);
+        if journal.stopping.load(Ordering::SeqCst) || preallocator.has_news() {
+            journal.preallocator.disarm();
         } else {
-            journal.maker.rest(us);
+            journal.preallocator.rest(us);
         }
     }
 }

@@ -1,11 +1,11 @@
-//! The shelf: the segments on the disk, from the oldest that somebody may still need to the one being written.
+//! The segment list: the segments on the disk, from the oldest that somebody may still need to the one being written.
 //!
 //! ```text
 //!   released                                     next
 //!      |                                           |
 //!   1  |  2     3     4  ...                    9  |  being written: never given back
 //!   |  +-- tail: bytes from here on, bounded by admission
-//!   +-- wholly below `released`, and what follows is durable: the maker makes a spare of it, or removes it
+//!   +-- wholly below `released`, and what follows is durable: the preallocator makes a spare of it, or removes it
 //!       once too many wait for that, or nothing is written
 //! ```
 //!
@@ -42,7 +42,7 @@ pub(crate) struct SegmentList {
     settled: u32,
     /// Nobody needs what lies below.
     released: Position,
-    /// What the maker is giving back.
+    /// What the preallocator is giving back.
     leaving: Option<SegmentFile>,
     /// Readers during whose life nothing leaves.
     holds: usize,
@@ -50,7 +50,7 @@ pub(crate) struct SegmentList {
 }
 
 impl SegmentList {
-    /// The shelf of a journal whose `segments` are durable, read from `released` on.
+    /// The segment list of a journal whose `segments` are durable, read from `released` on.
     pub(crate) fn new(segments: Vec<SegmentFile>, released: Position) -> Self {
         let settled = segments.last().expect("one is being written").number;
         let tail_bytes_max = u64::MAX;
@@ -67,7 +67,7 @@ impl SegmentList {
         self.settled = number;
     }
 
-    /// What the maker is to give back now, until it says [`SegmentList::has_left`].
+    /// What the preallocator is to give back now, until it says [`SegmentList::has_left`].
     pub(crate) fn leaver(&mut self) -> Option<SegmentFile> {
         if self.leavers_count() > 0 && self.leaving.is_none() {
             self.leaving = self.segments.pop_front();
@@ -118,9 +118,9 @@ impl Barrier {
         self.is_failing.load(Ordering::SeqCst)
     }
 
-    fn set(&self, shelf: &SegmentList) {
-        let grow = shelf.released.saturating_add(shelf.tail_bytes_max);
-        let shrink = grow.saturating_add(shelf.tail_bytes_max / SHRINK_PART);
+    fn set(&self, segment_list: &SegmentList) {
+        let grow = segment_list.released.saturating_add(segment_list.tail_bytes_max);
+        let shrink = grow.saturating_add(segment_list.tail_bytes_max / SHRINK_PART);
         for (purpose, position) in [(Purpose::Grow, grow), (Purpose::Shrink, shrink)] {
             self.positions[purpose as usize].store(position, Ordering::SeqCst);
         }
@@ -133,30 +133,30 @@ pub struct SegmentHold<'a>(&'a Journal);
 
 impl Drop for SegmentHold<'_> {
     fn drop(&mut self) {
-        lock(&self.0.shelf).holds -= 1;
-        self.0.maker.wake(Alert::Pressure);
+        lock(&self.0.segment_list).holds -= 1;
+        self.0.preallocator.wake(Alert::Pressure);
     }
 }
 
 impl Journal {
     /// Says that nobody needs what lies below `position` any more, after a restart neither: segments that lie wholly
-    /// below it become spares, or are removed, by the maker. Frames that waited for it are admitted.
+    /// below it become spares, or are removed, by the preallocator. Frames that waited for it are admitted.
     ///
     /// # Panics
     /// If `position` is not durable: the caller's bug.
     pub fn release_below(&self, position: Position) {
         assert!(position <= self.durable(), "{position} was released, durable is {}", self.durable());
-        let mut shelf = lock(&self.shelf);
-        shelf.released = shelf.released.max(position);
-        self.barrier.set(&shelf);
-        drop(shelf);
-        self.maker.wake(Alert::Pressure);
+        let mut segment_list = lock(&self.segment_list);
+        segment_list.released = segment_list.released.max(position);
+        self.barrier.set(&segment_list);
+        drop(segment_list);
+        self.preallocator.wake(Alert::Pressure);
         self.notify_room();
     }
 
     /// Below this position nobody needs anything.
     pub fn released(&self) -> Position {
-        lock(&self.shelf).released
+        lock(&self.segment_list).released
     }
 
     /// Bytes of frames from `from` on.
@@ -166,17 +166,17 @@ impl Journal {
 
     /// Bytes of frames that may yet come into the files that there are.
     pub fn ahead_bytes(&self) -> u64 {
-        let depot = lock(&self.depot);
-        depot.segment_bytes + depot.spares.iter().map(|spare| spare.bytes).sum::<u64>()
+        let spare_pool = lock(&self.spare_pool);
+        spare_pool.segment_bytes + spare_pool.spares.iter().map(|spare| spare.bytes).sum::<u64>()
     }
 
     /// Bounds the bytes of frames beyond what was released: frames that grow wait from there on for the next release,
     /// frames that only take away a quarter further. `u64::MAX`, as at the start: no bound.
     pub fn set_tail_limit(&self, bytes_max: u64) {
-        let mut shelf = lock(&self.shelf);
-        shelf.tail_bytes_max = bytes_max;
-        self.barrier.set(&shelf);
-        drop(shelf);
+        let mut segment_list = lock(&self.segment_list);
+        segment_list.tail_bytes_max = bytes_max;
+        self.barrier.set(&segment_list);
+        drop(segment_list);
         self.notify_room();
     }
 
@@ -184,7 +184,7 @@ impl Journal {
     /// and no released segment is kept to become a spare.
     pub fn set_release_failing(&self, is_failing: bool) {
         self.barrier.is_failing.store(is_failing, Ordering::SeqCst);
-        self.maker.wake(Alert::Pressure);
+        self.preallocator.wake(Alert::Pressure);
         self.notify_room();
     }
 
@@ -209,13 +209,13 @@ impl Journal {
     /// it can have: who waited for that is refused if it is too little.
     pub fn end_release(&self) {
         self.releases_ended.store(self.releases_begun.load(Ordering::SeqCst), Ordering::SeqCst);
-        self.maker.wake(Alert::Pressure);
+        self.preallocator.wake(Alert::Pressure);
         self.notify_room();
     }
 
     /// Keeps all segments that there are until it is dropped; what is released meanwhile is given back then.
     pub fn hold(&self) -> SegmentHold<'_> {
-        lock(&self.shelf).holds += 1;
+        lock(&self.segment_list).holds += 1;
         SegmentHold(self)
     }
 
@@ -226,7 +226,7 @@ impl Journal {
     /// As [`crate::read`].
     pub fn replay(&self, range: Range<Position>, replay: &mut dyn Replay) -> Result<(), OpenError> {
         let _hold = self.hold();
-        let numbers: Vec<u32> = lock(&self.shelf).segments.iter().map(|segment| segment.number).collect();
+        let numbers: Vec<u32> = lock(&self.segment_list).segments.iter().map(|segment| segment.number).collect();
         Scan::new(&*self.disk, &self.folder, self.seal, range).run(&numbers, replay).map(drop)
     }
 }

@@ -10,7 +10,7 @@ use sync::primitives::{Mutex, lock};
 pub enum Alert {
     /// Any frame.
     Frame = 1,
-    /// So many frames that a lane fills, or somebody who waits.
+    /// So many frames that a log buffer fills, or somebody who waits.
     Pressure = 2,
 }
 

@@ -1,4 +1,4 @@
-//! What the writer and the maker count.
+//! What the writer and the preallocator count.
 
 use crate::journal::Journal;
 use sync::primitives::atomic::{AtomicU64, Ordering};
@@ -60,10 +60,10 @@ impl Journal {
     pub fn statistics(&self) -> Statistics {
         let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         let counters = &self.counters;
-        let (spares, spare_bytes) = lock(&self.depot).sums();
-        let shelf = lock(&self.shelf);
-        let (segments, segment_bytes) = (shelf.segments_count(), shelf.file_bytes());
-        drop(shelf);
+        let (spares, spare_bytes) = lock(&self.spare_pool).sums();
+        let segment_list = lock(&self.segment_list);
+        let (segments, segment_bytes) = (segment_list.segments_count(), segment_list.file_bytes());
+        drop(segment_list);
         Statistics {
             frames: count(&counters.frames),
             bytes: count(&counters.bytes),

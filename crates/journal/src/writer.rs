@@ -1,9 +1,9 @@
 //! The writer: the state machine of the journal's thread. It steps; who runs it decides when.
 //!
 //! ```text
-//! lanes --> batch: | mark | frame | frame | ... |  one write, at the end of the segment
+//! log buffers --> batch: | mark | frame | frame | ... |  one write, at the end of the segment
 //!            |
-//!            +-- the next frame in order of positions is in no lane: the batch ends (a gap is never passed)
+//!            +-- the next frame in order of positions is in no log buffer: the batch ends (a gap is never passed)
 //!            +-- it does not fit the segment: the segment ends with a mark, the next one begins
 //! sync:      segments closed since the last sync, the folder if a segment was begun, the current segment
 //! ```
@@ -133,7 +133,7 @@ struct Syncing {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Frames {
     All,
-    /// Those that lie in lanes, so many that it takes no time worth speaking of.
+    /// Those that lie in log buffers, so many that it takes no time worth speaking of.
     Short,
 }
 
@@ -142,10 +142,10 @@ pub struct Writer {
     journal: Arc<Journal>,
     elapsed_us: ElapsedUs,
     now_ms: Box<dyn Fn() -> Ms + Send>,
-    lanes: Vec<Consumer>,
-    lanes_seen: usize,
-    /// The lane that had the last frame: likely to have the next.
-    lane_last: usize,
+    log_buffers: Vec<Consumer>,
+    log_buffers_seen: usize,
+    /// The log buffer that had the last frame: likely to have the next.
+    log_buffer_last: usize,
     batch: Batch,
     segment: Segment,
     /// Segments with bytes not yet synced.
@@ -177,9 +177,9 @@ impl Writer {
     ) -> Self {
         Self {
             now_ms: Box::new(|| 0),
-            lanes: Vec::new(),
-            lanes_seen: 0,
-            lane_last: 0,
+            log_buffers: Vec::new(),
+            log_buffers_seen: 0,
+            log_buffer_last: 0,
             batch: Batch::default(),
             segment,
             closed: Vec::new(),
@@ -215,7 +215,7 @@ impl Writer {
 
     /// Does the next thing that is due, at most one write or one sync.
     pub fn step(&mut self) -> Step {
-        self.adopt_lanes();
+        self.adopt_log_buffers();
         if self.journal.is_poisoned() {
             self.discard();
             return Step::Poisoned;
@@ -232,7 +232,7 @@ impl Writer {
     /// Writes frames that were handed over, as far as they are short and fit the segment; one call takes no longer than a
     /// worker's turn may.
     pub fn write_short(&mut self) {
-        self.adopt_lanes();
+        self.adopt_log_buffers();
         if self.journal.is_poisoned() || !self.collect(Frames::Short) {
             return;
         }
@@ -271,7 +271,7 @@ impl Writer {
 
     /// Whether a frame that can be written waits; looked at between arming and resting.
     pub(crate) fn has_news(&mut self, alert: Alert) -> bool {
-        self.adopt_lanes();
+        self.adopt_log_buffers();
         let next = self.position;
         let wanted = self.journal.wanted(Level::Durable, self.durable);
         let is_sync_wanted = wanted.is_some_and(|wanted| wanted <= next) && self.syncing.is_none();
@@ -281,7 +281,8 @@ impl Writer {
         // Whoever waits for a sync waits for the frames before it too.
         let is_awaited = wanted.is_some() || self.journal.wanted(Level::Written, next).is_some();
         let is_urgent = alert == Alert::Frame || is_awaited;
-        is_urgent && self.lanes.iter_mut().any(|lane| lane.peek().is_some_and(|head| head.position == next))
+        is_urgent
+            && self.log_buffers.iter_mut().any(|log_buffer| log_buffer.peek().is_some_and(|head| head.position == next))
     }
 
     fn act(&mut self) -> io::Result<Step> {
@@ -308,7 +309,7 @@ impl Writer {
             self.mark_sync()?;
             return Ok(Step::Marked);
         }
-        self.lanes.retain_mut(|lane| !lane.is_finished());
+        self.log_buffers.retain_mut(|log_buffer| !log_buffer.is_finished());
         Ok(self.rest(now_us))
     }
 
@@ -353,28 +354,28 @@ impl Writer {
         }
     }
 
-    fn adopt_lanes(&mut self) {
-        if self.journal.lanes_made.load(Ordering::SeqCst) != self.lanes_seen {
-            let mut made = lock(&self.journal.lanes);
-            self.lanes_seen += made.len();
-            self.lanes.append(&mut made);
+    fn adopt_log_buffers(&mut self) {
+        if self.journal.log_buffers_made.load(Ordering::SeqCst) != self.log_buffers_seen {
+            let mut made = lock(&self.journal.log_buffers);
+            self.log_buffers_seen += made.len();
+            self.log_buffers.append(&mut made);
         }
     }
 
     fn discard(&mut self) {
-        for lane in &mut self.lanes {
-            while lane.peek().is_some() {
-                lane.take(|_| ());
+        for log_buffer in &mut self.log_buffers {
+            while log_buffer.peek().is_some() {
+                log_buffer.take(|_| ());
             }
         }
-        self.lanes.retain_mut(|lane| !lane.is_finished());
+        self.log_buffers.retain_mut(|log_buffer| !log_buffer.is_finished());
     }
 
     /// Takes frames into the batch, in order of positions, as many as there are and fit. Says if there is any.
     fn collect(&mut self, frames: Frames) -> bool {
         let mut position = self.position;
         self.batch.is_cut_short = false;
-        while let Some((lane, payload_bytes)) = self.find(position) {
+        while let Some((log_buffer, payload_bytes)) = self.find(position) {
             if frames == Frames::Short
                 && (payload_bytes > INLINE_BYTES_MAX as u64 || self.batch.len() >= SHORT_BATCH_BYTES)
             {
@@ -389,7 +390,7 @@ impl Writer {
             if self.batch.frames == 0 {
                 self.append_mark();
             }
-            self.append(lane, position);
+            self.append(log_buffer, position);
             position += HEAD_BYTES as u64 + payload_bytes;
             if self.batch.tail.is_some() {
                 self.batch.is_cut_short = true;
@@ -399,12 +400,12 @@ impl Writer {
         self.batch.frames > 0
     }
 
-    /// The lane that holds the frame at `position`, and the length of its payload. O(lanes).
+    /// The log buffer that holds the frame at `position`, and the length of its payload. O(log buffers).
     fn find(&mut self, position: Position) -> Option<(usize, u64)> {
-        let count = self.lanes.len();
-        for index in (0..count).map(|step| (self.lane_last + step) % count) {
-            if let Some(head) = self.lanes[index].peek().filter(|head| head.position == position) {
-                self.lane_last = index;
+        let count = self.log_buffers.len();
+        for index in (0..count).map(|step| (self.log_buffer_last + step) % count) {
+            if let Some(head) = self.log_buffers[index].peek().filter(|head| head.position == position) {
+                self.log_buffer_last = index;
                 return Some((index, head.payload_bytes));
             }
         }
@@ -416,12 +417,12 @@ impl Writer {
         self.batch.bytes.extend_from_slice(&encode_mark(&self.journal.seal, head, self.durable));
     }
 
-    fn append(&mut self, lane: usize, position: Position) {
-        let head = self.lanes[lane].peek().expect("`find` saw it");
+    fn append(&mut self, log_buffer: usize, position: Position) {
+        let head = self.log_buffers[log_buffer].peek().expect("`find` saw it");
         self.time_ms = self.time_ms.max(head.time_ms);
         let record = self.record_head(Kind::Frame, head.payload_bytes as u32, position);
         let (batch, seal) = (&mut self.batch, &self.journal.seal);
-        let beside = self.lanes[lane].take(|payload| match payload {
+        let beside = self.log_buffers[log_buffer].take(|payload| match payload {
             Payload::Inline(first, second) => {
                 batch.bytes.extend_from_slice(&record.encode(seal, [first, second]));
                 batch.bytes.extend_from_slice(first);
@@ -577,7 +578,7 @@ impl Writer {
         }
         // What is not synced yet was written after the sync began.
         self.unsynced_since_us = synced.begun_us;
-        lock(&journal.shelf).settle(synced.number);
+        lock(&journal.segment_list).settle(synced.number);
         journal.durable.store(self.durable, Ordering::SeqCst);
         journal.ring_bells(Level::Durable, self.durable);
         journal.notify_room();
@@ -629,7 +630,7 @@ impl Writer {
         let (from, to) = (journal.folder.join(&spare.name), journal.folder.join(segment_name(head.number)));
         journal.disk.rename(&from, &to)?;
         self.is_folder_dirty = true;
-        lock(&journal.shelf).push(SegmentFile {
+        lock(&journal.segment_list).push(SegmentFile {
             number: head.number,
             first_position: head.first_position,
             bytes: spare.bytes,
@@ -639,7 +640,7 @@ impl Writer {
         // A spare's worth is free already; a segment made for one frame was not counted.
         journal.add_room(if is_own { self.worth() - worth } else { -worth });
         journal.counters.last_roll_us.store((self.elapsed_us)(), Ordering::Relaxed);
-        journal.maker.wake(Alert::Frame);
+        journal.preallocator.wake(Alert::Frame);
         journal.notify_room();
         Ok(())
     }

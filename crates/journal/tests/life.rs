@@ -1,4 +1,4 @@
-//! A journal's ordinary life: order, admission, bells, stops, reading while open.
+//! A journal's ordinary life: order, admission, notifiers, stops, reading while open.
 
 mod world;
 
@@ -50,14 +50,18 @@ fn an_unclean_stop_begins_a_history_at_its_position() {
 fn frames_are_written_in_order_of_positions_and_a_gap_is_waited_for() {
     let disk = FakeDisk::new();
     let mut world = World::open(&disk, Policy::Always).unwrap();
-    let claims: Vec<_> = (0..3).map(|lane| world.lanes[lane].try_admit(10, Purpose::Grow).unwrap()).collect();
-    let mut tickets: Vec<_> =
-        claims.into_iter().enumerate().map(|(lane, claim)| (lane, world.lanes[lane].take(claim, 10))).collect();
+    let claims: Vec<_> =
+        (0..3).map(|log_buffer| world.log_buffers[log_buffer].try_admit(10, Purpose::Grow).unwrap()).collect();
+    let mut tickets: Vec<_> = claims
+        .into_iter()
+        .enumerate()
+        .map(|(log_buffer, claim)| (log_buffer, world.log_buffers[log_buffer].take(claim, 10)))
+        .collect();
     let begin = tickets[0].1.position;
-    while let Some((lane, ticket)) = tickets.pop() {
+    while let Some((log_buffer, ticket)) = tickets.pop() {
         assert_eq!(world.journal.written(), begin, "nothing passes the gap");
         // Times handed over decrease along positions; they are raised.
-        world.lanes[lane].hand_over(ticket, 3 - lane as u64, &mut vec![lane as u8; 10]);
+        world.log_buffers[log_buffer].hand_over(ticket, 3 - log_buffer as u64, &mut vec![log_buffer as u8; 10]);
         world.run();
     }
     assert_eq!(world.journal.durable(), begin + 150);
@@ -76,7 +80,7 @@ fn a_claim_gives_back_what_it_does_not_use() {
     let world = World::open(&disk, Policy::Never).unwrap();
     let all = |world: &World| {
         let mut claims = Vec::new();
-        while let Ok(claim) = world.lanes[0].try_admit(100, Purpose::Shrink) {
+        while let Ok(claim) = world.log_buffers[0].try_admit(100, Purpose::Shrink) {
             claims.push(claim);
         }
         claims.len()
@@ -84,21 +88,21 @@ fn a_claim_gives_back_what_it_does_not_use() {
     let count = all(&world);
     assert!(count > 10);
     assert_eq!(all(&world), count);
-    let mut claim = world.lanes[0].try_admit(1, Purpose::Grow).unwrap();
-    world.lanes[0].extend(&mut claim, 99, Purpose::Grow).unwrap();
+    let mut claim = world.log_buffers[0].try_admit(1, Purpose::Grow).unwrap();
+    world.log_buffers[0].extend(&mut claim, 99, Purpose::Grow).unwrap();
     assert_eq!(claim.payload_bytes(), 100);
-    assert_eq!(world.lanes[0].extend(&mut claim, u64::MAX, Purpose::Grow), Err(Refusal::TooLong));
+    assert_eq!(world.log_buffers[0].extend(&mut claim, u64::MAX, Purpose::Grow), Err(Refusal::TooLong));
     assert!(all(&world) < count);
     drop(claim);
     assert_eq!(all(&world), count);
 }
 
 #[test]
-fn everysec_syncs_by_the_clock_or_for_a_bell() {
+fn everysec_syncs_by_the_clock_or_for_a_notifier() {
     let disk = FakeDisk::new();
     let mut world = World::open(&disk, Policy::EverySec).unwrap();
-    let bell = Arc::new(Notifier::new());
-    world.journal.add_bell(bell.clone());
+    let notifier = Arc::new(Notifier::new());
+    world.journal.add_notifier(notifier.clone());
     let mut context = Context::from_waker(Waker::noop());
     let end = world.put(0, b"one", Purpose::Grow).unwrap();
     world.write();
@@ -107,12 +111,12 @@ fn everysec_syncs_by_the_clock_or_for_a_bell() {
     assert_eq!(world.journal.durable(), end);
     let end = world.put(0, b"two", Purpose::Grow).unwrap();
     world.write();
-    assert_eq!(world.journal.want(&bell, Level::Durable, end), Reached::Waiting);
-    assert!(bell.poll_notified(&mut context).is_pending());
+    assert_eq!(world.journal.want(&notifier, Level::Durable, end), Reached::Waiting);
+    assert!(notifier.poll_notified(&mut context).is_pending());
     world.write();
     assert_eq!(world.journal.durable(), end);
-    assert!(bell.poll_notified(&mut context).is_ready());
-    assert_eq!(world.journal.want(&bell, Level::Durable, end), Reached::There);
+    assert!(notifier.poll_notified(&mut context).is_ready());
+    assert_eq!(world.journal.want(&notifier, Level::Durable, end), Reached::There);
 }
 
 #[test]
@@ -181,8 +185,8 @@ fn whatever_is_admitted_finds_its_place() {
             };
             let payload = vec![random.next() as u8; bytes as usize];
             let claim_bytes = bytes + random.below(4 * bytes + 1);
-            let lane = random.below(3) as usize;
-            world.put_with_claim(lane, &payload, claim_bytes, Purpose::Grow).unwrap_or_else(|refusal| {
+            let log_buffer = random.below(3) as usize;
+            world.put_with_claim(log_buffer, &payload, claim_bytes, Purpose::Grow).unwrap_or_else(|refusal| {
                 panic!("seed {seed}: {refusal:?} to a frame of {bytes} bytes with a claim of {claim_bytes}")
             });
             match random.below(4) {
@@ -273,15 +277,15 @@ fn a_claim_for_a_long_frame_may_end_in_a_short_one() {
     let mut world = World::open(&disk, Policy::Always).unwrap();
     for round in 0..20 {
         let claim = loop {
-            match world.lanes[0].try_admit(50_000, Purpose::Grow) {
+            match world.log_buffers[0].try_admit(50_000, Purpose::Grow) {
                 Ok(claim) => break claim,
                 Err(refusal) => assert_eq!(refusal, Refusal::Wait),
             }
             world.run();
         };
-        assert!(matches!(world.lanes[1].try_admit(50_000, Purpose::Grow), Err(Refusal::Wait)));
-        let ticket = world.lanes[0].take(claim, round as u64);
-        world.lanes[0].hand_over(ticket, 0, &mut vec![1; round]);
+        assert!(matches!(world.log_buffers[1].try_admit(50_000, Purpose::Grow), Err(Refusal::Wait)));
+        let ticket = world.log_buffers[0].take(claim, round as u64);
+        world.log_buffers[0].hand_over(ticket, 0, &mut vec![1; round]);
         world.run();
     }
     assert_eq!(world.journal.durable(), world.journal.next());
@@ -479,10 +483,10 @@ fn too_much_that_is_not_durable_waits() {
     let mut world = World::open(&disk, Policy::EverySec).unwrap();
     let mut waits = 0;
     for _ in 0..40 {
-        match world.lanes[0].try_admit(100_000, Purpose::Grow) {
+        match world.log_buffers[0].try_admit(100_000, Purpose::Grow) {
             Ok(claim) => {
-                let ticket = world.lanes[0].take(claim, 100_000);
-                world.lanes[0].hand_over(ticket, 0, &mut vec![0; 100_000]);
+                let ticket = world.log_buffers[0].take(claim, 100_000);
+                world.log_buffers[0].hand_over(ticket, 0, &mut vec![0; 100_000]);
             }
             Err(refusal) => {
                 assert_eq!(refusal, Refusal::Wait);
@@ -513,17 +517,17 @@ fn spares_are_given_back_after_idle_seconds() {
 fn a_poisoned_journal_says_so_to_everybody() {
     let disk = FakeDisk::new();
     let mut world = World::open(&disk, Policy::Always).unwrap();
-    let bell = Arc::new(Notifier::new());
-    world.journal.add_bell(bell.clone());
+    let notifier = Arc::new(Notifier::new());
+    world.journal.add_notifier(notifier.clone());
     let durable = world.put(0, b"kept", Purpose::Grow).unwrap();
     world.write();
     let end = world.put(0, b"in doubt", Purpose::Grow).unwrap();
     assert_eq!(world.writer.step(), Step::Wrote);
-    assert_eq!(world.journal.want(&bell, Level::Durable, end), Reached::Waiting);
+    assert_eq!(world.journal.want(&notifier, Level::Durable, end), Reached::Waiting);
     disk.fail_at(disk.operations());
     assert_eq!(world.writer.step(), Step::Poisoned);
-    assert!(bell.poll_notified(&mut Context::from_waker(Waker::noop())).is_ready());
-    assert_eq!(world.journal.want(&bell, Level::Durable, end), Reached::Poisoned);
+    assert!(notifier.poll_notified(&mut Context::from_waker(Waker::noop())).is_ready());
+    assert_eq!(world.journal.want(&notifier, Level::Durable, end), Reached::Poisoned);
     assert_eq!(world.put(1, b"more", Purpose::Shrink), Err(Refusal::Poisoned));
     world.write();
     assert_eq!(world.journal.durable(), durable, "no later sync heals it");
@@ -559,10 +563,10 @@ fn the_identity_is_drawn_once_and_belongs_to_the_frames() {
 fn threads_hand_over_and_wait_for_their_bells() {
     let disk = FakeDisk::new();
     let world = World::open(&disk, Policy::Always).unwrap();
-    let World { journal, writer, maker, .. } = world;
-    let running = Running::start(writer, maker);
+    let World { journal, writer, preallocator, .. } = world;
+    let running = Running::start(writer, preallocator);
     let counts: Vec<u64> = std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..3).map(|_| scope.spawn(|| work(journal.lane()))).collect();
+        let workers: Vec<_> = (0..3).map(|_| scope.spawn(|| work(journal.log_buffer()))).collect();
         workers.into_iter().map(|worker| worker.join().unwrap()).collect()
     });
     assert_eq!(journal.durable(), journal.next());
@@ -572,7 +576,7 @@ fn threads_hand_over_and_wait_for_their_bells() {
 }
 
 /// Hands over frames in small batches and waits for each batch to be durable.
-fn work(mut lane: journal::LogBuffer) -> u64 {
+fn work(mut log_buffer: journal::LogBuffer) -> u64 {
     struct Unpark(std::thread::Thread);
     impl std::task::Wake for Unpark {
         fn wake(self: Arc<Self>) {
@@ -581,9 +585,9 @@ fn work(mut lane: journal::LogBuffer) -> u64 {
     }
     let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
     let mut context = Context::from_waker(&waker);
-    let bell = Arc::new(Notifier::new());
-    let journal = lane.journal().clone();
-    journal.add_bell(bell.clone());
+    let notifier = Arc::new(Notifier::new());
+    let journal = log_buffer.journal().clone();
+    journal.add_notifier(notifier.clone());
     let mut frames = 0;
     for batch in 0..200 {
         let mut end = 0;
@@ -591,19 +595,19 @@ fn work(mut lane: journal::LogBuffer) -> u64 {
             let payload = vec![index as u8; (batch * 13 + index * 101) % 900];
             let claim = loop {
                 journal.wait_room(&waker);
-                match lane.try_admit(payload.len() as u64, Purpose::Grow) {
+                match log_buffer.try_admit(payload.len() as u64, Purpose::Grow) {
                     Ok(claim) => break claim,
                     Err(refusal) => assert_eq!(refusal, Refusal::Wait),
                 }
                 std::thread::park();
             };
-            let ticket = lane.take(claim, payload.len() as u64);
+            let ticket = log_buffer.take(claim, payload.len() as u64);
             end = ticket.end;
-            lane.hand_over(ticket, 0, &mut payload.clone());
+            log_buffer.hand_over(ticket, 0, &mut payload.clone());
             frames += 1;
         }
-        while journal.want(&bell, Level::Durable, end) == Reached::Waiting {
-            if bell.poll_notified(&mut context).is_pending() {
+        while journal.want(&notifier, Level::Durable, end) == Reached::Waiting {
+            if notifier.poll_notified(&mut context).is_pending() {
                 std::thread::park();
             }
         }

@@ -345,7 +345,7 @@ fn a_long_tail_waits_for_a_release() {
         assert!((LIMIT * 5 / 4..LIMIT * 5 / 4 + frame_bytes).contains(&tail(&world)));
         let woken = Arc::new(Flag::default());
         world.journal.wait_room(&Waker::from(woken.clone()));
-        assert!(world.lanes[0].try_admit(100, Purpose::Shrink).is_err());
+        assert!(world.log_buffers[0].try_admit(100, Purpose::Shrink).is_err());
         world.journal.release_below(world.journal.durable() - LIMIT / 2);
         assert!(woken.0.load(std::sync::atomic::Ordering::SeqCst), "whoever waits is woken");
         world.put(0, &[3; 100], Purpose::Grow).unwrap();
@@ -367,24 +367,24 @@ impl std::task::Wake for Flag {
 
 /// What a store must do before its commit: have everything below a position synced, whatever the policy.
 #[test]
-fn a_bell_syncs_whatever_the_policy() {
+fn a_notifier_syncs_whatever_the_policy() {
     for policy in POLICIES {
         let disk = FakeDisk::new();
         let mut world = World::open(&disk, policy).unwrap();
-        let bell = Arc::new(Notifier::new());
-        world.journal.add_bell(bell.clone());
+        let notifier = Arc::new(Notifier::new());
+        world.journal.add_notifier(notifier.clone());
         let mut context = Context::from_waker(Waker::noop());
         for round in 0..30 {
             for _ in 0..40 {
                 world.put(round % 3, &[7; 50], Purpose::Grow).unwrap();
             }
             let position = world.journal.next();
-            if world.journal.want(&bell, Level::Durable, position) == Reached::Waiting {
-                let _ = bell.poll_notified(&mut context);
+            if world.journal.want(&notifier, Level::Durable, position) == Reached::Waiting {
+                let _ = notifier.poll_notified(&mut context);
                 world.write();
-                assert!(bell.poll_notified(&mut context).is_ready(), "{policy:?}");
+                assert!(notifier.poll_notified(&mut context).is_ready(), "{policy:?}");
             }
-            assert_eq!(world.journal.want(&bell, Level::Durable, position), Reached::There);
+            assert_eq!(world.journal.want(&notifier, Level::Durable, position), Reached::There);
             world.journal.release_below(position);
             let crashed = disk.crash(round as u64);
             assert!(World::open_from(&crashed, policy, position).unwrap().recovery.end >= position);
@@ -392,9 +392,9 @@ fn a_bell_syncs_whatever_the_policy() {
         world.put(0, b"in doubt", Purpose::Grow).unwrap();
         let position = world.journal.next();
         disk.halt_at(disk.operations());
-        let _ = world.journal.want(&bell, Level::Durable, position);
+        let _ = world.journal.want(&notifier, Level::Durable, position);
         world.write();
-        assert_eq!(world.journal.want(&bell, Level::Durable, position), Reached::Poisoned);
+        assert_eq!(world.journal.want(&notifier, Level::Durable, position), Reached::Poisoned);
     }
 }
 
@@ -402,39 +402,39 @@ fn a_bell_syncs_whatever_the_policy() {
 #[test]
 fn threads_go_on_as_fast_as_releases_let_them() {
     let disk = FakeDisk::new();
-    let World { journal, writer, maker, .. } = World::open(&disk, Policy::EverySec).unwrap();
+    let World { journal, writer, preallocator, .. } = World::open(&disk, Policy::EverySec).unwrap();
     journal.set_tail_limit(3 * SEGMENT_BYTES);
-    let running = Running::start(writer, maker);
+    let running = Running::start(writer, preallocator);
     let worker = {
         let journal = journal.clone();
         move || {
-            let mut lane = journal.lane();
+            let mut log_buffer = journal.log_buffer();
             for index in 0..3000u32 {
                 let claim = loop {
-                    lane.journal().wait_room(&Waker::from(Arc::new(Unpark(std::thread::current()))));
-                    match lane.try_admit(100, Purpose::Grow) {
+                    log_buffer.journal().wait_room(&Waker::from(Arc::new(Unpark(std::thread::current()))));
+                    match log_buffer.try_admit(100, Purpose::Grow) {
                         Ok(claim) => break claim,
                         Err(refusal) => assert_eq!(refusal, Refusal::Wait),
                     }
-                    lane.end_turn();
+                    log_buffer.end_turn();
                     std::thread::park();
                 };
-                let ticket = lane.take(claim, 100);
-                lane.hand_over(ticket, 0, &mut vec![index as u8; 100]);
+                let ticket = log_buffer.take(claim, 100);
+                log_buffer.hand_over(ticket, 0, &mut vec![index as u8; 100]);
             }
-            lane.end_turn();
+            log_buffer.end_turn();
         }
     };
-    let bell = Arc::new(Notifier::new());
-    journal.add_bell(bell.clone());
+    let notifier = Arc::new(Notifier::new());
+    journal.add_notifier(notifier.clone());
     let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
     let mut context = Context::from_waker(&waker);
     std::thread::scope(|scope| {
         let worker = std::thread::Builder::new().spawn_scoped(scope, worker).unwrap();
         while !worker.is_finished() {
             let position = journal.next();
-            while journal.want(&bell, Level::Durable, position) == Reached::Waiting {
-                if bell.poll_notified(&mut context).is_pending() {
+            while journal.want(&notifier, Level::Durable, position) == Reached::Waiting {
+                if notifier.poll_notified(&mut context).is_pending() {
                     std::thread::park();
                 }
             }

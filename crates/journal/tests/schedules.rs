@@ -12,42 +12,42 @@ use sync::primitives::thread;
 use world::*;
 
 /// Hands over two frames in each of `turns`, and waits for the second; every wait must end.
-fn work(mut lane: Lane, turns: u8) {
-    let (journal, bell) = (lane.journal().clone(), Arc::new(Bell::new()));
-    journal.add_bell(bell.clone());
+fn work(mut log_buffer: LogBuffer, turns: u8) {
+    let (journal, notifier) = (log_buffer.journal().clone(), Arc::new(Notifier::new()));
+    journal.add_notifier(notifier.clone());
     for index in 0..2 * turns {
         let claim = shuttle::future::block_on(std::future::poll_fn(|context| {
             use std::task::Poll;
-            match lane.try_admit(40, Purpose::Grow) {
+            match log_buffer.try_admit(40, Purpose::Grow) {
                 Ok(claim) => return Poll::Ready(claim),
                 Err(refusal) => assert_eq!(refusal, Refusal::Wait),
             }
-            lane.end_turn();
+            log_buffer.end_turn();
             journal.wait_room(context.waker());
-            lane.try_admit(40, Purpose::Grow).map_or(Poll::Pending, Poll::Ready)
+            log_buffer.try_admit(40, Purpose::Grow).map_or(Poll::Pending, Poll::Ready)
         }));
-        let ticket = lane.take(claim, 40);
+        let ticket = log_buffer.take(claim, 40);
         let end = ticket.end;
-        lane.hand_over(ticket, 0, &mut vec![index; 40]);
+        log_buffer.hand_over(ticket, 0, &mut vec![index; 40]);
         if index % 2 == 0 {
-            drop(lane.try_admit(40, Purpose::Grow));
+            drop(log_buffer.try_admit(40, Purpose::Grow));
             continue;
         }
-        lane.end_turn();
-        while journal.want(&bell, Level::Durable, end) == Reached::Waiting {
-            shuttle::future::block_on(std::future::poll_fn(|context| bell.poll_rung(context)));
+        log_buffer.end_turn();
+        while journal.want(&notifier, Level::Durable, end) == Reached::Waiting {
+            shuttle::future::block_on(std::future::poll_fn(|context| notifier.poll_notified(context)));
         }
     }
 }
 
 /// Has everything synced and releases it, until all frames there will be are.
 fn release(journal: &Journal, end: u64) {
-    let bell = Arc::new(Bell::new());
-    journal.add_bell(bell.clone());
+    let notifier = Arc::new(Notifier::new());
+    journal.add_notifier(notifier.clone());
     while journal.released() < end {
         let position = journal.next();
-        while journal.want(&bell, Level::Durable, position) == Reached::Waiting {
-            shuttle::future::block_on(std::future::poll_fn(|context| bell.poll_rung(context)));
+        while journal.want(&notifier, Level::Durable, position) == Reached::Waiting {
+            shuttle::future::block_on(std::future::poll_fn(|context| notifier.poll_notified(context)));
         }
         journal.release_below(position);
         thread::yield_now();
@@ -56,16 +56,16 @@ fn release(journal: &Journal, end: u64) {
 
 fn hand_over(policy: Policy, tail_bytes_max: u64) {
     let disk = FakeDisk::new();
-    let World { journal, writer, maker, .. } = World::open(&disk, policy).unwrap();
+    let World { journal, writer, preallocator, .. } = World::open(&disk, policy).unwrap();
     journal.set_tail_limit(tail_bytes_max);
-    let running = Running::start(writer, maker);
+    let running = Running::start(writer, preallocator);
     let releaser = (tail_bytes_max < u64::MAX).then(|| {
         let journal = journal.clone();
         thread::spawn(move || release(&journal, 12 * 80))
     });
     let worker = || {
         let journal = journal.clone();
-        thread::spawn(move || work(journal.lane(), 3))
+        thread::spawn(move || work(journal.log_buffer(), 3))
     };
     let workers = [worker(), worker()];
     workers.into_iter().chain(releaser).for_each(|worker| worker.join().unwrap());

@@ -4,7 +4,7 @@
 use base::hash::KeyHasher;
 use base::random::Random;
 use blocks::Direction;
-use keyspace::{CatchUp, Expiry, Keyspace, Log, IndexState, IndexStep, OrderTurn, Page, Plan, Span, Tx, kind_of};
+use keyspace::{CatchUp, Expiry, IndexState, IndexStep, Keyspace, Log, OrderTurn, Page, Plan, Span, Tx, kind_of};
 use std::hint::black_box;
 use std::time::Instant;
 use sync::lock::Want;

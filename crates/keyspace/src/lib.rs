@@ -50,7 +50,7 @@ pub use guard::{
     StringMut, TaggedMut, Whole,
 };
 pub use held::{Held, Plan, RetainedLock};
-pub use key_index::{CatchUp, Found, KeyOrder, IndexState, IndexStep, OrderTurn, Page, Span};
+pub use key_index::{CatchUp, Found, IndexState, IndexStep, KeyOrder, OrderTurn, Page, Span};
 pub use map::{DatabaseMap, LIBRARIES, OF_SERVER, SCHEMAS};
 pub use notes::{Classes, Deed, Note};
 pub use pins::{Garbage, Pin};
@@ -81,7 +81,7 @@ pub struct Keyspace {
     shards: Box<[ShardLock<ShardState>]>,
     hasher: KeyHasher,
     map: DatabaseMap,
-    sheds: Arc<RetiredBytes>,
+    retired_bytes: Arc<RetiredBytes>,
     transients: Transients,
     order: KeyOrder,
     /// What is above all ids of messages that were told of queues which came since the start.
@@ -97,7 +97,7 @@ impl Keyspace {
             shards,
             hasher,
             map,
-            sheds: RetiredBytes::new(),
+            retired_bytes: RetiredBytes::new(),
             transients: Transients::default(),
             order: KeyOrder::default(),
             told: AtomicU64::new(0),
@@ -177,7 +177,7 @@ impl Keyspace {
     pub fn take_dead_sections(&self, index: usize) -> Option<Garbage<Vec<Section>>> {
         let mut shard = self.shards[index].try_write()?;
         let dead = shard.take_sections(|table| !self.map.names(table));
-        Some(Garbage::new(dead, index, &self.sheds))
+        Some(Garbage::new(dead, index, &self.retired_bytes))
     }
 }
 

@@ -36,7 +36,7 @@ impl RetiredBytes {
 
 /// Goes along with a clone that was taken under the lock of its shard.
 pub struct Pin {
-    sheds: Arc<RetiredBytes>,
+    retired_bytes: Arc<RetiredBytes>,
     shard: usize,
     birth_bytes: u64,
 }
@@ -44,7 +44,7 @@ pub struct Pin {
 impl Pin {
     /// How much the clone, of `clone_bytes` now, keeps in memory that its value has given up since. O(1).
     pub fn bytes(&self, clone_bytes: u64) -> u64 {
-        (self.sheds.0[self.shard].load(Relaxed) - self.birth_bytes).min(clone_bytes)
+        (self.retired_bytes.0[self.shard].load(Relaxed) - self.birth_bytes).min(clone_bytes)
     }
 }
 
@@ -52,7 +52,7 @@ impl Keyspace {
     /// A pin for a clone of what `key` holds. Its shard is held.
     pub fn pin(&self, key: &[u8]) -> Pin {
         let shard = shard_of(self.hash(key));
-        Pin { sheds: self.sheds.clone(), shard, birth_bytes: self.sheds.0[shard].load(Relaxed) }
+        Pin { retired_bytes: self.retired_bytes.clone(), shard, birth_bytes: self.retired_bytes.0[shard].load(Relaxed) }
     }
 }
 
@@ -61,17 +61,17 @@ impl Keyspace {
 pub struct Garbage<T> {
     what: Option<T>,
     shard: usize,
-    sheds: Arc<RetiredBytes>,
+    retired_bytes: Arc<RetiredBytes>,
 }
 
 impl<T> Garbage<T> {
-    pub(crate) fn new(what: T, shard: usize, sheds: &Arc<RetiredBytes>) -> Self {
-        Self { what: Some(what), shard, sheds: sheds.clone() }
+    pub(crate) fn new(what: T, shard: usize, retired_bytes: &Arc<RetiredBytes>) -> Self {
+        Self { what: Some(what), shard, retired_bytes: retired_bytes.clone() }
     }
 }
 
 impl<T> Drop for Garbage<T> {
     fn drop(&mut self) {
-        self.sheds.counting(self.shard, || drop(self.what.take()));
+        self.retired_bytes.counting(self.shard, || drop(self.what.take()));
     }
 }

@@ -1,16 +1,16 @@
 //! A command that touches very much, run ahead of time on clones of what its keys hold, while no lock is held.
 //!
 //! ```text
-//!   shards held:        tx.expect_work -- much --> abandoned; Scene: clones of what the keys hold
+//!   shards held:        tx.expect_work -- much --> abandoned; Snapshot: clones of what the keys hold
 //!                                                               |
-//!   nothing held:       Scene::rehearse: a keyspace of its own, a tx in it, the handler as it is
+//!   nothing held:       Snapshot::run speculatively: a keyspace of its own, a tx in it, the handler as it is
 //!                                                               |
-//!   shards held again:  do the keys hold what they held? --yes--> Tx::play: what they hold now is exchanged, what
-//!                                                                 the rehearsal recorded becomes the tx's own record
+//!   shards held again:  do the keys hold what they held? --yes--> Tx::commit: what they hold now is exchanged, what
+//!                                                                 the speculative run recorded becomes the tx's own record
 //! ```
 //!
-//! What it does and replies is of the instant at which it is played, but for the clock: it has gone on since the clones were
-//! taken. So a rehearsal in vain is also one after which a deadline has passed.
+//! What it does and replies is of the instant at which it is committed, but for the clock: it has gone on since the clones were
+//! taken. So a speculative run in vain is also one after which a deadline has passed.
 
 use crate::effect::Log;
 use crate::held::Plan;
@@ -26,13 +26,13 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use table::Content;
 
-/// What the keys of a command hold, to rehearse it. Clones: O(1) for each key, but for short texts.
+/// What the keys of a command hold, to run speculatively it. Clones: O(1) for each key, but for short texts.
 pub struct Snapshot {
     hasher: KeyHasher,
     databases: u32,
     /// Databases that have another table than their first.
     tables: Vec<(u32, TableId)>,
-    sheds: Arc<RetiredBytes>,
+    retired_bytes: Arc<RetiredBytes>,
     transients: Transients,
     /// No key of their shards has had a number of a version above this one.
     cas: u64,
@@ -44,7 +44,7 @@ pub struct Snapshot {
     schemas: Option<OwnedEntry>,
 }
 
-/// A key of a command that is rehearsed.
+/// A key of a command that runs speculatively.
 struct KeySnapshot {
     key: Box<[u8]>,
     /// What it held, its time gone by or not.
@@ -53,7 +53,7 @@ struct KeySnapshot {
     after: Option<Option<OwnedEntry>>,
 }
 
-/// A command that was rehearsed.
+/// A command that ran speculatively.
 pub struct Speculation {
     database: u32,
     table: TableId,
@@ -83,7 +83,7 @@ impl Snapshot {
             hasher: *keyspace.hasher(),
             databases: keyspace.map().databases(),
             tables: keyspace.map().changed(),
-            sheds: keyspace.sheds.clone(),
+            retired_bytes: keyspace.retired_bytes.clone(),
             transients: keyspace.transients.clone(),
             cas,
             told: keyspace.told(),
@@ -101,10 +101,11 @@ impl Snapshot {
     pub fn speculate<R>(
         self,
         plan: impl FnOnce(&Keyspace, &mut Plan),
-        play: impl FnOnce(&mut Tx<'_>) -> R,
+        run: impl FnOnce(&mut Tx<'_>) -> R,
     ) -> (R, Speculation) {
-        let Self { hasher, databases, tables, sheds, transients, cas, told, database, now, mut keys, schemas } = self;
-        let keyspace = Keyspace { sheds, transients, ..Keyspace::new(hasher, databases) };
+        let Self { hasher, databases, tables, retired_bytes, transients, cas, told, database, now, mut keys, schemas } =
+            self;
+        let keyspace = Keyspace { retired_bytes, transients, ..Keyspace::new(hasher, databases) };
         keyspace.note_told(told);
         tables.into_iter().for_each(|(database, table)| keyspace.map().put(database, table));
         let table = keyspace.map().table(database);
@@ -124,9 +125,9 @@ impl Snapshot {
         wanted.seal();
         let held = wanted.try_hold(&keyspace).unwrap_or_else(|_| panic!("nobody else knows of it"));
         let mut tx = Tx::new(&keyspace, held, database, now, &mut log, u64::MAX);
-        tx.set_rehearsal();
+        tx.set_speculation();
         tx.take_notes();
-        let result = play(&mut tx);
+        let result = run(&mut tx);
         let (notes, reads, expired) = (tx.notes().to_vec(), tx.reads, tx.expired);
         let (look_again_ms, touched) = (tx.looks_again_at(), tx.take_touched());
         tx.end();
@@ -140,7 +141,7 @@ impl Snapshot {
                 Named::Database(_) => panic!("a command that is rehearsed changes keys alone"),
             })
             .collect();
-        for KeySnapshot { key, after, .. } in keys.iter_mut().filter(|cast| changed.contains(&*cast.key)) {
+        for KeySnapshot { key, after, .. } in keys.iter_mut().filter(|one| changed.contains(&*one.key)) {
             let hash = keyspace.hash(key);
             let shard = keyspace.shard(shard_of(hash)).try_read().expect("nobody else knows of it");
             *after = Some(shard.section(table).and_then(|section| section.copy(hash, key)));
@@ -188,7 +189,7 @@ impl Speculation {
         };
         is_of_table
             && is_same_schemas
-            && self.keys.iter().all(|cast| match (&cast.before, tx.raw_entry(&cast.key)) {
+            && self.keys.iter().all(|one| match (&one.before, tx.raw_entry(&one.key)) {
                 (None, None) => true,
                 (Some(before), Some(entry)) => is_same(before.read(), entry) && is_as_of(entry, then, now),
                 _ => false,
@@ -213,19 +214,19 @@ fn is_as_of(entry: Entry<'_>, then: Ms, now: Ms) -> bool {
     now == then || !was_live || (is_live(entry, now) && next_due(entry).is_none_or(|due_ms| due_ms > now))
 }
 
-/// What is left of a rehearsal that was played: it may be the last to hold much.
+/// What is left of a speculative run that was committed: it may be the last to hold much.
 pub struct RetiredKeys {
     _keys: Vec<KeySnapshot>,
 }
 
 impl Tx<'_> {
-    /// Does what was rehearsed, of which [`Speculation::is_true`]; to be called before any other change.
-    pub fn commit(&mut self, rehearsal: Speculation) -> RetiredKeys {
-        let Speculation { keys, mut log, notes, touched, reads, expired, look_again_ms, told, .. } = rehearsal;
+    /// Does what ran speculatively, of which [`Speculation::is_true`]; to be called before any other change.
+    pub fn commit(&mut self, speculation: Speculation) -> RetiredKeys {
+        let Speculation { keys, mut log, notes, touched, reads, expired, look_again_ms, told, .. } = speculation;
         self.keyspace().note_told(told);
-        for cast in &keys {
-            if let Some(after) = &cast.after {
-                self.exchange_entry(&cast.key, after.as_ref());
+        for one in &keys {
+            if let Some(after) = &one.after {
+                self.exchange_entry(&one.key, after.as_ref());
             }
         }
         self.adopt(&mut log, notes);

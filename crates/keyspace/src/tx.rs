@@ -10,9 +10,9 @@ mod item;
 mod order;
 mod own;
 mod reads;
-mod rehearsal;
 mod room;
 mod schemas;
+mod speculation;
 mod touched;
 
 use crate::bitop::BitopRequest;
@@ -29,9 +29,9 @@ use base::random::Random;
 use base::{Ms, Position, cost};
 use blocks::Runs;
 pub use reads::Reads;
-use rehearsal::Rehearsing;
 pub use room::MemoryGrant;
 pub use schemas::PREFIX_BYTES_MAX;
+use speculation::Speculating;
 use std::sync::Arc;
 use sync::lock::Want;
 use table::Fields;
@@ -93,7 +93,7 @@ pub struct Tx<'k> {
     searches: Option<&'k OffLockJobs>,
     memory: Option<&'k dyn MemoryGrant>,
     is_of_several: bool,
-    rehearsing: Rehearsing,
+    speculating: Speculating,
     look_again_ms: Option<Ms>,
     random: Random,
     notes: Option<Box<KeyEvents>>,
@@ -149,7 +149,7 @@ impl<'k> Tx<'k> {
             searches: None,
             memory: None,
             is_of_several: false,
-            rehearsing: Rehearsing::default(),
+            speculating: Speculating::default(),
             look_again_ms: None,
             random: Random::new(now),
             notes: None,
@@ -363,7 +363,7 @@ impl<'k> Tx<'k> {
 
     /// Whether what nobody has worked on yet is to be done here.
     fn is_last_try(&self) -> bool {
-        self.rehearsing == Rehearsing::Now || self.searches.is_some_and(|searches| searches.count() >= SEARCHES_MAX)
+        self.speculating == Speculating::Now || self.searches.is_some_and(|searches| searches.count() >= SEARCHES_MAX)
     }
 
     /// What BITOP makes of `sources`, much of it or not, to be put under `key`. The sources are as they are now.
@@ -579,7 +579,7 @@ impl<'k> Tx<'k> {
         }
         self.log.record_whole(table, key, whole);
         section.set_time(now);
-        self.keyspace.sheds.counting(shard_of(hash), || effect::apply_whole(section, hash, key, whole));
+        self.keyspace.retired_bytes.counting(shard_of(hash), || effect::apply_whole(section, hash, key, whole));
         if let Some(notes) = &mut self.notes {
             notes.add_change(database, key, stood, true, event);
         }
@@ -624,11 +624,11 @@ impl<'k> Tx<'k> {
         if before == Before::Unknown && section.find(hash, key).is_some_and(|entry| !is_live(entry, now)) {
             self.expired += 1;
             self.log.record(table, key, &Effect::Remove);
-            self.keyspace.sheds.counting(shard, || section.remove(hash, key));
+            self.keyspace.retired_bytes.counting(shard, || section.remove(hash, key));
         }
         self.log.record(table, key, effect);
         section.set_time(now);
-        let applied = self.keyspace.sheds.counting(shard, || effect::apply(section, hash, key, effect));
+        let applied = self.keyspace.retired_bytes.counting(shard, || effect::apply(section, hash, key, effect));
         applied.expect("a guard records only what fits");
         if self.notes.is_some()
             && let Some(own) = effect.event()
@@ -691,7 +691,7 @@ impl<'k> Tx<'k> {
         }
         record(self.log, table);
         section.set_time(now);
-        self.keyspace.sheds.counting(shard_of(hash), || section.exchange(hash, key, after));
+        self.keyspace.retired_bytes.counting(shard_of(hash), || section.exchange(hash, key, after));
         if self.notes.is_some() {
             self.note_change(hash, key, Stood::There, event);
         }
@@ -759,10 +759,10 @@ impl<'k> Tx<'k> {
         if !self.held.states().any(|state| state.has_garbage()) {
             return Vec::new();
         }
-        let sheds = &self.keyspace.sheds;
+        let retired_bytes = &self.keyspace.retired_bytes;
         let changed = self.held.changed_mut();
         changed
-            .flat_map(|(shard, state)| state.take_garbage().map(move |value| Garbage::new(value, shard, sheds)))
+            .flat_map(|(shard, state)| state.take_garbage().map(move |value| Garbage::new(value, shard, retired_bytes)))
             .collect()
     }
 
@@ -772,7 +772,7 @@ impl<'k> Tx<'k> {
     }
 
     /// As [`Tx::end`], but keeps the shard for another tx, if it is the only one and held alone.
-    pub fn end_keeping<'w>(self, keyspace: &'w Keyspace) -> (&'k mut Log, Option<RetainedLock<'w>>) {
+    pub fn end_retaining<'w>(self, keyspace: &'w Keyspace) -> (&'k mut Log, Option<RetainedLock<'w>>) {
         let Self { held, log, .. } = self;
         (log, held.keep(keyspace))
     }

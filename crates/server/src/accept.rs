@@ -93,16 +93,16 @@ impl Arrival {
     }
 
     /// Counts that it is refused, and says so to the other side.
-    fn refuse(&self, shelf: &WorkerContext, text: &[u8]) {
-        shelf.worker.counters().refused.add(1);
+    fn refuse(&self, context: &WorkerContext, text: &[u8]) {
+        context.worker.counters().refused.add(1);
         // It fits an empty socket; whoever has gone needs no answer.
         let _ = rustix::io::write(&self.socket, text);
     }
 
     /// Refuses it since too many connections owe a password.
-    pub(crate) fn refuse_locked(&self, shelf: &WorkerContext) {
-        self.refuse(shelf, self.door.locked_refusal());
-        if let Some(left_out) = shelf.crew().warnings.crowded.spend(Instant::now()) {
+    pub(crate) fn refuse_locked(&self, context: &WorkerContext) {
+        self.refuse(context, self.door.locked_refusal());
+        if let Some(left_out) = context.crew().warnings.crowded.spend(Instant::now()) {
             let (address, _) = self.addresses();
             warn!("{address} is refused: as many connections as may have given no password yet{left_out}");
         }
@@ -187,7 +187,7 @@ fn tune(listener: &Arc<OwnedFd>, settings: &Settings) {
 }
 
 /// Accepts until it is dropped.
-pub(crate) async fn accept(listener: Listener, shelf: Rc<WorkerContext>) {
+pub(crate) async fn accept(listener: Listener, context: Rc<WorkerContext>) {
     let Listener { socket, place } = listener;
     let watched = match event::watch(socket, Interest::READABLE) {
         Ok(watched) => watched,
@@ -196,7 +196,7 @@ pub(crate) async fn accept(listener: Listener, shelf: Rc<WorkerContext>) {
     let mut is_exhausted = false;
     loop {
         let Ok(mut guard) = poll_fn(|context| watched.poll_read_ready(context)).await else { return };
-        match accept_burst(watched.get_ref(), &place, &shelf) {
+        match accept_burst(watched.get_ref(), &place, &context) {
             Burst::All => {
                 guard.clear_ready();
                 is_exhausted = false;
@@ -204,7 +204,7 @@ pub(crate) async fn accept(listener: Listener, shelf: Rc<WorkerContext>) {
             Burst::More => tokio::task::yield_now().await,
             Burst::Exhausted(error) => {
                 let is_news = !std::mem::replace(&mut is_exhausted, true);
-                if is_news && shelf.crew().warnings.exhausted.spend(Instant::now()).is_some() {
+                if is_news && context.crew().warnings.exhausted.spend(Instant::now()).is_some() {
                     warn!("no more connections to {} for now: {error}", place.name);
                 }
                 tokio::time::sleep(Duration::from_millis(EXHAUSTED_MS)).await;
@@ -223,10 +223,10 @@ enum Burst {
     Exhausted(Errno),
 }
 
-fn accept_burst(socket: &OwnedFd, place: &ListenPlace, shelf: &Rc<WorkerContext>) -> Burst {
+fn accept_burst(socket: &OwnedFd, place: &ListenPlace, context: &Rc<WorkerContext>) -> Burst {
     for _ in 0..BURST_MAX {
         match place.accept(socket) {
-            Ok(arrival) => admit(arrival, shelf),
+            Ok(arrival) => admit(arrival, context),
             Err(Errno::AGAIN) => return Burst::All,
             Err(error @ (Errno::MFILE | Errno::NFILE | Errno::NOBUFS | Errno::NOMEM)) => {
                 return Burst::Exhausted(error);
@@ -238,15 +238,15 @@ fn accept_burst(socket: &OwnedFd, place: &ListenPlace, shelf: &Rc<WorkerContext>
     Burst::More
 }
 
-fn admit(mut arrival: Arrival, shelf: &Rc<WorkerContext>) {
+fn admit(mut arrival: Arrival, context: &Rc<WorkerContext>) {
     // The other protocols have no commands by which a server is mended.
     let may_use_reserve = arrival.door == Door::Resp && arrival.is_local();
-    match shelf.crew().take_place(shelf.worker.settings().maxclients, may_use_reserve) {
+    match context.crew().take_place(context.worker.settings().maxclients, may_use_reserve) {
         Some(place) => {
             arrival.is_in_reserve = place == Seating::Reserve;
-            shelf.place(arrival);
+            context.place(arrival);
         }
-        None => arrival.refuse(shelf, arrival.door.refusal()),
+        None => arrival.refuse(context, arrival.door.refusal()),
     }
 }
 

@@ -1,5 +1,5 @@
 //! The threads beside the workers: some load what is still to be loaded, then they end; one keeps house, one keeps names in order,
-//! one watches what the workers do, one drops what is big, one writes checkpoints, two rehearse commands that touch very much. They yield to the workers.
+//! one watches what the workers do, one drops what is big, one writes checkpoints, two run speculatively commands that touch very much. They yield to the workers.
 
 use crate::log_budget::LogBudget;
 use crate::sizes::Sizes;
@@ -32,9 +32,9 @@ const LOOKER_NICENESS: i32 = 5;
 const CHECKPOINTER_NICENESS: i32 = 5;
 /// The priority of a thread that loads shards: somebody may wait for the next.
 const LOADER_NICENESS: i32 = 2;
-/// The priority of a thread that rehearses commands: somebody waits for it.
+/// The priority of a thread that runs speculatively commands: somebody waits for it.
 const REHEARSER_NICENESS: i32 = 2;
-/// Threads that rehearse commands: one that takes long does not keep all others waiting.
+/// Threads that run speculatively commands: one that takes long does not keep all others waiting.
 const REHEARSERS: usize = 2;
 /// Threads that load shards, at most.
 const LOADERS_MAX: usize = 16;
@@ -53,7 +53,7 @@ const FREER_NICENESS: i32 = 10;
 
 /// The threads while they run.
 pub(crate) struct Background {
-    /// The keeper, the one that keeps names in order, and the watchdog.
+    /// The housekeeper, the one that keeps names in order, and the watchdog.
     lookers: Vec<JoinHandle<()>>,
     stopping: Arc<AtomicBool>,
     checkpointer: Option<Thread>,
@@ -76,12 +76,12 @@ impl Background {
         let pace =
             CheckpointPace { journal_bytes_max, commit_bytes, step_entries: keyspace::STEP_ENTRIES, kept_free_bytes };
         let checkpointer = store.map(|store| checkpoint(engine.clone(), store, pace)).transpose()?;
-        let garbage = engine.freer.receiver().expect("one process has one freer");
+        let garbage = engine.deferred_drop.receiver().expect("one process has one freer");
         thread::Builder::new().name("freer".to_owned()).spawn(move || {
             lower(FREER_NICENESS);
             garbage.into_iter().for_each(drop);
         })?;
-        let jobs = Arc::new(Mutex::new(engine.backstage.receiver().expect("one process takes it once")));
+        let jobs = Arc::new(Mutex::new(engine.offload.receiver().expect("one process takes it once")));
         for _ in 0..REHEARSERS {
             let jobs = jobs.clone();
             thread::Builder::new().name("rehearser".to_owned()).spawn(move || {
@@ -94,12 +94,12 @@ impl Background {
             })?;
         }
         let stopping = Arc::new(AtomicBool::new(false));
-        let (mut orderer, watched, engine) = (Indexer::new(engine.clone()), engine.clone(), engine.clone());
+        let (mut indexer, watched, engine) = (Indexer::new(engine.clone()), engine.clone(), engine.clone());
         let keep = move || {
-            let mut keeper = Housekeeper::new(engine);
-            move || if keeper.look() { BUSY_MS } else { LOOK_MS }
+            let mut housekeeper = Housekeeper::new(engine);
+            move || if housekeeper.look() { BUSY_MS } else { LOOK_MS }
         };
-        let order = move || move || orderer.pass();
+        let order = move || move || indexer.pass();
         let lookers = vec![
             look("keeper", LOOKER_NICENESS, &stopping, keep)?,
             look("orderer", LOOKER_NICENESS, &stopping, order)?,
@@ -193,7 +193,7 @@ fn run(name: &str, niceness: i32, task: impl AsyncFnOnce(SleepFn) + Send + 'stat
 /// Expires keys, samples the rates, and sends idle clients away.
 struct Housekeeper {
     engine: Arc<Engine>,
-    expirer: ExpireCycle,
+    expire_cycle: ExpireCycle,
     jumps: u64,
     pins_looked: Instant,
     idle_looked: Instant,
@@ -202,15 +202,15 @@ struct Housekeeper {
 
 impl Housekeeper {
     fn new(engine: Arc<Engine>) -> Self {
-        let expirer = ExpireCycle::new(engine.clone());
+        let expire_cycle = ExpireCycle::new(engine.clone());
         let now = Instant::now();
         let late_warnings = LogBudget::default();
-        Self { expirer, jumps: engine.clock.jumps(), pins_looked: now, idle_looked: now, late_warnings, engine }
+        Self { expire_cycle, jumps: engine.clock.jumps(), pins_looked: now, idle_looked: now, late_warnings, engine }
     }
 
     /// Does what is due; whether more is.
     fn look(&mut self) -> bool {
-        let more = self.expirer.pass();
+        let more = self.expire_cycle.pass();
         self.engine.sample();
         let jumps = self.engine.clock.jumps();
         if std::mem::replace(&mut self.jumps, jumps) != jumps {

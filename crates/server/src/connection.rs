@@ -34,7 +34,7 @@ use wire::Output;
 
 /// One connection, served by one worker.
 pub(crate) struct Connection {
-    shelf: Rc<WorkerContext>,
+    context: Rc<WorkerContext>,
     socket: Socket,
     session: Session,
     input: Input,
@@ -71,9 +71,9 @@ impl Connection {
     ///
     /// # Errors
     /// The event loop takes no more.
-    pub(crate) fn new(shelf: Rc<WorkerContext>, socket: OwnedFd, session: Session) -> io::Result<Self> {
+    pub(crate) fn new(context: Rc<WorkerContext>, socket: OwnedFd, session: Session) -> io::Result<Self> {
         let socket = Socket::new(socket)?;
-        Ok(Self { shelf, socket, session, input: Input::default(), output: Output::new() })
+        Ok(Self { context, socket, session, input: Input::default(), output: Output::new() })
     }
 
     /// Serves it to its end.
@@ -93,7 +93,7 @@ impl Connection {
             {
                 break end;
             }
-            self.shelf.keep_buffer(&mut self.output);
+            self.context.keep_buffer(&mut self.output);
             if self.is_asked_to_close() {
                 break End::Asked;
             }
@@ -126,12 +126,12 @@ impl Connection {
     /// Reads once if that is needed and may help, and runs what there is. Nothing is kept of what the worker lends but
     /// the buffer of the output.
     fn turn(&mut self) -> Result<Next, End> {
-        self.shelf.beat();
+        self.context.beat();
         if self.input.is_due() {
             return Ok(self.run_own());
         }
         if self.session.has_messages() {
-            self.output.give_buffer(self.shelf.lend_buffer());
+            self.output.give_buffer(self.context.lend_buffer());
             if self.session.take_messages(&mut self.output) {
                 return Ok(Next::Again);
             }
@@ -145,41 +145,41 @@ impl Connection {
 
     /// Reads into the worker's scratch, and runs from there.
     fn read_lent(&mut self) -> Result<Next, End> {
-        let Self { shelf, socket, session, input, output } = self;
-        let mut scratch = shelf.scratch.borrow_mut();
+        let Self { context, socket, session, input, output } = self;
+        let mut scratch = context.scratch.borrow_mut();
         scratch.clear();
         scratch.extend_from_slice(input.rest());
         let read_bytes = socket.read(&mut scratch)?;
-        shelf.worker.counters().input_bytes.add(read_bytes as u64);
+        context.worker.counters().input_bytes.add(read_bytes as u64);
         if read_bytes == 0 {
             return Ok(Next::Input(1));
         }
-        output.give_buffer(shelf.lend_buffer());
-        let turn = session.run_turn(&scratch, &mut shelf.ranges.borrow_mut(), output);
+        output.give_buffer(context.lend_buffer());
+        let turn = session.run_turn(&scratch, &mut context.ranges.borrow_mut(), output);
         input.replace(&scratch[turn.used..], at_least(&turn.next));
         Ok(turn.next)
     }
 
     /// Reads into the connection's own buffer, and runs from there once all that is missing has come.
     fn read_own(&mut self) -> Result<Next, End> {
-        let Self { shelf, socket, session, input, output } = self;
-        if input.bytes_wanted() as u64 > shelf.worker.settings().query_buffer_bytes_max {
+        let Self { context, socket, session, input, output } = self;
+        if input.bytes_wanted() as u64 > context.worker.settings().query_buffer_bytes_max {
             return Err(End::InputTooLong);
         }
-        if !shelf.worker.may_receive(input.lacking_bytes() as u64) {
+        if !context.worker.may_receive(input.lacking_bytes() as u64) {
             session.refuse_input(output);
             return Ok(Next::Close);
         }
         let Some(room) = input.room().map_err(|_| End::InputTooLong)? else { return Ok(Next::Again) };
         let read_bytes = socket.read(room)?;
-        shelf.worker.counters().input_bytes.add(read_bytes as u64);
+        context.worker.counters().input_bytes.add(read_bytes as u64);
         Ok(if self.input.is_due() { self.run_own() } else { Next::Input(1) })
     }
 
     fn run_own(&mut self) -> Next {
-        let Self { shelf, session, input, output, .. } = self;
-        output.give_buffer(shelf.lend_buffer());
-        let turn = session.run_turn(input.rest(), &mut shelf.ranges.borrow_mut(), output);
+        let Self { context, session, input, output, .. } = self;
+        output.give_buffer(context.lend_buffer());
+        let turn = session.run_turn(input.rest(), &mut context.ranges.borrow_mut(), output);
         input.advance(turn.used, at_least(&turn.next));
         turn.next
     }
@@ -202,7 +202,7 @@ impl Connection {
 
     fn note_cut_off(&self, waiting_bytes: u64) {
         let client = self.session.client();
-        self.shelf.worker.counters().slow_readers.add(1);
+        self.context.worker.counters().slow_readers.add(1);
         warn!(
             "client {} at {} does not read what is sent to it: cut off with {waiting_bytes} bytes waiting, see \
              client-output-buffer-limit",
@@ -212,8 +212,8 @@ impl Connection {
 
     /// Counts a browser, and warns of it.
     fn note_http(&self) {
-        let (client, crew) = (self.session.client(), self.shelf.crew());
-        self.shelf.worker.counters().http.add(1);
+        let (client, crew) = (self.session.client(), self.context.crew());
+        self.context.worker.counters().http.add(1);
         if let Some(left_out) = crew.warnings.http.spend(Instant::now()) {
             warn!(
                 "Possible SECURITY ATTACK detected: client {} at {} speaks HTTP, as a browser does when a web page attacks a \
@@ -254,10 +254,10 @@ impl Connection {
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        self.shelf.leave();
+        self.context.leave();
         if !self.output.is_empty() {
             // It may hold the last clone of a big value.
-            self.shelf.worker.engine.freer.free(Box::new(std::mem::take(&mut self.output)));
+            self.context.worker.engine.deferred_drop.free(Box::new(std::mem::take(&mut self.output)));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The bobbin binary: CLI, configuration, worker threads, event loops, doors.
+//! The bobbin binary: CLI, configuration, worker threads, event loops, ports.
 
 #![forbid(unsafe_code)]
 

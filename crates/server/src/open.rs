@@ -70,7 +70,7 @@ pub(crate) fn open(
         }
     })?;
     let Gathered { hasher, keyspace, store, opened, loading } = gathered;
-    let Opened { journal, mut writer, maker, recovery, .. } = opened;
+    let Opened { journal, mut writer, preallocator, recovery, .. } = opened;
     let clock = Clock::of_system(recovery.last_time_ms).map_err(from_the_future)?;
     let time = clock.clone();
     writer.set_clock(move || time.now());
@@ -78,7 +78,7 @@ pub(crate) fn open(
     let parts = Parts { hasher, clock, settings, workers };
     let engine = Engine::new(parts, keyspace, loading, Some((journal, recovery)));
     limits.hand_over(&engine);
-    Ok(Open { engine, journal: Some(Running::start(writer, maker)), store: Some(store), found })
+    Ok(Open { engine, journal: Some(Running::start(writer, preallocator)), store: Some(store), found })
 }
 
 fn open_cache(settings: Arc<Settings>, workers: usize) -> Open {

@@ -2,9 +2,9 @@
 //!
 //! ```text
 //! listeners -- accept (on every worker) --> the seat with the fewest connections, but none whose worker hangs
-//!                                                 | inbox, if it is another's
+//!                                                 | worker queue, if it is another's
 //!                                                 v
-//!              worker: shelf (what its connections share) + one task a connection
+//!              worker: worker context (what its connections share) + one task a connection
 //! ```
 
 use crate::accept::{Arrival, Door, Listener, accept};
@@ -49,7 +49,7 @@ enum Message {
 #[repr(align(128))]
 struct Seat {
     connections: AtomicUsize,
-    inbox: UnboundedSender<Message>,
+    worker_queue: UnboundedSender<Message>,
     pulse: Pulse,
 }
 
@@ -135,19 +135,19 @@ impl Workers {
         listeners: Listeners,
         maps_first: bool,
     ) -> io::Result<Self> {
-        let (senders, inboxes): (Vec<_>, Vec<_>) = (0..count).map(|_| unbounded_channel()).unzip();
+        let (senders, worker_queues): (Vec<_>, Vec<_>) = (0..count).map(|_| unbounded_channel()).unzip();
         let crew = Arc::new(Crew::new(senders));
         engine.scripts.set_logger(Box::new(log_of_script));
         let (listeners, mut socket_files) = Listener::all_of(listeners, &engine.settings);
         let mut threads = Vec::new();
-        for (index, inbox) in inboxes.into_iter().enumerate() {
+        for (index, worker_queue) in worker_queues.into_iter().enumerate() {
             let runtime = crew.runtime(index)?;
             let (engine, crew) = (engine.clone(), crew.clone());
             let accepting =
                 Accepting { listeners: listeners.clone(), _socket_files: std::mem::take(&mut socket_files) };
             let body = move || {
                 let local = LocalSet::new();
-                local.block_on(&runtime, work(engine, crew, index, inbox, (accepting, maps_first)));
+                local.block_on(&runtime, work(engine, crew, index, worker_queue, (accepting, maps_first)));
             };
             threads.push(thread::Builder::new().name(format!("bobbin-{index}")).spawn(body)?);
         }
@@ -159,7 +159,7 @@ impl Workers {
         self.crew.stopping.store(true, Relaxed);
         for seat in &self.crew.seats {
             // A worker that is gone has stopped.
-            let _ = seat.inbox.send(Message::Stop);
+            let _ = seat.worker_queue.send(Message::Stop);
         }
         for thread in self.threads {
             thread.join().expect("a worker aborts rather than panics");
@@ -177,10 +177,10 @@ fn log_of_script(level: u8, text: &str) {
 }
 
 impl Crew {
-    fn new(inboxes: Vec<UnboundedSender<Message>>) -> Self {
-        let seat = |inbox| Seat { connections: AtomicUsize::new(0), inbox, pulse: Pulse::default() };
+    fn new(worker_queues: Vec<UnboundedSender<Message>>) -> Self {
+        let seat = |worker_queue| Seat { connections: AtomicUsize::new(0), worker_queue, pulse: Pulse::default() };
         Self {
-            seats: inboxes.into_iter().map(seat).collect(),
+            seats: worker_queues.into_iter().map(seat).collect(),
             admitted: AtomicUsize::new(0),
             stopping: AtomicBool::new(false),
             began: Instant::now(),
@@ -289,7 +289,7 @@ impl WorkerContext {
         seat.connections.fetch_add(1, Relaxed);
         if index == self.worker.index {
             self.adopt(arrival);
-        } else if seat.inbox.send(Message::Arrival(arrival)).is_err() {
+        } else if seat.worker_queue.send(Message::Arrival(arrival)).is_err() {
             self.crew.leave(index);
         }
     }
@@ -315,8 +315,8 @@ impl WorkerContext {
         }
         match Connection::new(self.clone(), arrival.socket, session) {
             Ok(mut connection) => {
-                let shelf = self.clone();
-                drop(spawn_local(async move { shelf.worker.in_turns(connection.serve()).await }));
+                let context = self.clone();
+                drop(spawn_local(async move { context.worker.in_turns(connection.serve()).await }));
             }
             Err(error) => {
                 self.leave();
@@ -342,7 +342,7 @@ async fn work(
     engine: Arc<Engine>,
     crew: Arc<Crew>,
     index: usize,
-    mut inbox: UnboundedReceiver<Message>,
+    mut worker_queue: UnboundedReceiver<Message>,
     (accepting, maps_first): (Accepting, bool),
 ) {
     let timer: SleepFn = Box::new(|ms| match ms {
@@ -355,32 +355,32 @@ async fn work(
     if maps_first {
         worker.map_for_scripts();
     }
-    let shelf = Rc::new(WorkerContext::new(worker, crew));
-    let worker = shelf.worker.clone();
+    let context = Rc::new(WorkerContext::new(worker, crew));
+    let worker = context.worker.clone();
     spawn_local(async move { worker.listen().await });
-    let worker = shelf.worker.clone();
+    let worker = context.worker.clone();
     spawn_local(async move { worker.in_turns(Session::keep_leases(worker.clone())).await });
     if index == 0 {
-        let worker = shelf.worker.clone();
+        let worker = context.worker.clone();
         spawn_local(async move { worker.in_turns(Session::open_libraries(worker.clone())).await });
-        let worker = shelf.worker.clone();
+        let worker = context.worker.clone();
         spawn_local(async move { worker.in_turns(Session::flush_when_due(worker.clone())).await });
     }
     let Accepting { listeners, _socket_files } = accepting;
     if index == 0 {
         // Behind what was spawned above.
         tokio::task::yield_now().await;
-        for seat in &shelf.crew().seats {
+        for seat in &context.crew().seats {
             // A worker that is gone has stopped.
-            let _ = seat.inbox.send(Message::Accept);
+            let _ = seat.worker_queue.send(Message::Accept);
         }
     }
     let mut accepting = Vec::new();
-    while let Some(message) = inbox.recv().await {
+    while let Some(message) = worker_queue.recv().await {
         match message {
-            Message::Arrival(arrival) => shelf.adopt(arrival),
+            Message::Arrival(arrival) => context.adopt(arrival),
             Message::Accept => {
-                let begin = |listener: &Listener| spawn_local(accept(listener.clone(), shelf.clone()));
+                let begin = |listener: &Listener| spawn_local(accept(listener.clone(), context.clone()));
                 accepting.extend(listeners.iter().map(begin));
             }
             #[cfg(test)]
@@ -390,14 +390,14 @@ async fn work(
     }
     drop(listeners);
     accepting.iter().for_each(tokio::task::JoinHandle::abort);
-    // What arrived behind the stop is closed unserved; nothing arrives in this inbox any more once all have stopped.
-    inbox.close();
-    while let Some(message) = inbox.recv().await {
+    // What arrived behind the stop is closed unserved; nothing arrives in this worker queue any more once all have stopped.
+    worker_queue.close();
+    while let Some(message) = worker_queue.recv().await {
         if let Message::Arrival(_) = message {
-            shelf.leave();
+            context.leave();
         }
     }
-    shelf.finish().await;
+    context.finish().await;
 }
 
 impl WorkerContext {

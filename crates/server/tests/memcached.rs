@@ -1,4 +1,4 @@
-//! The memcached door of the real binary: beside memcached itself, on one keyspace with Redis's door, and against clients
+//! The memcached port of the real binary: beside memcached itself, on one keyspace with Redis's port, and against clients
 //! that mean ill.
 //!
 //! ```text
@@ -21,7 +21,7 @@ use wire::client::Value;
 
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A server with this door, and its port.
+/// A server with this port, and its port.
 fn start(flags: &[&str]) -> (Server, u16) {
     let server = Server::start(&[&["--memcached-port", FREE_PORT], flags].concat());
     let port = server.flag("--memcached-port").parse().unwrap();
@@ -648,7 +648,7 @@ fn the_door_is_refused_in_its_own_words() {
 
 /// Why a server with these flags does not start.
 fn refusal(flags: &[&str]) -> String {
-    // Another test may take the port of Redis's door before the server does.
+    // Another test may take the port of Redis's port before the server does.
     let logs = (0..20).map(|_| Server::try_start_once(tempfile::tempdir().unwrap(), flags).err().expect("it starts"));
     logs.into_iter().find(|log| !log.contains("with --port")).expect("no port is free")
 }

@@ -54,7 +54,7 @@ fn the_slow_reader_that_pins_most_goes_first_and_the_others_are_told_all() {
         (0..8).filter(|&nth| !there.iter().any(|(id, _)| *id == readers[nth].0)).collect::<Vec<_>>()
     };
     while server.info("evicted_clients") == "0" || gone(&mut writer).is_empty() {}
-    // The keeper may look again once what was pinned has settled.
+    // The housekeeper may look again once what was pinned has settled.
     while server.info("mem_clients_pinned").parse::<u64>().unwrap() > LIMIT_BYTES {}
     let gone = gone(&mut writer);
     assert_eq!(gone, (0..gone.len()).collect::<Vec<_>>(), "those that pin most, the first to ask, went");

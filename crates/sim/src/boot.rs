@@ -57,7 +57,7 @@ impl World {
         }
         let settings = Arc::new(settings.finish());
         let mut options = Options::new(policy_of(settings.current().fsync), wall());
-        options.lane_bytes = LANE_BYTES;
+        options.log_buffer_bytes = LANE_BYTES;
         (options.segment_bytes_first, options.segment_bytes_max) = (SEGMENT_BYTES_FIRST, SEGMENT_BYTES);
         options.kept_free_bytes = Some(KEPT_FREE_BYTES);
         options.elapsed_us = self.time.elapsed_us();
@@ -89,7 +89,7 @@ impl World {
         if loaders == 0 {
             loading.run(&keyspace)?;
         }
-        let Opened { journal, mut writer, maker, recovery, .. } = opened;
+        let Opened { journal, mut writer, preallocator, recovery, .. } = opened;
         let clock = Clock::new(wall, recovery.last_time_ms).map_err(|ahead_ms| format!("{ahead_ms} ms ahead"))?;
         let syncer = writer.sync_apart();
         let time = clock.clone();
@@ -127,8 +127,8 @@ impl World {
         });
         Ok(Life {
             observer: RefCell::new(Client::new(CLIENTS, scene.clone())),
-            expirer: ExpireCycle::new(engine.clone()),
-            orderer: Indexer::new(engine.clone()),
+            expire_cycle: ExpireCycle::new(engine.clone()),
+            indexer: Indexer::new(engine.clone()),
             guests: tasks.len(),
             time: self.time.clone(),
             random: self.random.clone(),
@@ -136,7 +136,7 @@ impl World {
             scene,
             writer,
             syncer,
-            maker,
+            preallocator,
             tasks,
             recovered,
             stored,

@@ -1,7 +1,7 @@
 //! A seeded world: a fake disk, a fake clock, one schedule; it runs engine, journal and keyspace as the server does.
 //!
 //! ```text
-//! seed --> schedule: which client, the journal's writer or maker, the expirer, or time itself goes on next
+//! seed --> schedule: which client, the journal's writer or maker, the expire cycle, or time itself goes on next
 //!            |
 //!          crash at any step --> FakeDisk::crash: of what was not synced, any subset of sectors and names survives
 //!            |

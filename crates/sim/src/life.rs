@@ -34,10 +34,10 @@ pub(crate) struct Life {
     pub(crate) engine: Arc<Engine>,
     pub(crate) scene: Rc<Scene>,
     pub(crate) writer: Writer,
-    pub(crate) maker: Preallocator,
+    pub(crate) preallocator: Preallocator,
     pub(crate) syncer: Syncer,
-    pub(crate) expirer: ExpireCycle,
-    pub(crate) orderer: Indexer,
+    pub(crate) expire_cycle: ExpireCycle,
+    pub(crate) indexer: Indexer,
     pub(crate) tasks: Executor,
     /// The first task that is no worker's.
     pub(crate) guests: usize,
@@ -88,10 +88,10 @@ impl Life {
                 }
             }
             2 if self.random.one_in(3) => drop(self.syncer.step()),
-            2 => drop(self.maker.step()),
+            2 => drop(self.preallocator.step()),
             3 if self.random.one_in(8) => {
-                self.expirer.pass();
-                self.orderer.pass();
+                self.expire_cycle.pass();
+                self.indexer.pass();
             }
             4 => self.time.pass(self.random.below(2_000)),
             // A poll for no reason is anybody's right.

@@ -373,7 +373,7 @@ impl World {
         crashed.crash(self.random.next())
     }
 
-    /// All frames that a life made, those that only the writer's lanes hold included, held against what it showed.
+    /// All frames that a life made, those that only the writer's log buffers hold included, held against what it showed.
     fn remember(&self, mut life: Life, disk: &FakeDisk) {
         self.note_seen(&life, disk);
         disk.fail_at(u64::MAX);

@@ -1,9 +1,9 @@
-//! The bell by which the journal tells a worker, once, that what its connections wait for is written, or durable.
+//! The notifier by which the journal tells a worker, once, that what its connections wait for is written, or durable.
 //!
 //! ```text
 //!   worker                         journal
 //!   want(level, position)          written, or durable := up to here
-//!   already there? go on           a bell wants no more than this? take the want, wake
+//!   already there? go on           a notifier wants no more than this? take the want, wake
 //! ```
 //!
 //! Each side writes its own word before it reads the other's, so at least one of them sees that the wait is over.
@@ -23,12 +23,12 @@ pub enum Level {
     Durable = 1,
 }
 
-/// One worker's bell.
+/// One worker's notifier.
 #[derive(Debug)]
 pub struct Notifier {
     /// For each [`Level`], the least position that any connection of the worker awaits.
     wanted: [AtomicU64; 2],
-    rung: AtomicBool,
+    notified: AtomicBool,
     waker: Mutex<Option<Waker>>,
 }
 
@@ -36,14 +36,14 @@ impl Default for Notifier {
     fn default() -> Self {
         Self {
             wanted: [AtomicU64::new(NOTHING), AtomicU64::new(NOTHING)],
-            rung: AtomicBool::new(false),
+            notified: AtomicBool::new(false),
             waker: Mutex::new(None),
         }
     }
 }
 
 impl Notifier {
-    /// A bell that nobody waits by.
+    /// A notifier that nobody waits by.
     pub fn new() -> Self {
         Self::default()
     }
@@ -73,20 +73,20 @@ impl Notifier {
 
     /// Rings whatever is wanted: news that concerns everybody, as a failed sync does.
     pub fn notify(&self) {
-        self.rung.store(true, Ordering::SeqCst);
+        self.notified.store(true, Ordering::SeqCst);
         let waker = lock(&self.waker).take();
         if let Some(waker) = waker {
             waker.wake();
         }
     }
 
-    /// Ready once the bell has rung since it was last found ready; for one task of the worker.
+    /// Ready once the notifier has rung since it was last found ready; for one task of the worker.
     pub fn poll_notified(&self, context: &mut Context<'_>) -> Poll<()> {
-        if self.rung.swap(false, Ordering::SeqCst) {
+        if self.notified.swap(false, Ordering::SeqCst) {
             return Poll::Ready(());
         }
         *lock(&self.waker) = Some(context.waker().clone());
-        match self.rung.swap(false, Ordering::SeqCst) {
+        match self.notified.swap(false, Ordering::SeqCst) {
             true => Poll::Ready(()),
             false => Poll::Pending,
         }
@@ -99,19 +99,19 @@ mod tests {
 
     #[test]
     fn rings_once_for_the_least_position_wanted() {
-        let bell = Notifier::new();
+        let notifier = Notifier::new();
         let mut context = Context::from_waker(Waker::noop());
-        bell.want(Level::Durable, 30);
-        bell.want(Level::Durable, 20);
-        bell.want(Level::Durable, 40);
-        bell.notify_at(Level::Written, 100);
-        bell.notify_at(Level::Durable, 19);
-        assert!(bell.poll_notified(&mut context).is_pending());
-        bell.notify_at(Level::Durable, 20);
-        assert!(bell.poll_notified(&mut context).is_ready());
-        assert_eq!(bell.wanted(Level::Durable), None);
-        bell.notify_at(Level::Durable, 100);
-        assert!(bell.poll_notified(&mut context).is_pending());
+        notifier.want(Level::Durable, 30);
+        notifier.want(Level::Durable, 20);
+        notifier.want(Level::Durable, 40);
+        notifier.notify_at(Level::Written, 100);
+        notifier.notify_at(Level::Durable, 19);
+        assert!(notifier.poll_notified(&mut context).is_pending());
+        notifier.notify_at(Level::Durable, 20);
+        assert!(notifier.poll_notified(&mut context).is_ready());
+        assert_eq!(notifier.wanted(Level::Durable), None);
+        notifier.notify_at(Level::Durable, 100);
+        assert!(notifier.poll_notified(&mut context).is_pending());
     }
 }
 
@@ -124,9 +124,9 @@ mod schedules {
     fn a_wait_always_ends() {
         shuttle::check_random(
             || {
-                let bell = Arc::new(Notifier::new());
+                let notifier = Arc::new(Notifier::new());
                 let durable = Arc::new(AtomicU64::new(0));
-                let (ringer, level) = (bell.clone(), durable.clone());
+                let (ringer, level) = (notifier.clone(), durable.clone());
                 let journal = thread::spawn(move || {
                     for position in 1..=3 {
                         level.store(position, Ordering::SeqCst);
@@ -134,9 +134,9 @@ mod schedules {
                     }
                 });
                 for position in 1..=3 {
-                    bell.want(Level::Written, position);
+                    notifier.want(Level::Written, position);
                     if durable.load(Ordering::SeqCst) < position {
-                        shuttle::future::block_on(std::future::poll_fn(|context| bell.poll_rung(context)));
+                        shuttle::future::block_on(std::future::poll_fn(|context| notifier.poll_notified(context)));
                     }
                 }
                 journal.join().unwrap();

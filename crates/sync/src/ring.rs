@@ -1,4 +1,4 @@
-//! The lane by which one thread hands finished frames to the journal's thread: a ring of bytes with one producer and
+//! The log buffer by which one thread hands finished frames to the journal's thread: a ring of bytes with one producer and
 //! one consumer, and no lock.
 //!
 //! ```text
@@ -126,7 +126,7 @@ pub struct Consumer {
     head_seen: u64,
 }
 
-/// A lane whose ring holds `capacity_bytes`, heads of records included: a power of two of at least 64.
+/// A log buffer whose ring holds `capacity_bytes`, heads of records included: a power of two of at least 64.
 pub fn ring(capacity_bytes: usize) -> (Producer, Consumer) {
     assert!(capacity_bytes.is_power_of_two());
     assert!(capacity_bytes >= 64);
@@ -439,7 +439,7 @@ mod schedules {
     use crate::primitives::thread;
 
     #[test]
-    fn a_small_lane_under_every_kind_of_schedule() {
+    fn a_small_log_buffer_under_every_kind_of_schedule() {
         shuttle::check_random(
             || {
                 let (mut producer, mut consumer) = ring(64);

@@ -188,7 +188,7 @@ fn eight_value(digits: u64) -> u64 {
 /// The digits of a value, at most `length` (1 to 8), leading zeros included, the first lowest.
 #[inline]
 pub(super) fn spelt_8(value: u64, length: usize) -> u64 {
-    // Two lanes of four digits, then four of two, then eight of one; the factors divide by 100 and by 10.
+    // Two log buffers of four digits, then four of two, then eight of one; the factors divide by 100 and by 10.
     let value = value as u32;
     let fours = u64::from(value / 10_000) | u64::from(value % 10_000) << 32;
     let hundreds = (fours * 10_486) >> 20 & 0x0000_007f_0000_007f;

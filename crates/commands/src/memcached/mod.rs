@@ -1,4 +1,4 @@
-//! What the memcached door calls: texts as items of that protocol, with flags, versions and lifetimes of its own.
+//! What the memcached port calls: texts as items of that protocol, with flags, versions and lifetimes of its own.
 //!
 //! ```text
 //! get k          MC.GET k          |  VALUE k 5 3\r\nabc\r\n     a line and a value
@@ -6,7 +6,7 @@
 //! mg missing q   MC.MG missing q   |                             no value: nothing is said
 //! ```
 //!
-//! A command answers in memcached's words, whatever the protocol: a door has only to end its lines. A key of another kind is a
+//! A command answers in memcached's words, whatever the protocol: a port has only to end its lines. A key of another kind is a
 //! miss; what puts a text without asking what was there replaces it, as SET does.
 
 pub(crate) mod count;

@@ -1,4 +1,4 @@
-//! What the queue door calls: the words of MemcacheQ and Kestrel, on lists and queues.
+//! What the queue port calls: the words of MemcacheQ and Kestrel, on lists and queues.
 //!
 //! ```text
 //! set q 0 0 3       MQ.SET q 0 abc           |  STORED\r\n                      at the tail, as RPUSH
@@ -9,10 +9,10 @@
 //! get q/close       MQ.CLOSE q 17-1          |                                 as Q.ACK; q/abort as Q.NACK
 //! ```
 //!
-//! An element of a list has no flags. A message of flags 0 is the element itself; others lie in an envelope, which this door takes
+//! An element of a list has no flags. A message of flags 0 is the element itself; others lie in an envelope, which this port takes
 //! off again and others show: `\0MQflags`, the flags in four bytes, most significant first, and the message.
 //!
-//! A command answers in the protocol's words, as those of the memcached door do. A key of another kind is no queue to whoever
+//! A command answers in the protocol's words, as those of the memcached port do. A key of another kind is no queue to whoever
 //! reads, and an error to whoever writes.
 
 use super::{LEASE_MS, as_list, due_ms, leased, receipt, reserve};
@@ -328,7 +328,7 @@ fn tell(reply: &mut dyn Reply, key: &[u8], message: &[u8], version: &[u8]) {
     reply.bulk(message);
 }
 
-/// The request by which a connection of the door ends a lease of its own.
+/// The request by which a connection of the port ends a lease of its own.
 pub fn abort_request(key: &[u8], receipt: &[u8]) -> OwnedRequest {
     OwnedRequest::of(&[b"mq.abort", key, receipt])
 }

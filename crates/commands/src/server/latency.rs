@@ -2,7 +2,7 @@
 
 use crate::help::HELP;
 use crate::prelude::*;
-use crate::session::{Session, Spikes};
+use crate::session::{Session, SlowEvents};
 use base::raw_text;
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -22,9 +22,9 @@ const LATEST: CommandSpec = CommandSpec {
     brief: "Returns the latest slow event of each kind.",
     answer: "array: of each event name, time in seconds, its milliseconds, and the most milliseconds ever",
     run: Run::Session(|session, _, reply| {
-        let spikes = session.latency();
-        reply.array(spikes.len());
-        for Spikes { event, samples, max_ms } in spikes {
+        let latency_monitor = session.latency();
+        reply.array(latency_monitor.len());
+        for SlowEvents { event, samples, max_ms } in latency_monitor {
             let (at_s, took_ms) = samples.last().copied().unwrap_or_default();
             reply.array(4);
             reply.bulk(event.as_bytes());
@@ -98,8 +98,8 @@ const HISTOGRAM: CommandSpec = CommandSpec {
 const LATENCY_HELP: CommandSpec = CommandSpec { name: "LATENCY HELP", since: "2.8.13", ..HELP };
 
 fn samples(session: &dyn Session, event: &[u8]) -> Vec<(u64, u64)> {
-    let of_event = session.latency().into_iter().find(|spikes| spikes.event.as_bytes() == event);
-    of_event.map_or_else(Vec::new, |spikes| spikes.samples)
+    let of_event = session.latency().into_iter().find(|latency_monitor| latency_monitor.event.as_bytes() == event);
+    of_event.map_or_else(Vec::new, |latency_monitor| latency_monitor.samples)
 }
 
 fn graph(session: &mut dyn Session, args: &Args, reply: &mut dyn Reply) -> Outcome {
@@ -120,9 +120,9 @@ fn graph(session: &mut dyn Session, args: &Args, reply: &mut dyn Reply) -> Outco
 }
 
 fn doctor(session: &mut dyn Session, _: &Args, reply: &mut dyn Reply) -> Outcome {
-    let spikes = session.latency();
+    let latency_monitor = session.latency();
     let mut text = String::new();
-    for Spikes { event, samples, max_ms } in &spikes {
+    for SlowEvents { event, samples, max_ms } in &latency_monitor {
         let sum_ms: u64 = samples.iter().map(|(_, took_ms)| took_ms).sum();
         let mean_ms = sum_ms / (samples.len() as u64).max(1);
         let _ = writeln!(
@@ -131,7 +131,7 @@ fn doctor(session: &mut dyn Session, _: &Args, reply: &mut dyn Reply) -> Outcome
             samples.len()
         );
     }
-    if spikes.is_empty() {
+    if latency_monitor.is_empty() {
         text.push_str(
             "Nothing took long since LATENCY RESET, or latency-monitor-threshold is 0: then nothing is noted.\n",
         );

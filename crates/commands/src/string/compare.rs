@@ -1,7 +1,7 @@
 //! DIGEST DELEX, and the conditions that DELEX, SET and MSETEX take: what a key must hold for them to go on.
 //!
 //! A digest is the XXH3 of a text in 16 digits of base 16. Long texts are hashed and compared where nothing is held: DIGEST
-//! tells of a clone, and what changes keys is rehearsed.
+//! tells of a clone, and what changes keys runs speculatively.
 
 use crate::prelude::*;
 use base::hash::{self, Digest};

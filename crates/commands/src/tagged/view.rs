@@ -30,7 +30,7 @@ pub(super) fn schema(tx: &mut Tx, key: &[u8], list: &Tagged, is_enough: impl FnO
     later.map_or_else(|| own.clone(), Arc::new)
 }
 
-/// Says that much is done from here on: it is rehearsed, unless it is so already or cannot be.
+/// Says that much is done from here on: it runs speculatively, unless it is so already or cannot be.
 pub(super) fn expect_much(tx: &Tx) -> Result<(), Failure> {
     Ok(tx.expect_work(u64::MAX)?)
 }

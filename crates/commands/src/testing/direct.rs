@@ -42,7 +42,7 @@ pub struct World {
     pub database: u32,
     /// Whether the keyspace is made anew from the frames after each request.
     pub restarts: bool,
-    /// Whether each request is rehearsed on clones, and played.
+    /// Whether each request runs speculatively on clones, and played.
     pub rehearses: bool,
 }
 
@@ -224,7 +224,7 @@ impl World {
         let index = registry::commands().position(|known| known.name == command.name).expect("a command of the table");
         tx.begin_command(index as u16, crate::events::tells_misses(command));
         let outcome = if self.rehearses && !gate && command.keeps_to_its_keys() {
-            rehearsed(&mut tx, (command, index as u16), args, |tx| {
+            speculated(&mut tx, (command, index as u16), args, |tx| {
                 handler(tx, args, &mut Encoder::new(output, self.protocol))
             })
         } else {
@@ -253,7 +253,7 @@ impl World {
 }
 
 /// What a handler comes to that is run ahead, and played.
-fn rehearsed(
+fn speculated(
     tx: &mut Tx<'_>,
     (command, index): (&CommandSpec, u16),
     args: &Args<'_>,
@@ -261,16 +261,16 @@ fn rehearsed(
 ) -> Result<(), Failure> {
     let mut keys = Vec::new();
     command.for_each_key(args, |key, _| keys.push(key));
-    let (outcome, rehearsal) = tx.scene(keys.into_iter()).speculate(
+    let (outcome, speculation) = tx.snapshot(keys.into_iter()).speculate(
         |keyspace, plan| command.plan(args, keyspace, plan),
         |tx| {
             tx.begin_command(index, crate::events::tells_misses(command));
             run(tx)
         },
     );
-    assert!(rehearsal.is_true(tx), "{args:?}: nobody has changed anything");
-    tx.need_room(rehearsal.payload_bytes())?;
-    tx.commit(rehearsal);
+    assert!(speculation.is_true(tx), "{args:?}: nobody has changed anything");
+    tx.need_room(speculation.payload_bytes())?;
+    tx.commit(speculation);
     outcome
 }
 

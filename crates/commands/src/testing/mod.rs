@@ -1,7 +1,7 @@
 //! What tests of commands stand on: transcripts, and a keyspace that runs them without an engine.
 //!
 //! ```text
-//! tests/list/pop.t --transcript::parse--> steps --transcript::run--> a Door: direct, a socket, ... --> differences
+//! tests/list/pop.t --transcript::parse--> steps --transcript::run--> a Port: direct, a socket, ... --> differences
 //! ```
 
 pub mod direct;

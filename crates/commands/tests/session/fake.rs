@@ -6,7 +6,7 @@ use base::limits::SHARDS;
 use commands::registry::{self, Lookup};
 use commands::{
     ClientFilter, Failure, FunctionStats, ItemEvent, MemoryFigures, ReplyMode, Run, RunningFunction, Saving, Session,
-    SlowEntry, Spikes, Switch, Topic, Tracking,
+    SlowEntry, SlowEvents, Switch, Topic, Tracking,
 };
 use keyspace::{Held, Keyspace, Log, Tx};
 use std::sync::Arc;
@@ -28,7 +28,7 @@ pub(crate) struct Fake {
     /// How many connections a KILL finds.
     pub(crate) killed: u64,
     pub(crate) slow: Vec<SlowEntry>,
-    pub(crate) spikes: Vec<Spikes>,
+    pub(crate) latency_monitor: Vec<SlowEvents>,
     pub(crate) tracked: Option<Tracking>,
     pub(crate) figures: MemoryFigures,
     pub(crate) now_us: u64,
@@ -429,14 +429,15 @@ impl Session for Fake {
         self.slow.clear();
     }
 
-    fn latency(&self) -> Vec<Spikes> {
-        self.spikes.clone()
+    fn latency(&self) -> Vec<SlowEvents> {
+        self.latency_monitor.clone()
     }
 
     fn latency_reset(&mut self, events: &[&[u8]]) -> usize {
-        let before = self.spikes.len();
-        self.spikes.retain(|spikes| !events.is_empty() && !events.contains(&spikes.event.as_bytes()));
-        before - self.spikes.len()
+        let before = self.latency_monitor.len();
+        self.latency_monitor
+            .retain(|latency_monitor| !events.is_empty() && !events.contains(&latency_monitor.event.as_bytes()));
+        before - self.latency_monitor.len()
     }
 
     fn latency_histograms(&self) -> Vec<(String, Vec<(u64, u64)>)> {

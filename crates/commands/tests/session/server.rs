@@ -1,7 +1,7 @@
 //! INFO TIME ROLE LOLWUT WAIT REPLICAOF CLUSTER CONFIG SLOWLOG LATENCY MEMORY BGSAVE LASTSAVE SHUTDOWN DEBUG SET-ACTIVE-EXPIRE MC.STATS MC.WATCH MQ.STATS.
 
 use crate::fake::Fake;
-use commands::{MemoryFigures, SlowEntry, Spikes, shutdown_arguments, sleep_ms};
+use commands::{MemoryFigures, SlowEntry, SlowEvents, shutdown_arguments, sleep_ms};
 use wire::OwnedRequest;
 
 #[test]
@@ -110,14 +110,15 @@ fn memory_in_words() {
 
 #[test]
 fn latency() {
-    let spikes = |event: &str| Spikes { event: event.to_owned(), samples: vec![(90, 7), (95, 200)], max_ms: 300 };
+    let latency_monitor =
+        |event: &str| SlowEvents { event: event.to_owned(), samples: vec![(90, 7), (95, 200)], max_ms: 300 };
     let mut fake = Fake { now_us: 100_000_000, ..Fake::new() };
     assert_eq!(fake.call("LATENCY LATEST"), "[]");
     assert_eq!(fake.call("LATENCY HISTORY command"), "[]");
     assert_eq!(fake.call("LATENCY GRAPH command"), "!ERR No samples available for event 'command'");
     assert_eq!(fake.call("LATENCY RESET"), "0");
     assert!(fake.call("LATENCY DOCTOR").contains("Nothing took long"));
-    fake.spikes = vec![spikes("command"), spikes("fast-command")];
+    fake.latency_monitor = vec![latency_monitor("command"), latency_monitor("fast-command")];
     assert_eq!(fake.call("LATENCY LATEST"), "[[\"command\", 95, 200, 300], [\"fast-command\", 95, 200, 300]]");
     assert_eq!(fake.call("LATENCY HISTORY command"), "[[90, 7], [95, 200]]");
     assert!(fake.call("LATENCY GRAPH command").contains("5 s ago     200 ms ##########"));

@@ -1,4 +1,4 @@
-//! A server behind a socket, as a door for transcripts. Tests of other crates take this file by its path.
+//! A server behind a socket, as a port for transcripts. Tests of other crates take this file by its path.
 
 use commands::testing::transcript::Door;
 use std::io::{self, Read, Write};

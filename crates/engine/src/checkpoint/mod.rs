@@ -97,7 +97,7 @@ struct Hands {
     engine: Arc<Engine>,
     journal: Arc<Journal>,
     member: Member,
-    bell: Arc<Notifier>,
+    notifier: Arc<Notifier>,
     timer: SleepFn,
     pace: CheckpointPace,
     /// So many bytes of journal begin a round.
@@ -116,15 +116,15 @@ impl Checkpointer {
     /// If there is no journal.
     pub fn new(engine: Arc<Engine>, store: Store, timer: SleepFn, pace: CheckpointPace) -> Self {
         let journal = engine.journal.clone().expect("what is not journaled is not stored either");
-        let bell = Arc::new(Notifier::new());
-        journal.add_bell(bell.clone());
+        let notifier = Arc::new(Notifier::new());
+        journal.add_notifier(notifier.clone());
         let (stored, looked) = (store.least_position(), (journal.next(), engine.clock.now()));
         engine.checkpoints.tell_store(&store);
         let hands = Hands {
             engine: engine.clone(),
             member: engine.member(),
             journal,
-            bell,
+            notifier,
             timer,
             pace,
             journal_bytes: Cell::new(0),
@@ -293,16 +293,16 @@ impl Hands {
 
     /// Waits until the journal is durable up to `position`.
     async fn durable(&self, position: Position) -> Result<(), String> {
-        let Self { journal, bell, .. } = self;
+        let Self { journal, notifier, .. } = self;
         poll_fn(|context| {
             loop {
-                match journal.want(bell, Level::Durable, position) {
+                match journal.want(notifier, Level::Durable, position) {
                     Reached::There => return Poll::Ready(Ok(())),
                     Reached::Poisoned => {
                         let why = journal.statistics().poisoned.unwrap_or_default();
                         return Poll::Ready(Err(format!("the journal cannot be synced: {why}")));
                     }
-                    Reached::Waiting if bell.poll_notified(context).is_ready() => {}
+                    Reached::Waiting if notifier.poll_notified(context).is_ready() => {}
                     Reached::Waiting => return Poll::Pending,
                 }
             }

@@ -26,7 +26,7 @@ impl Checkpointer {
         loading.run(&other)?;
         *usages = loading.take_usages();
         keyspace.exchange(&other);
-        hands.engine.freer.free(Box::new(other));
+        hands.engine.deferred_drop.free(Box::new(other));
         Ok(())
     }
 }

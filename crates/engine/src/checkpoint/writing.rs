@@ -269,7 +269,7 @@ impl Hands {
 
     pub(super) async fn abandon(&self, shard: usize) {
         let kept = self.locked(shard, |state, _| state.abandon_turn()).await;
-        self.engine.freer.free(Box::new(kept));
+        self.engine.deferred_drop.free(Box::new(kept));
     }
 
     /// The map of databases, and the journal's end that goes with it.

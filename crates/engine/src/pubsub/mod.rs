@@ -1,22 +1,22 @@
 //! Messages: from whoever publishes to all who have subscribed, on whatever worker they are.
 //!
 //! ```text
-//! PUBLISH, end of a tx --> Board: which workers listen to this channel?
-//!                            |  a letter into the inbox of each, and the bell once a batch
+//! PUBLISH, end of a tx --> Registry: which workers listen to this channel?
+//!                            |  a publication into the worker queue of each, and the notifier once a batch
 //!                            v
-//!                  worker:  Post: whose of my connections?  --> a mailbox each, some hundred in a turn
+//!                  worker:  Post: whose of my connections?  --> a subscriber queue each, some hundred in a turn
 //!                                                                   |
-//!                  connection:  between its requests <--------------'  letters into the output, watermark raised
+//!                  connection:  between its requests <--------------'  publications into the output, watermark raised
 //! ```
 //!
 //! - Whoever publishes looks at the channel once, however many listen; the fan-out is the work of the listeners' workers, in
 //!   turns. A message is encoded once, and all its receivers share the bytes.
-//! - A tx posts its letters under its locks, before it takes a position: so letters about one key are in order. They have no
+//! - A tx posts its publications under its locks, before it takes a position: so publications about one key are in order. They have no
 //!   position until the frame has one (a moment later), and nobody looks at them before.
-//! - A letter raises the watermark of the connection that receives it: it leaves when all that it has seen is durable.
-//! - A connection takes its letters into its output between its requests: what was published before a request ran comes
+//! - A publication raises the watermark of the connection that receives it: it leaves when all that it has seen is durable.
+//! - A connection takes its publications into its output between its requests: what was published before a request ran comes
 //!   before its reply, and a message never overtakes a reply.
-//! - A subscription receives what is published from then on, in order: each inbox counts its letters, and a subscription
+//! - A subscription receives what is published from then on, in order: each worker queue counts its publications, and a subscription
 //!   notes the count.
 //! - What a worker has not given to its connections yet is bounded, were it stuck for ever. Beyond that a message is lost, and
 //!   a mark in its place has those cut off whom it was for, as who does not read what he is sent.
@@ -41,7 +41,7 @@ use wire::resp::message;
 /// Names are spread over so many maps, each under its own lock.
 const PARTS: usize = 64;
 
-/// What a letter waits for before it leaves.
+/// What a publication waits for before it leaves.
 pub(crate) struct Stamp {
     position: AtomicU64,
     /// Whatever the policy, as the connection that published it had asked for.
@@ -51,7 +51,7 @@ pub(crate) struct Stamp {
 const UNSET: Position = Position::MAX;
 
 impl Stamp {
-    /// One of letters that are posted before their position is known.
+    /// One of publications that are posted before their position is known.
     pub(crate) fn unset() -> Arc<Self> {
         Self::of(UNSET, false)
     }
@@ -60,7 +60,7 @@ impl Stamp {
         Arc::new(Self { position: AtomicU64::new(position), is_strict: AtomicBool::new(is_strict) })
     }
 
-    /// Gives the letters their position. Those whose inboxes they lie in are to be rung after this.
+    /// Gives the publications their position. Those whose worker queues they lie in are to be rung after this.
     pub(crate) fn set(&self, position: Position, is_strict: bool) {
         self.is_strict.store(is_strict, Ordering::Relaxed);
         self.position.store(position, Ordering::Release);
@@ -117,21 +117,21 @@ impl Publication {
     }
 }
 
-/// Bytes that a letter takes beside its message.
+/// Bytes that a publication takes beside its message.
 const PUBLICATION_BYTES: u64 = 128;
-/// Bytes that may lie in an inbox for which nobody has set a bound.
+/// Bytes that may lie in an worker queue for which nobody has set a bound.
 const WORKER_QUEUE_BYTES_MAX: u64 = 128 << 20;
 
-/// Letters on their way to one worker.
+/// Publications on their way to one worker.
 pub(crate) struct WorkerQueue {
-    letters: Mutex<Publications>,
-    /// How many letters have ever been put in.
+    publications: Mutex<Publications>,
+    /// How many publications have ever been put in.
     count: AtomicU64,
-    /// Bytes of letters, taken out or not, that have not reached all whom they concern.
+    /// Bytes of publications, taken out or not, that have not reached all whom they concern.
     bytes: AtomicU64,
     bytes_max: AtomicU64,
-    /// Rung when there are letters.
-    pub(crate) bell: Notifier,
+    /// Rung when there are publications.
+    pub(crate) notifier: Notifier,
 }
 
 #[derive(Default)]
@@ -144,18 +144,18 @@ struct Publications {
 impl Default for WorkerQueue {
     fn default() -> Self {
         Self {
-            letters: Mutex::default(),
+            publications: Mutex::default(),
             count: AtomicU64::new(0),
             bytes: AtomicU64::new(0),
             bytes_max: AtomicU64::new(WORKER_QUEUE_BYTES_MAX),
-            bell: Notifier::default(),
+            notifier: Notifier::default(),
         }
     }
 }
 
 impl WorkerQueue {
     fn lock(&self) -> MutexGuard<'_, Publications> {
-        self.letters.lock().unwrap_or_else(PoisonError::into_inner)
+        self.publications.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Sets its bound by that of a connection's messages, in bytes; 0: none.
@@ -164,41 +164,41 @@ impl WorkerQueue {
         self.bytes_max.store(bytes_max, Ordering::Relaxed);
     }
 
-    /// Puts a letter in, or a mark in its place if there is no room for it. O(1), or O(log of names) for a mark.
-    fn put(&self, mut letter: Arc<Publication>) {
-        let mut letters = self.lock();
+    /// Puts a publication in, or a mark in its place if there is no room for it. O(1), or O(log of names) for a mark.
+    fn put(&self, mut publication: Arc<Publication>) {
+        let mut publications = self.lock();
         let waiting_bytes = self.bytes.load(Ordering::Relaxed);
         let bytes_max = self.bytes_max.load(Ordering::Relaxed);
         // One alone is let in, however long: it is there anyway.
-        if waiting_bytes > 0 && waiting_bytes.saturating_add(letter.bytes()) > bytes_max {
-            if !letters.lost.insert((index(letter.topic), letter.name.clone())) {
+        if waiting_bytes > 0 && waiting_bytes.saturating_add(publication.bytes()) > bytes_max {
+            if !publications.lost.insert((index(publication.topic), publication.name.clone())) {
                 return;
             }
-            letter = Arc::new(letter.lost());
+            publication = Arc::new(publication.lost());
         }
-        self.bytes.fetch_add(letter.bytes(), Ordering::Relaxed);
-        letters.waiting.push(letter);
+        self.bytes.fetch_add(publication.bytes(), Ordering::Relaxed);
+        publications.waiting.push(publication);
         self.count.fetch_add(1, Ordering::Release);
     }
 
-    /// How many letters have ever been put in.
+    /// How many publications have ever been put in.
     pub(crate) fn count(&self) -> u64 {
         self.count.load(Ordering::Acquire)
     }
 
-    /// Takes the letters out, and says how many had been put in before the first of them.
+    /// Takes the publications out, and says how many had been put in before the first of them.
     fn take(&self) -> (u64, Vec<Arc<Publication>>) {
-        let mut letters = self.lock();
-        let taken = std::mem::take(&mut letters.waiting);
+        let mut publications = self.lock();
+        let taken = std::mem::take(&mut publications.waiting);
         (self.count.load(Ordering::Relaxed) - taken.len() as u64, taken)
     }
 
-    /// A letter that was taken out has reached all whom it concerns.
-    fn end(&self, letter: &Publication) {
-        if letter.is_lost {
-            self.forget_lost(letter.topic, &letter.name);
+    /// A publication that was taken out has reached all whom it concerns.
+    fn end(&self, publication: &Publication) {
+        if publication.is_lost {
+            self.forget_lost(publication.topic, &publication.name);
         }
-        self.bytes.fetch_sub(letter.bytes(), Ordering::Relaxed);
+        self.bytes.fetch_sub(publication.bytes(), Ordering::Relaxed);
     }
 
     /// Losses of a name from now on concern others than before.
@@ -228,7 +228,7 @@ pub(crate) struct SubscriptionRegistry {
     patterns_bytes: AtomicUsize,
     /// Different names of each topic.
     names_count: [AtomicUsize; 3],
-    inboxes: Box<[WorkerQueue]>,
+    worker_queues: Box<[WorkerQueue]>,
 }
 
 /// A message of a tx or a connection, to be posted.
@@ -265,13 +265,13 @@ impl SubscriptionRegistry {
             patterns_in_order: RwLock::default(),
             patterns_bytes: AtomicUsize::new(0),
             names_count: Default::default(),
-            inboxes: (0..workers).map(|_| WorkerQueue::default()).collect(),
+            worker_queues: (0..workers).map(|_| WorkerQueue::default()).collect(),
         }
     }
 
-    /// Where letters to a worker's connections arrive.
-    pub(crate) fn inbox(&self, worker: usize) -> &WorkerQueue {
-        &self.inboxes[worker]
+    /// Where publications to a worker's connections arrive.
+    pub(crate) fn worker_queue(&self, worker: usize) -> &WorkerQueue {
+        &self.worker_queues[worker]
     }
 
     /// Whether anybody has subscribed to anything but shard channels.
@@ -292,8 +292,8 @@ impl SubscriptionRegistry {
         }
     }
 
-    /// Notes a subscription of a connection of `worker`; gives the name as all share it, and how many letters the worker's
-    /// inbox had before.
+    /// Notes a subscription of a connection of `worker`; gives the name as all share it, and how many publications the worker's
+    /// worker queue had before.
     pub(crate) fn add(&self, worker: usize, topic: Topic, name: &[u8]) -> (Arc<[u8]>, u64) {
         let mut names = write(self.names(topic, name));
         let shared = match names.get_key_value(name) {
@@ -309,14 +309,14 @@ impl SubscriptionRegistry {
             }
         };
         cost::count(Work::Names, 1);
-        self.inboxes[worker].forget_lost(topic, &shared);
+        self.worker_queues[worker].forget_lost(topic, &shared);
         let interest = names.entry(shared.clone()).or_default();
         interest.total += 1;
         match interest.workers.iter_mut().find(|(of, _)| usize::from(*of) == worker) {
             Some((_, count)) => *count += 1,
             None => interest.workers.push((worker as u16, 1)),
         }
-        (shared, self.inboxes[worker].count())
+        (shared, self.worker_queues[worker].count())
     }
 
     /// Ends a subscription that [`SubscriptionRegistry::add`] noted.
@@ -341,14 +341,14 @@ impl SubscriptionRegistry {
         }
     }
 
-    /// Puts a message into the inboxes of all whom it concerns, and notes in `rung` whose bells are to be rung. How many
+    /// Puts a message into the worker queues of all whom it concerns, and notes in `notified` whose notifiers are to be rung. How many
     /// subscriptions it reaches. O(patterns + workers).
-    pub(crate) fn post(&self, what: &Message<'_>, stamp: &Arc<Stamp>, rung: &mut Vec<u16>) -> usize {
-        let mut total = self.post_to_channel(what, stamp, rung);
+    pub(crate) fn post(&self, what: &Message<'_>, stamp: &Arc<Stamp>, notified: &mut Vec<u16>) -> usize {
+        let mut total = self.post_to_channel(what, stamp, notified);
         if what.topic == Topic::Channel && self.names_count(Topic::Pattern) > 0 {
             for (pattern, interest) in &*read(&self.patterns) {
                 if matches(pattern, what.channel, Case::Exact) {
-                    total += self.post_to_pattern(what, (pattern, interest), stamp, rung);
+                    total += self.post_to_pattern(what, (pattern, interest), stamp, notified);
                 }
             }
         }
@@ -356,14 +356,14 @@ impl SubscriptionRegistry {
     }
 
     /// As [`SubscriptionRegistry::post`], to those alone who have subscribed to the channel itself. O(workers).
-    pub(crate) fn post_to_channel(&self, what: &Message<'_>, stamp: &Arc<Stamp>, rung: &mut Vec<u16>) -> usize {
+    pub(crate) fn post_to_channel(&self, what: &Message<'_>, stamp: &Arc<Stamp>, notified: &mut Vec<u16>) -> usize {
         let Message { topic, channel, text } = *what;
         let names = read(self.names(topic, channel));
         let Some((name, interest)) = names.get_key_value(channel) else { return 0 };
         let word: &[u8] = if topic == Topic::Shard { b"smessage" } else { b"message" };
         let encoded = message(&[word, channel, text]);
-        let letter = Publication { topic, name: name.clone(), encoded, stamp: stamp.clone(), is_lost: false };
-        self.send(interest, &Arc::new(letter), rung)
+        let publication = Publication { topic, name: name.clone(), encoded, stamp: stamp.clone(), is_lost: false };
+        self.send(interest, &Arc::new(publication), notified)
     }
 
     /// As [`SubscriptionRegistry::post`], to those who have subscribed to patterns behind `after`, until some 100 µs are over. How many
@@ -373,7 +373,7 @@ impl SubscriptionRegistry {
         what: &Message<'_>,
         after: Option<&Arc<[u8]>>,
         stamp: &Arc<Stamp>,
-        rung: &mut Vec<u16>,
+        notified: &mut Vec<u16>,
     ) -> (usize, Option<Arc<[u8]>>) {
         let (patterns, in_order) = (read(&self.patterns), read(&self.patterns_in_order));
         let behind = after.map_or(Bound::Unbounded, |after| Bound::Excluded(after.clone()));
@@ -381,7 +381,7 @@ impl SubscriptionRegistry {
         for pattern in in_order.range((behind, Bound::Unbounded)) {
             let (is_match, bytes) = matches_counted(pattern, what.channel, Case::Exact);
             if is_match && let Some(interest) = patterns.get(pattern) {
-                total += self.post_to_pattern(what, (pattern, interest), stamp, rung);
+                total += self.post_to_pattern(what, (pattern, interest), stamp, notified);
             }
             bytes_left = bytes_left.saturating_sub(bytes + PATTERN_BYTES);
             if bytes_left == 0 {
@@ -396,19 +396,19 @@ impl SubscriptionRegistry {
         what: &Message<'_>,
         (pattern, interest): (&Arc<[u8]>, &Interest),
         stamp: &Arc<Stamp>,
-        rung: &mut Vec<u16>,
+        notified: &mut Vec<u16>,
     ) -> usize {
         let encoded = message(&[b"pmessage", pattern, what.channel, what.text]);
         let (topic, name) = (Topic::Pattern, pattern.clone());
-        let letter = Publication { topic, name, encoded, stamp: stamp.clone(), is_lost: false };
-        self.send(interest, &Arc::new(letter), rung)
+        let publication = Publication { topic, name, encoded, stamp: stamp.clone(), is_lost: false };
+        self.send(interest, &Arc::new(publication), notified)
     }
 
-    fn send(&self, interest: &Interest, letter: &Arc<Publication>, rung: &mut Vec<u16>) -> usize {
+    fn send(&self, interest: &Interest, publication: &Arc<Publication>, notified: &mut Vec<u16>) -> usize {
         for (worker, _) in &interest.workers {
-            self.inboxes[usize::from(*worker)].put(letter.clone());
-            if !rung.contains(worker) {
-                rung.push(*worker);
+            self.worker_queues[usize::from(*worker)].put(publication.clone());
+            if !notified.contains(worker) {
+                notified.push(*worker);
             }
         }
         interest.total

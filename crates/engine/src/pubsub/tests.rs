@@ -1,4 +1,4 @@
-//! Letters between publishers and listeners: bounded, and told in parts.
+//! Publications between publishers and listeners: bounded, and told in parts.
 
 use super::*;
 use crate::client::{Client, Clients};
@@ -7,59 +7,59 @@ use std::rc::Rc;
 
 struct Listener {
     client: Arc<Client>,
-    mailbox: Rc<SubscriberQueue>,
+    subscriber_queue: Rc<SubscriberQueue>,
 }
 
 /// Connections of a worker that does nothing by itself.
 struct Hall {
-    board: SubscriptionRegistry,
+    registry: SubscriptionRegistry,
     post: Dispatcher,
     clients: Clients,
-    freer: DeferredDrop,
+    deferred_drop: DeferredDrop,
 }
 
 impl Hall {
     fn new() -> Self {
         Self {
-            board: SubscriptionRegistry::new(1),
+            registry: SubscriptionRegistry::new(1),
             post: Dispatcher::default(),
             clients: Clients::default(),
-            freer: DeferredDrop::default(),
+            deferred_drop: DeferredDrop::default(),
         }
     }
 
     fn listener(&mut self, topic: Topic, name: &[u8]) -> Listener {
         let client = self.clients.add("", "", true, 0);
-        let mailbox = SubscriberQueue::new(client.clone());
-        self.post.add(&self.board, 0, topic, name, &mailbox);
-        Listener { client, mailbox }
+        let subscriber_queue = SubscriberQueue::new(client.clone());
+        self.post.add(&self.registry, 0, topic, name, &subscriber_queue);
+        Listener { client, subscriber_queue }
     }
 
     fn publish(&self, channel: &str, text: &[u8]) -> usize {
         let message = Message { topic: Topic::Channel, channel: channel.as_bytes(), text };
-        self.board.post(&message, &Stamp::of(0, false), &mut Vec::new())
+        self.registry.post(&message, &Stamp::of(0, false), &mut Vec::new())
     }
 
     fn deliver(&mut self, hard_bytes: u64) {
-        while self.post.deliver(&self.board, 0, hard_bytes, &self.freer) == Delivered::Some {}
+        while self.post.deliver(&self.registry, 0, hard_bytes, &self.deferred_drop) == Delivered::Some {}
     }
 
     fn waiting_bytes(&self) -> u64 {
-        let letters = self.board.inbox(0).lock();
-        letters.waiting.iter().map(|letter| letter.bytes()).sum()
+        let publications = self.registry.worker_queue(0).lock();
+        publications.waiting.iter().map(|publication| publication.bytes()).sum()
     }
 }
 
 impl Listener {
-    fn letters(&self) -> usize {
-        std::iter::from_fn(|| self.mailbox.take()).count()
+    fn publications(&self) -> usize {
+        std::iter::from_fn(|| self.subscriber_queue.take()).count()
     }
 }
 
 const MIB: usize = 1 << 20;
 
 #[test]
-fn the_inbox_of_a_stuck_worker_is_bounded_and_those_who_lose_a_message_are_cut_off() {
+fn the_worker_queue_of_a_stuck_worker_is_bounded_and_those_who_lose_a_message_are_cut_off() {
     let mut hall = Hall::new();
     let [loud, quiet] = [b"loud", b"calm"].map(|name| hall.listener(Topic::Channel, name));
     assert_eq!(hall.publish("calm", b"before"), 1);
@@ -74,13 +74,13 @@ fn the_inbox_of_a_stuck_worker_is_bounded_and_those_who_lose_a_message_are_cut_o
     );
     let late = hall.listener(Topic::Channel, b"loud");
     hall.deliver(0);
-    assert_eq!(hall.board.inbox(0).bytes.load(Ordering::Relaxed), 0);
-    assert!(loud.client.is_cut_off() && loud.letters() == 0);
-    assert!(!quiet.client.is_cut_off() && quiet.letters() == 1);
+    assert_eq!(hall.registry.worker_queue(0).bytes.load(Ordering::Relaxed), 0);
+    assert!(loud.client.is_cut_off() && loud.publications() == 0);
+    assert!(!quiet.client.is_cut_off() && quiet.publications() == 1);
     assert!(!late.client.is_cut_off(), "all that was lost was published before it subscribed");
     assert_eq!(hall.publish("loud", b"after"), 2);
     hall.deliver(0);
-    assert_eq!(late.letters(), 1);
+    assert_eq!(late.publications(), 1);
 }
 
 #[test]
@@ -97,11 +97,11 @@ fn who_subscribes_while_messages_are_lost_is_cut_off_if_one_is_lost_to_it() {
 }
 
 #[test]
-fn a_bound_of_a_connection_raises_that_of_the_inbox_and_none_lifts_it() {
+fn a_bound_of_a_connection_raises_that_of_the_worker_queue_and_none_lifts_it() {
     let hall = Hall::new();
     let bound = |client_bytes_max| {
-        hall.board.inbox(0).set_bound(client_bytes_max);
-        hall.board.inbox(0).bytes_max.load(Ordering::Relaxed)
+        hall.registry.worker_queue(0).set_bound(client_bytes_max);
+        hall.registry.worker_queue(0).bytes_max.load(Ordering::Relaxed)
     };
     assert_eq!([bound(1 << 20), bound(1 << 30), bound(0)], [WORKER_QUEUE_BYTES_MAX, 4 << 30, u64::MAX]);
 }
@@ -112,16 +112,16 @@ fn a_long_way_through_patterns_is_made_in_parts_each_of_which_looks_at_few_bytes
     let channel = "a".repeat(10_000);
     let listener = hall.listener(Topic::Pattern, b"*a?a*");
     let patterns: Vec<String> = (0..2_000).map(|nth| format!("*a?{nth}*")).collect();
-    patterns
-        .iter()
-        .for_each(|pattern| drop(hall.post.add(&hall.board, 0, Topic::Pattern, pattern.as_bytes(), &listener.mailbox)));
-    assert!(hall.board.is_long_way(channel.as_bytes()) && !hall.board.is_long_way(b"short"));
+    patterns.iter().for_each(|pattern| {
+        drop(hall.post.add(&hall.registry, 0, Topic::Pattern, pattern.as_bytes(), &listener.subscriber_queue))
+    });
+    assert!(hall.registry.is_long_way(channel.as_bytes()) && !hall.registry.is_long_way(b"short"));
     let message = Message { topic: Topic::Channel, channel: channel.as_bytes(), text: b"text" };
     let (mut after, mut total, mut parts) = (None, 0, 0);
     loop {
         cost::take();
         let (reached, last) =
-            hall.board.post_to_patterns(&message, after.as_ref(), &Stamp::of(0, false), &mut Vec::new());
+            hall.registry.post_to_patterns(&message, after.as_ref(), &Stamp::of(0, false), &mut Vec::new());
         assert!(cost::take().bytes <= (2 * POST_BYTES) as u64);
         (total, parts) = (total + reached, parts + 1);
         after = last;

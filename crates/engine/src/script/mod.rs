@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   connection                                         tries EVAL where it is; a script that takes 500 us is undone
-//!      `------Play------> Stage (one a worker)         a fiber that runs it, or EXEC with such commands, as one tx
+//!      `----ScriptJob---> Script runner (one a worker)         a fiber that runs it, or EXEC with such commands, as one tx
 //!                           |   ^ every 2 ms            what it holds stays held, its part in the gate too
 //!                           |   `-- driver: others first, then the next slice
 //!                           `--> lua::Machine           a fiber in the fiber: asks for each redis.call

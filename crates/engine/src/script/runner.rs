@@ -1,4 +1,4 @@
-//! The stage of a worker: where its scripts run, one at a time, each in slices.
+//! The script runner of a worker: where its scripts run, one at a time, each in slices.
 
 use super::libraries::Libraries;
 use super::{Control, Memo};
@@ -25,7 +25,7 @@ const STACK_BYTES: usize = 8 << 20;
 /// For so long a script runs before others have their turn, in microseconds.
 const SLICE_US: u128 = 1_500;
 
-/// A request on the stage, with all that it needs, and what comes of it.
+/// A request on the script runner, with all that it needs, and what comes of it.
 pub(crate) struct ScriptJob {
     pub(crate) session: Session,
     pub(crate) command: Command,
@@ -61,7 +61,7 @@ impl ScriptTicket {
     }
 }
 
-/// How far a play got at once.
+/// How far a job got at once.
 pub(crate) enum Begun {
     /// To its end.
     Over(Box<ScriptJob>),
@@ -126,7 +126,7 @@ struct CurrentScript {
     waits: bool,
 }
 
-/// One worker's stage.
+/// One worker's script runner.
 #[derive(Default)]
 pub(crate) struct ScriptRunner {
     machine: RefCell<Option<Machine>>,
@@ -136,12 +136,12 @@ pub(crate) struct ScriptRunner {
     fiber: RefCell<Option<Fiber<Resume, Ask>>>,
     /// The script that rests.
     current: RefCell<Option<CurrentScript>>,
-    /// Who waits for the stage, and the driver.
+    /// Who waits for the script runner, and the driver.
     waiting: RefCell<Vec<Waker>>,
     driver: RefCell<Option<Waker>>,
     pub(crate) scratch: RefCell<Scratch>,
     pub(crate) memo: RefCell<Memo>,
-    /// Memory of requests and replies that have left the stage.
+    /// Memory of requests and replies that have left the script runner.
     spare: RefCell<(Words, Vec<u8>)>,
     /// Who is to hear that a script is busy.
     impatient: RefCell<BTreeMap<u64, Waker>>,
@@ -199,16 +199,16 @@ impl ScriptRunner {
         self.fiber.borrow_mut().get_or_insert_with(new_fiber);
     }
 
-    /// Begins a play; nothing may rest here.
-    pub(crate) fn begin(&self, worker: &Worker, play: Box<ScriptJob>) -> Begun {
+    /// Begins a job; nothing may rest here.
+    pub(crate) fn begin(&self, worker: &Worker, job: Box<ScriptJob>) -> Begun {
         assert!(!self.is_taken());
-        let (control, began) = (play.control.clone(), play.began);
+        let (control, began) = (job.control.clone(), job.began);
         let mut slot = self.fiber.borrow_mut();
         let fiber = slot.get_or_insert_with(new_fiber);
-        let ask = fiber.resume(Resume::Begin(play)).expect("a stage does not end");
+        let ask = fiber.resume(Resume::Begin(job)).expect("a stage does not end");
         let waits = matches!(ask, Ask::Wait);
-        if let Ask::Over(play) = ask {
-            return Begun::Over(play);
+        if let Ask::Over(job) = ask {
+            return Begun::Over(job);
         }
         let ticket = Rc::new(ScriptTicket::default());
         worker.engine.scripts.begin_long(&control);
@@ -229,11 +229,11 @@ impl ScriptRunner {
         current.waits = matches!(ask, Ask::Wait);
         let scripts = &worker.engine.scripts;
         match ask {
-            Ask::Over(mut play) => {
+            Ask::Over(mut job) => {
                 scripts.end_long(&current.control);
                 let current = slot.take().expect("just seen");
-                play.took = current.began.elapsed();
-                current.ticket.outcome.replace(Some(play));
+                job.took = current.began.elapsed();
+                current.ticket.outcome.replace(Some(job));
                 current.ticket.waker.take().into_iter().for_each(Waker::wake);
                 self.waiting.take().into_iter().for_each(Waker::wake);
             }
@@ -258,21 +258,21 @@ impl ScriptRunner {
     }
 }
 
-/// What runs on the fiber: one play after the other.
+/// What runs on the fiber: one job after the other.
 fn new_fiber() -> Fiber<Resume, Ask> {
     Fiber::new("of a worker's stage", STACK_BYTES, act).expect("the system gives a stack")
 }
 
 fn act(pause: Pause<Resume, Ask>, first: Resume) {
-    let mut job = first;
+    let mut next = first;
     loop {
-        let Resume::Begin(mut play) = job else { unreachable!("a play comes when nothing is under way") };
-        let ScriptJob { session, command, request, needs, gated, control, output, began, .. } = &mut *play;
-        let breath =
+        let Resume::Begin(mut job) = next else { unreachable!("a job comes when nothing is under way") };
+        let ScriptJob { session, command, request, needs, gated, control, output, began, .. } = &mut *job;
+        let yielder =
             Rc::new(Yielder { pause: pause.clone(), slice_began: Cell::new(*began), control: control.clone() });
-        let scripted = Scripted { breath, command: *command, needs, gated: *gated };
-        play.result = session.run_scripted(&scripted, &request.args(), output);
-        job = pause.rest(Ask::Over(play));
+        let scripted = Scripted { yielder, command: *command, needs, gated: *gated };
+        job.result = session.run_scripted(&scripted, &request.args(), output);
+        next = pause.rest(Ask::Over(job));
     }
 }
 
@@ -328,20 +328,20 @@ impl Worker {
 
 /// A place among those that are to hear that a script is busy.
 struct Impatience<'s> {
-    stage: &'s ScriptRunner,
+    runner: &'s ScriptRunner,
     number: u64,
 }
 
 impl<'s> Impatience<'s> {
-    fn new(stage: &'s ScriptRunner) -> Self {
-        let number = stage.next_impatient.get();
-        stage.next_impatient.set(number + 1);
-        Self { stage, number }
+    fn new(runner: &'s ScriptRunner) -> Self {
+        let number = runner.next_impatient.get();
+        runner.next_impatient.set(number + 1);
+        Self { runner, number }
     }
 
     /// O(log of those who wait).
     fn renew(&self, waker: &Waker) {
-        let mut all = self.stage.impatient.borrow_mut();
+        let mut all = self.runner.impatient.borrow_mut();
         match all.get_mut(&self.number) {
             Some(known) => known.clone_from(waker),
             None => drop(all.insert(self.number, waker.clone())),
@@ -351,6 +351,6 @@ impl<'s> Impatience<'s> {
 
 impl Drop for Impatience<'_> {
     fn drop(&mut self) {
-        self.stage.impatient.borrow_mut().remove(&self.number);
+        self.runner.impatient.borrow_mut().remove(&self.number);
     }
 }

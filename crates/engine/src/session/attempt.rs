@@ -4,7 +4,7 @@
 //! admit room --> plan shards --> hold them all --> tx: handlers --> serve blocked clients
 //!     |               |               |              |                   |
 //!   Room           Shards          Locked     Room, Waiting,           Shards, Room          NotNow
-//!                                            Search, Rehearse
+//!                                            Search, Run speculatively
 //!
 //! --> mark watches --> take a position --> stamp the shards --> let go --> hand the frame over --> answer the served
 //! ```
@@ -53,9 +53,9 @@ pub(crate) struct RetryState {
     pub(super) cuts: PrebuiltStrings,
     /// Big lists to be searched, and what was found in them.
     pub(super) jobs: OffLockJobs,
-    /// What was rehearsed and is to be played.
+    /// What ran speculatively and is to be committed.
     pub(super) speculated: Cell<Option<Box<SpeculativeResult>>>,
-    /// How often it has been rehearsed.
+    /// How often it has been run speculatively.
     pub(super) speculations: u32,
     /// Where it stands in the lines of its keys, if it waits there and looks again by itself.
     pub(super) wait: Option<ElementWait>,
@@ -90,7 +90,7 @@ pub(crate) enum Suspend {
     Shards(Vec<usize>),
     /// A big list is to be searched without its lock.
     Search(Box<JobRequest>),
-    /// It touches so much that it is to be rehearsed on this.
+    /// It touches so much that it is to run speculatively on this.
     Speculate(Box<Snapshot>),
     /// It can only run under the gate.
     Gate,
@@ -122,7 +122,7 @@ pub(crate) enum Suspend {
     Parts,
     /// Only the engine can do it, and not at once.
     Verb,
-    /// A script rests on this worker's stage.
+    /// A script rests on this worker's script runner.
     RunnerBusy,
     /// It is a script that rests there.
     Script(Rc<ScriptTicket>),
@@ -201,7 +201,7 @@ impl Session {
     pub(super) fn attempt(
         &mut self,
         attempt: &Attempt<'_>,
-        keeping: &mut LockRetention<'_>,
+        retention: &mut LockRetention<'_>,
         command: Command,
         args: &Args<'_>,
         output: &mut Output,
@@ -209,7 +209,7 @@ impl Session {
         let &Attempt { worker, raised, now, .. } = attempt;
         if !matches!(command.run, Run::Local(_)) {
             // It may hold others by itself.
-            keeping.let_go(worker);
+            retention.let_go(worker);
         }
         let writes = self.any_command(&command, |command| command.is_held_with_writes());
         // Here, since a command may have waited for something else while the pause began. Whether a script writes, it says
@@ -232,11 +232,11 @@ impl Session {
             {
                 Err(Suspend::ManyKeys)
             }
-            Run::Local(handler) => self.run_one(attempt, keeping, command, handler, args, output),
+            Run::Local(handler) => self.run_one(attempt, retention, command, handler, args, output),
             Run::Gather { .. } if raised.is_none() && args.len() > ARGUMENTS_MAX => Err(Suspend::ManyKeys),
-            Run::Gather { at_once, .. } => self.run_one(attempt, keeping, command, at_once, args, output),
-            Run::Blocking { try_now, .. } => self.run_one(attempt, keeping, command, try_now, args, output),
-            Run::Gate(handler) if raised.is_some() => self.run_one(attempt, keeping, command, handler, args, output),
+            Run::Gather { at_once, .. } => self.run_one(attempt, retention, command, at_once, args, output),
+            Run::Blocking { try_now, .. } => self.run_one(attempt, retention, command, try_now, args, output),
+            Run::Gate(handler) if raised.is_some() => self.run_one(attempt, retention, command, handler, args, output),
             Run::Gate(_) => Err(Suspend::Gate),
             Run::Parts { is_long, .. } if is_long(&*self, args) => Err(Suspend::Parts),
             Run::Session(handler) | Run::Parts { at_once: handler, .. } => {
@@ -260,7 +260,7 @@ impl Session {
     pub(super) fn run_one(
         &mut self,
         attempt: &Attempt<'_>,
-        keeping: &mut LockRetention<'_>,
+        retention: &mut LockRetention<'_>,
         command: Command,
         handler: Local,
         args: &Args<'_>,
@@ -287,9 +287,9 @@ impl Session {
         command.plan(args, &engine.keyspace, plan);
         needs.shards.iter().for_each(|shard| plan.add_shard(*shard, Want::Write));
         plan.seal();
-        let held = keeping.hold(worker, plan, raised)?;
+        let held = retention.hold(worker, plan, raised)?;
         let _hold = worker.beat().hold(false);
-        let keeps = raised.is_none() && keeping.wants(engine, plan);
+        let keeps = raised.is_none() && retention.wants(engine, plan);
         let feeds = writes && plan_is_hooked(engine, plan, raised.is_some());
         if feeds && raised.is_none() {
             plan_has_targets(engine, plan, self.database, &command, args)?;
@@ -315,7 +315,7 @@ impl Session {
         let outcome = if args.len() > speculate::ARGUMENTS_MAX || needs.speculations > 0 {
             self.apply_speculation(worker, needs, &command, (handler, args), &mut tx, output)
         } else {
-            tx.set_rehearsing();
+            tx.set_speculating();
             handler(&mut tx, args, &mut Encoder::new(output, self.protocol))
         };
         match outcome {
@@ -345,7 +345,7 @@ impl Session {
             tx.abandon();
             return Err(why);
         }
-        let end = |tx| if keeps { keeping.end_tx(tx) } else { Tx::end(tx) };
+        let end = |tx| if keeps { retention.end_tx(tx) } else { Tx::end(tx) };
         let seen = self.finish(worker, tx, claim, served, end);
         self.hide_unreadable(worker, seen, mark, output);
         Ok(())
@@ -380,7 +380,7 @@ impl Session {
         request: (&Command, &Args<'_>),
         served: &mut Served,
     ) -> Result<(), Suspend> {
-        // What was rehearsed was rehearsed on what is there now.
+        // What ran speculatively ran speculatively on what is there now.
         if needs.speculations == 0 {
             serve_due(engine, tx, self.database, request, served)?;
         }
@@ -390,7 +390,7 @@ impl Session {
         }
     }
 
-    /// Ends the tx of an attempt that lacks something, which is what it lacks. One that is to be rehearsed has changed nothing
+    /// Ends the tx of an attempt that lacks something, which is what it lacks. One that is to run speculatively has changed nothing
     /// yet, so what others were given stays theirs.
     #[cold]
     fn lacking(
@@ -407,10 +407,10 @@ impl Session {
             tx.abandon();
             return lack.into();
         }
-        let scene = self.scene(worker, command, args, &mut tx);
+        let snapshot = self.snapshot(worker, command, args, &mut tx);
         served.leave_claim();
         self.finish_or_abandon(worker, tx, claim, served);
-        Suspend::Speculate(scene)
+        Suspend::Speculate(snapshot)
     }
 
     /// Ends the tx of an attempt that has found nothing for itself.
@@ -462,13 +462,13 @@ impl Session {
             let is_early = cfg!(bobbin_canary = "early-message");
             stamp.set(if is_early { 0 } else { before.max(seen) }, is_strict && !is_early);
         };
-        let seen = hand_over(engine, tx, claim, worker.lane.borrow_mut().as_mut(), tell, end);
+        let seen = hand_over(engine, tx, claim, worker.log_buffer.borrow_mut().as_mut(), tell, end);
         // Built as that canary, reads are answered before what they saw is durable: the history test must find it.
         if changes || !cfg!(bobbin_canary = "early-read") {
             self.saw(seen);
         }
         if !garbage.is_empty() {
-            engine.freer.free(Box::new(garbage));
+            engine.deferred_drop.free(Box::new(garbage));
         }
         if !served.replies.is_empty() {
             served.answer(seen);
@@ -581,25 +581,25 @@ pub(crate) fn hand_over<'t>(
     engine: &Engine,
     mut tx: Tx<'t>,
     claim: Option<Reservation>,
-    lane: Option<&mut LogBuffer>,
+    log_buffer: Option<&mut LogBuffer>,
     tell: impl FnOnce(Position),
     end: impl FnOnce(Tx<'t>) -> &'t mut Log,
 ) -> Position {
     let (seen, now) = (tx.seen(), tx.now());
-    let (Some(lane), false) = (lane, tx.log().is_empty()) else {
+    let (Some(log_buffer), false) = (log_buffer, tx.log().is_empty()) else {
         tell(seen);
         end(tx).clear();
         return seen;
     };
     let claim = claim.expect("a command that changes keys was admitted");
-    let ticket = lane.take(claim, tx.log().payload_bytes());
+    let ticket = log_buffer.take(claim, tx.log().payload_bytes());
     let position = ticket.end;
     tx.stamp(position);
     tell(seen.max(position));
     let log = end(tx);
     match log.payload_mut().complete() {
-        Some(bytes) => lane.hand_over(ticket, now, bytes),
-        None => lane.hand_over_late(ticket, now, late(engine, std::mem::take(log.payload_mut()))),
+        Some(bytes) => log_buffer.hand_over(ticket, now, bytes),
+        None => log_buffer.hand_over_late(ticket, now, late(engine, std::mem::take(log.payload_mut()))),
     }
     log.clear();
     seen.max(position)
@@ -619,7 +619,7 @@ pub(super) const OUT_OF_MEMORY_LINE: &str = "SERVER_ERROR out of memory storing 
 /// A payload that the journal's thread makes: the clones in it may be the last of their values by then, so they go
 /// where values are dropped.
 fn late(engine: &Engine, payload: Payload) -> Late {
-    let drop_later = engine.freer.remote();
+    let drop_later = engine.deferred_drop.remote();
     let (clones_bytes, sum) = (payload.clones_bytes(), engine.journal_clones_bytes.clone());
     sum.fetch_add(clones_bytes, Relaxed);
     Late::new(payload.bytes_count(), move || {
@@ -642,8 +642,12 @@ pub(super) enum NotAdmitted {
 /// Claims memory for what grows, and journal room for a frame of at most `bytes`; nothing to claim without a journal.
 #[inline]
 pub(super) fn admit(worker: &Worker, bytes: u64, purpose: Purpose) -> Result<Option<Reservation>, NotAdmitted> {
-    let lane = worker.lane.borrow();
-    let claim = lane.as_ref().map(|lane| lane.try_admit(bytes, purpose)).transpose().map_err(NotAdmitted::Journal)?;
+    let log_buffer = worker.log_buffer.borrow();
+    let claim = log_buffer
+        .as_ref()
+        .map(|log_buffer| log_buffer.try_admit(bytes, purpose))
+        .transpose()
+        .map_err(NotAdmitted::Journal)?;
     // Behind the journal, at which a request may ask again and again: each time memory is taken anew.
     if purpose == Purpose::Grow && !worker.may_grow(bytes) {
         return Err(NotAdmitted::OutOfMemory);

@@ -2,7 +2,7 @@
 
 use super::Session;
 use super::attempt::{Attempt, NotNow};
-use super::keeping::Keeping;
+use super::retention::Retention;
 use commands::table::{self, Command, Found};
 use commands::{Local, Run};
 use wire::{Args, Output, OwnedRequest};
@@ -21,10 +21,10 @@ impl Session {
         let Found::Command(look) = table::by_name(b"LINDEX") else { panic!("LINDEX is a command") };
         let Run::Local(look_at) = look.run else { panic!("LINDEX looks at one key") };
         let request = OwnedRequest::of(&[b"LINDEX", args.get(1), b"0"]);
-        let keeping = &mut Keeping::new(&attempt.worker.engine.keyspace);
-        self.run_one(attempt, keeping, look, look_at, &request.args(), output)?;
+        let retention = &mut Retention::new(&attempt.worker.engine.keyspace);
+        self.run_one(attempt, retention, look, look_at, &request.args(), output)?;
         std::thread::yield_now();
-        self.run_one(attempt, keeping, command, handler, args, &mut Output::new())
+        self.run_one(attempt, retention, command, handler, args, &mut Output::new())
             .inspect_err(|_| output.truncate(mark))
     }
 }

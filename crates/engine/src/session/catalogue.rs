@@ -44,15 +44,15 @@ pub(super) struct CataloguePace {
 }
 
 impl Session {
-    /// Gives others their turn if it is time, after work on so many libraries. On a stage only, where whatever is held stays held.
+    /// Gives others their turn if it is time, after work on so many libraries. On a script runner only, where whatever is held stays held.
     pub(super) fn rest_after(&self, pace: &mut CataloguePace, libraries: usize) {
-        let Some(breath) = &self.yielder else { return };
+        let Some(yielder) = &self.yielder else { return };
         pace.libraries += libraries;
         if pace.libraries >= LIBRARIES_AT_ONCE {
             pace.libraries = 0;
-            breath.rest_now();
+            yielder.rest_now();
         } else {
-            breath.yield_if_due(Instant::now(), |_| ());
+            yielder.yield_if_due(Instant::now(), |_| ());
         }
     }
 
@@ -71,7 +71,7 @@ impl Session {
             self.lack = Some(Suspend::Stopping);
             return Err(Failure::Nothing);
         }
-        if self.yielder.as_ref().is_some_and(|breath| breath.control().is_killed()) {
+        if self.yielder.as_ref().is_some_and(|yielder| yielder.control().is_killed()) {
             return Err(Failure::text("ERR Script killed by user with FUNCTION KILL."));
         }
         Ok(())
@@ -149,7 +149,7 @@ impl Session {
             return Ok(());
         }
         // What so much has changed of may be much that nobody else holds any more.
-        worker.engine.freer.free(Box::new(before));
+        worker.engine.deferred_drop.free(Box::new(before));
         let (mut at, mut pace) = (Some(0), CataloguePace::default());
         while let Some(number) = at {
             let mut libraries = worker.runner.libraries.borrow_mut();
@@ -204,7 +204,7 @@ impl Session {
             told.iter().for_each(|text| scripts.log(3, text));
             scripts.note_library_counts(counts);
         }
-        worker.engine.freer.free(Box::new((table, contents)));
+        worker.engine.deferred_drop.free(Box::new((table, contents)));
         Ok(())
     }
 
@@ -265,9 +265,9 @@ impl Session {
 
     /// The tx has ended: has the worker's machine forget what that has removed.
     pub(super) fn forget_removed(&self, worker: &Rc<Worker>, changes: CatalogueChanges) {
-        let (mut pace, freer) = (CataloguePace::default(), &worker.engine.freer);
+        let (mut pace, deferred_drop) = (CataloguePace::default(), &worker.engine.deferred_drop);
         if changes.done.iter().any(|done| matches!(done, UndoStep::Flushed(_))) {
-            freer.free(Box::new(changes.before));
+            deferred_drop.free(Box::new(changes.before));
         }
         for done in changes.done {
             let libraries = &worker.runner.libraries;
@@ -276,7 +276,7 @@ impl Session {
                 UndoStep::Removed(library) => libraries.borrow_mut().forget(library.number),
                 UndoStep::Flushed(contents) => {
                     let garbage = libraries.borrow_mut().forget_all();
-                    freer.free(Box::new((contents, garbage)));
+                    deferred_drop.free(Box::new((contents, garbage)));
                 }
             }
             self.rest_after(&mut pace, 1);

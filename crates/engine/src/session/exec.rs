@@ -131,7 +131,7 @@ impl Session {
     pub(super) fn drop_queue(&mut self) {
         self.client.queued.store(usize::MAX, Relaxed);
         if let Some(multi) = self.multi.take().filter(|multi| multi.queue.len() > QUEUE_DROPPED_MAX) {
-            self.worker.engine.freer.free(Box::new(multi.queue));
+            self.worker.engine.deferred_drop.free(Box::new(multi.queue));
         }
     }
 
@@ -462,8 +462,12 @@ const ABORTED_FOR_MEMORY: &str =
 
 /// Claims journal room for a script.
 fn admit_script(worker: &Worker, bytes: u64) -> Result<Option<Reservation>, NotAdmitted> {
-    let lane = worker.lane.borrow();
-    lane.as_ref().map(|lane| lane.try_admit(bytes, Purpose::Grow)).transpose().map_err(NotAdmitted::Journal)
+    let log_buffer = worker.log_buffer.borrow();
+    log_buffer
+        .as_ref()
+        .map(|log_buffer| log_buffer.try_admit(bytes, Purpose::Grow))
+        .transpose()
+        .map_err(NotAdmitted::Journal)
 }
 
 /// Requests of a queue that are dropped in a turn, at most.

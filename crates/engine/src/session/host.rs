@@ -6,7 +6,7 @@ use crate::client::Client;
 use crate::info;
 use crate::latency::by_powers_us;
 use base::cost::{self, Work};
-use commands::{ClientFilter, MemoryFigures, ReplyMode, Saving, SlowEntry, Spikes, Switch, Topic};
+use commands::{ClientFilter, MemoryFigures, ReplyMode, Saving, SlowEntry, SlowEvents, Switch, Topic};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use wire::resp::Protocol;
@@ -134,7 +134,7 @@ impl commands::Session for Session {
     }
 
     fn is_long_way(&self, channel: &[u8]) -> bool {
-        self.outbox.is_none() && self.worker.engine.board.is_long_way(channel)
+        self.outbox.is_none() && self.worker.engine.registry.is_long_way(channel)
     }
 
     fn publish_part(
@@ -147,19 +147,19 @@ impl commands::Session for Session {
     }
 
     fn channels(&self, topic: Topic, pattern: Option<&[u8]>, part: usize) -> Option<Vec<Vec<u8>>> {
-        self.worker.engine.board.channels(topic, pattern, part)
+        self.worker.engine.registry.channels(topic, pattern, part)
     }
 
     fn channels_count(&self, topic: Topic) -> usize {
-        self.worker.engine.board.names_count(topic)
+        self.worker.engine.registry.names_count(topic)
     }
 
     fn subscribers_count(&self, topic: Topic, channel: &[u8]) -> usize {
-        self.worker.engine.board.subscribers_count(topic, channel)
+        self.worker.engine.registry.subscribers_count(topic, channel)
     }
 
     fn patterns_count(&self) -> usize {
-        self.worker.engine.board.names_count(Topic::Pattern)
+        self.worker.engine.registry.names_count(Topic::Pattern)
     }
 
     fn is_listening(&self) -> bool {
@@ -232,7 +232,7 @@ impl commands::Session for Session {
 
     fn flush_scripts(&mut self) {
         let engine = &self.worker.engine;
-        engine.freer.free(Box::new(engine.scripts.flush()));
+        engine.deferred_drop.free(Box::new(engine.scripts.flush()));
     }
 
     fn kill_script(&mut self, functions: bool) -> Result<(), String> {
@@ -321,12 +321,12 @@ impl commands::Session for Session {
         self.worker.engine.slowlog.clear();
     }
 
-    fn latency(&self) -> Vec<Spikes> {
-        self.worker.engine.spikes.all()
+    fn latency(&self) -> Vec<SlowEvents> {
+        self.worker.engine.latency_monitor.all()
     }
 
     fn latency_reset(&mut self, events: &[&[u8]]) -> usize {
-        self.worker.engine.spikes.forget(events)
+        self.worker.engine.latency_monitor.forget(events)
     }
 
     fn latency_histograms(&self) -> Vec<(String, Vec<(u64, u64)>)> {

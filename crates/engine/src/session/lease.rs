@@ -1,4 +1,4 @@
-//! Messages that connections of the queue door have open: leased to each for as long as it lives.
+//! Messages that connections of the queue port have open: leased to each for as long as it lives.
 //!
 //! ```text
 //! get q/open     MQ.OPEN, for 30 seconds --> held by `Leases`, of which each worker has one for its connections

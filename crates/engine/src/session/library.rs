@@ -53,7 +53,7 @@ impl Session {
         tx: &mut Tx<'_>,
         reply: &mut dyn Reply,
     ) -> Outcome {
-        self.yielder.iter().for_each(|breath| breath.control().begin(true));
+        self.yielder.iter().for_each(|yielder| yielder.control().begin(true));
         let request = commands::library_request(command, args)?;
         let called =
             Called { command: *command, name: "", args, is_function: true, reads_only: true, gated: tx.is_gated() };
@@ -158,13 +158,13 @@ impl Session {
         let done = self
             .load_all(worker, sources, (&mut fresh, &mut contents), called, tx)
             .and_then(|()| self.check_policy(worker, &fresh, &contents, policy));
-        worker.engine.freer.free(Box::new(contents));
+        worker.engine.deferred_drop.free(Box::new(contents));
         if let Err(failure) = done {
             for (library, _) in &fresh {
                 worker.runner.libraries.borrow_mut().forget(library.number);
                 self.rest_after(&mut pace, 1);
             }
-            worker.engine.freer.free(Box::new(fresh));
+            worker.engine.deferred_drop.free(Box::new(fresh));
             return Err(failure);
         }
         if policy == RestorePolicy::Flush {
@@ -183,7 +183,7 @@ impl Session {
             self.note_libraries(worker, added.collect(), tx);
             self.rest_after(&mut pace, some.len());
         }
-        worker.engine.freer.free(Box::new(fresh));
+        worker.engine.deferred_drop.free(Box::new(fresh));
         Ok(())
     }
 

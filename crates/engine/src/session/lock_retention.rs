@@ -75,7 +75,7 @@ impl<'k> LockRetention<'k> {
     /// Ends a tx, and keeps its shard.
     #[inline]
     pub(super) fn end_tx<'t>(&mut self, tx: Tx<'t>) -> &'t mut Log {
-        let (log, kept) = tx.end_keeping(self.keyspace);
+        let (log, kept) = tx.end_retaining(self.keyspace);
         self.kept = kept;
         log
     }

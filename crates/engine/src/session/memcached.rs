@@ -1,4 +1,4 @@
-//! A connection of the memcached door: how its words become commands, and what is counted of them.
+//! A connection of the memcached port: how its words become commands, and what is counted of them.
 //!
 //! ```text
 //! bytes --> memcache::Decoder --> Request: a command, run like any other
@@ -38,7 +38,7 @@ pub(super) enum Heard {
 }
 
 impl Session {
-    /// A connection of the memcached door.
+    /// A connection of the memcached port.
     pub fn of_memcached(worker: Rc<Worker>, client: Arc<Client>) -> Self {
         let settings = worker.settings();
         let database = settings.memcached_database;
@@ -56,7 +56,7 @@ impl Session {
         self.protocol = Protocol::Memcache;
     }
 
-    /// The next request of a connection of this door, or of that of queues, its arguments in `ranges`.
+    /// The next request of a connection of this port, or of that of queues, its arguments in `ranges`.
     pub(super) fn hear_line(&mut self, input: &[u8], ranges: &mut Ranges, output: &mut Output) -> Heard {
         if let Some(command) = self.next_step(ranges) {
             return Heard::Request(0, Some(command));
@@ -137,7 +137,7 @@ impl Session {
         "STORED"
     }
 
-    /// Counts what came of a request of this door, whose reply begins at `mark`.
+    /// Counts what came of a request of this port, whose reply begins at `mark`.
     pub(super) fn count_item(&self, command: &Command, args: &Args<'_>, mark: Mark, output: &Output) {
         if self.lines.as_ref().is_some_and(|decoder| decoder.is_refusing()) {
             return;

@@ -1,4 +1,4 @@
-//! A connection of the queue door: MemcacheQ's words, and Kestrel's ways to take a message.
+//! A connection of the queue port: MemcacheQ's words, and Kestrel's ways to take a message.
 //!
 //! ```text
 //! get q/close/open/t=500      MQ.CLOSE q 17-1 | MQ.OPEN q BLOCK 500 | END      the receipt is the connection's to know
@@ -23,7 +23,7 @@ use wire::memcache::{Dialect, Verb};
 use wire::resp::Encoder;
 use wire::{Mark, Output, Ranges, Reply as _};
 
-/// What a connection of this door knows.
+/// What a connection of this port knows.
 #[derive(Default)]
 pub(super) struct Queues {
     /// What is still to be done of the last name.
@@ -92,7 +92,7 @@ const UNSOUND: &str = "CLIENT_ERROR";
 const NO_NAME: &str = "CLIENT_ERROR the end of the name says how to get from a queue";
 
 impl Session {
-    /// A connection of the queue door.
+    /// A connection of the queue port.
     pub fn of_queues(worker: Rc<Worker>, client: Arc<Client>) -> Self {
         let database = worker.settings().queue_database;
         let mut session = Self::new(worker, client);
@@ -102,7 +102,7 @@ impl Session {
         session
     }
 
-    /// A request of this door that needs nothing more from the client.
+    /// A request of this port that needs nothing more from the client.
     pub(super) fn next_step(&mut self, ranges: &mut Ranges) -> Option<Command> {
         let queues = self.queues.as_mut()?;
         let step = queues.steps.pop_front()?;
@@ -166,7 +166,7 @@ impl Session {
         Heard::Request(used, Some(command))
     }
 
-    /// Counts what came of a request of this door, whose reply begins at `mark`, and keeps the receipt of what was opened.
+    /// Counts what came of a request of this port, whose reply begins at `mark`, and keeps the receipt of what was opened.
     pub(super) fn note_message(&mut self, command: &Command, mark: Mark, output: &mut Output) {
         let aside = output.take_aside();
         let Some(queues) = &mut self.queues else { return };

@@ -17,12 +17,12 @@ use wire::Args;
 use wire::Output;
 use wire::resp::{Encoder, Protocol};
 
-/// Messages are taken into an output up to so many bytes; more wait in the mailbox, where their bytes are shared.
+/// Messages are taken into an output up to so many bytes; more wait in the subscriber queue, where their bytes are shared.
 pub(super) const OUTPUT_BYTES_MAX: usize = 64 << 10;
 
 /// What a connection has subscribed to.
 pub(super) struct Subscriptions {
-    mailbox: Rc<SubscriberQueue>,
+    subscriber_queue: Rc<SubscriberQueue>,
     /// Channels, shard channels, patterns.
     names: [BTreeSet<Arc<[u8]>>; 3],
 }
@@ -78,7 +78,7 @@ impl Chore for Left {
         for _ in 0..LEFT_MAX {
             let next = TOPICS.into_iter().find_map(|topic| Some((topic, self.names[index(topic)].pop_first()?)));
             let Some((topic, name)) = next else { return true };
-            post.remove(&worker.engine.board, worker.index, topic, &name, self.client);
+            post.remove(&worker.engine.registry, worker.index, topic, &name, self.client);
         }
         self.names.iter().all(BTreeSet::is_empty)
     }
@@ -129,11 +129,20 @@ impl Session {
     pub(super) fn subscribe_to(&mut self, topic: Topic, name: &[u8]) {
         let (worker, client) = (&self.worker, &self.client);
         let all = self.subscriptions.get_or_insert_with(|| {
-            Box::new(Subscriptions { mailbox: SubscriberQueue::new(client.clone()), names: Default::default() })
+            Box::new(Subscriptions {
+                subscriber_queue: SubscriberQueue::new(client.clone()),
+                names: Default::default(),
+            })
         });
         let names = &mut all.names[index(topic)];
         if !names.contains(name) {
-            names.insert(worker.post.borrow_mut().add(&worker.engine.board, worker.index, topic, name, &all.mailbox));
+            names.insert(worker.post.borrow_mut().add(
+                &worker.engine.registry,
+                worker.index,
+                topic,
+                name,
+                &all.subscriber_queue,
+            ));
             self.client.subscriptions[index(topic)].store(names.len() as u32, Relaxed);
             self.outbox.iter_mut().for_each(|outbox| outbox.subscribed.push((topic, name.into(), true)));
         }
@@ -144,7 +153,7 @@ impl Session {
         let Some(all) = &mut self.subscriptions else { return };
         let names = &mut all.names[index(topic)];
         if names.remove(name) {
-            worker.post.borrow_mut().remove(&worker.engine.board, worker.index, topic, name, self.client.id);
+            worker.post.borrow_mut().remove(&worker.engine.registry, worker.index, topic, name, self.client.id);
             self.client.subscriptions[index(topic)].store(names.len() as u32, Relaxed);
             self.outbox.iter_mut().for_each(|outbox| outbox.subscribed.push((topic, name.into(), false)));
         }
@@ -166,10 +175,10 @@ impl Session {
     }
 
     /// Ends all subscriptions of a connection that is gone: nobody is told anything any more, and its worker takes them off the
-    /// board in turns if there are many.
+    /// registry in turns if there are many.
     pub(super) fn leave(&mut self) {
         let Some(all) = self.subscriptions.take() else { return };
-        all.mailbox.close(&self.worker.engine.freer);
+        all.subscriber_queue.close(&self.worker.engine.deferred_drop);
         let mut left = Left { names: all.names, client: self.client.id };
         if !left.step(&self.worker) {
             self.worker.add_chore(Box::new(left));
@@ -180,37 +189,38 @@ impl Session {
 
     /// Ready when there are messages for it.
     pub fn poll_messages(&self, context: &mut Context<'_>) -> Poll<()> {
-        if self.client.notices.are_ready() {
+        if self.client.pushes.are_ready() {
             return Poll::Ready(());
         }
         let Some(all) = &self.subscriptions else { return Poll::Pending };
-        if all.mailbox.has_letters(Some(context)) { Poll::Ready(()) } else { Poll::Pending }
+        if all.subscriber_queue.has_publications(Some(context)) { Poll::Ready(()) } else { Poll::Pending }
     }
 
     /// Whether [`Session::take_messages`] is worth a call.
     #[inline]
     pub(super) fn may_have_messages(&self) -> bool {
-        self.subscriptions.is_some() || self.client.notices.any()
+        self.subscriptions.is_some() || self.client.pushes.any()
     }
 
     /// Whether there are messages that [`Session::take_messages`] would take.
     pub fn has_messages(&self) -> bool {
-        self.client.notices.are_ready() || self.subscriptions.as_ref().is_some_and(|all| all.mailbox.has_letters(None))
+        self.client.pushes.are_ready()
+            || self.subscriptions.as_ref().is_some_and(|all| all.subscriber_queue.has_publications(None))
     }
 
     /// Takes messages into the output, those that were published before this and have not come yet included. Whether there
     /// are more than it takes at once: no request is to be run before them.
     pub fn take_messages(&mut self, output: &mut Output) -> bool {
-        if self.client.notices.any() && self.take_notices(u64::MAX, output) {
+        if self.client.pushes.any() && self.take_pushes(u64::MAX, output) {
             return true;
         }
         let Some(all) = &self.subscriptions else { return false };
-        let mailbox = all.mailbox.clone();
+        let subscriber_queue = all.subscriber_queue.clone();
         let worker = self.worker.clone();
-        worker.catch_up(&mailbox);
+        worker.catch_up(&subscriber_queue);
         while output.bytes_pending() < OUTPUT_BYTES_MAX {
-            let Some(letter) = mailbox.take() else { return false };
-            let (position, is_strict) = letter.waits_for();
+            let Some(publication) = subscriber_queue.take() else { return false };
+            let (position, is_strict) = publication.waits_for();
             if is_lost(&worker.engine, position) {
                 continue;
             }
@@ -218,9 +228,9 @@ impl Session {
             if is_strict {
                 self.strict_watermark = self.strict_watermark.max(position);
             }
-            Encoder::new(output, self.protocol).message(letter.encoded());
+            Encoder::new(output, self.protocol).message(publication.encoded());
         }
-        mailbox.has_letters(None)
+        subscriber_queue.has_publications(None)
     }
 
     // ---- saying ----
@@ -230,11 +240,11 @@ impl Session {
         if let Some(outbox) = &mut self.outbox {
             let behind = outbox.notes_count;
             outbox.messages.push(Outgoing { behind, topic, channel: channel.into(), text: text.into() });
-            return worker.engine.board.reach(topic, channel);
+            return worker.engine.registry.reach(topic, channel);
         }
         let message = Message { topic, channel, text };
         let stamp = Stamp::of(self.watermark, self.durable_always);
-        worker.engine.board.post(&message, &stamp, &mut worker.rung.borrow_mut())
+        worker.engine.registry.post(&message, &stamp, &mut worker.notified.borrow_mut())
     }
 
     /// A part of [`Session::say`], where the way through the patterns is long: to those who listen to the channel itself, and
@@ -245,11 +255,11 @@ impl Session {
         after: Option<&Arc<[u8]>>,
     ) -> (usize, Option<Arc<[u8]>>) {
         let worker = &*self.worker;
-        let (message, mut rung) = (Message { topic: Topic::Channel, channel, text }, worker.rung.borrow_mut());
+        let (message, mut notified) = (Message { topic: Topic::Channel, channel, text }, worker.notified.borrow_mut());
         let stamp = Stamp::of(self.watermark, self.durable_always);
-        let board = &worker.engine.board;
-        let direct = if after.is_none() { board.post_to_channel(&message, &stamp, &mut rung) } else { 0 };
-        let (reached, last) = board.post_to_patterns(&message, after, &stamp, &mut rung);
+        let registry = &worker.engine.registry;
+        let direct = if after.is_none() { registry.post_to_channel(&message, &stamp, &mut notified) } else { 0 };
+        let (reached, last) = registry.post_to_patterns(&message, after, &stamp, &mut notified);
         (direct + reached, last)
     }
 
@@ -263,7 +273,7 @@ impl Session {
         if messages.is_empty() && tx.notes().is_empty() {
             return None;
         }
-        Some(post_all(&worker.engine, tx.notes(), &messages, &mut worker.rung.borrow_mut()))
+        Some(post_all(&worker.engine, tx.notes(), &messages, &mut worker.notified.borrow_mut()))
     }
 }
 
@@ -272,27 +282,27 @@ pub(super) fn is_lost(engine: &Engine, position: base::Position) -> bool {
     engine.journal.as_ref().is_some_and(|journal| journal.is_poisoned() && position > journal.durable())
 }
 
-fn post_all(engine: &Engine, notes: &[Note], messages: &[Outgoing], rung: &mut Vec<u16>) -> Arc<Stamp> {
+fn post_all(engine: &Engine, notes: &[Note], messages: &[Outgoing], notified: &mut Vec<u16>) -> Arc<Stamp> {
     let stamp = Stamp::unset();
     let mut told = 0;
     for Outgoing { behind, topic, channel, text } in messages {
-        post_notes(engine, &notes[told..*behind], &stamp, rung);
+        post_notes(engine, &notes[told..*behind], &stamp, notified);
         told = *behind;
-        engine.board.post(&Message { topic: *topic, channel, text }, &stamp, rung);
+        engine.registry.post(&Message { topic: *topic, channel, text }, &stamp, notified);
     }
-    post_notes(engine, &notes[told..], &stamp, rung);
+    post_notes(engine, &notes[told..], &stamp, notified);
     stamp
 }
 
 /// Posts the keyspace notifications that these notes make.
-pub(crate) fn post_notes(engine: &Engine, notes: &[Note], stamp: &Arc<Stamp>, rung: &mut Vec<u16>) {
+pub(crate) fn post_notes(engine: &Engine, notes: &[Note], stamp: &Arc<Stamp>, notified: &mut Vec<u16>) {
     let classes = engine.event_classes();
-    let board: &SubscriptionRegistry = &engine.board;
+    let registry: &SubscriptionRegistry = &engine.registry;
     for event in commands::events(notes).into_iter().filter(|event| classes.has(event.class)) {
         let (database, name) = (event.database, event.name.as_bytes());
         let mut post = |prefix: &str, channel: &[u8], text: &[u8]| {
             let channel = [format!("__{prefix}@{database}__:").as_bytes(), channel].concat();
-            board.post(&Message { topic: Topic::Channel, channel: &channel, text }, stamp, rung);
+            registry.post(&Message { topic: Topic::Channel, channel: &channel, text }, stamp, notified);
         };
         if classes.has(Classes::KEYSPACE) {
             post("keyspace", event.key, name);

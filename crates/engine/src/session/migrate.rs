@@ -159,7 +159,7 @@ impl Session {
         let mut sleep = worker.sleep(asked.timeout_ms);
         let dialed = poll_fn(|context| match dialing.as_mut().poll(context) {
             Poll::Ready(result) => Poll::Ready(result.map_err(|error| match error.kind() {
-                // Redis notices when it writes.
+                // Redis pushes when it writes.
                 ErrorKind::ConnectionRefused => Broken::Writing,
                 _ => Broken::Connecting,
             })),
@@ -300,7 +300,7 @@ async fn exchange(
     loop {
         let shall_rest = sending.fill_some();
         if let Some(spent) = sending.take_spent() {
-            worker.engine.freer.free(Box::new(spent));
+            worker.engine.deferred_drop.free(Box::new(spent));
         }
         if shall_rest {
             yield_now().await;

@@ -74,7 +74,7 @@ use wire::{Args, Output, OwnedRequest, Ranges, Reply};
 
 /// Requests of one connection in one turn, at most.
 const TURN_REQUESTS_MAX: usize = 256;
-/// Lines of the memcached door that no command runs for, in one turn, at most: one behind each get, say.
+/// Lines of the memcached port that no command runs for, in one turn, at most: one behind each get, say.
 const TURN_LINES_MAX: usize = 512;
 /// Microseconds of one turn, at most; a request that has begun is finished.
 const TURN_US_MAX: u128 = 500;
@@ -86,9 +86,9 @@ pub struct Session {
     worker: Rc<Worker>,
     client: Arc<Client>,
     decoder: RespDecoder,
-    /// In the place of that, if it came by the memcached door, or by that of queues.
+    /// In the place of that, if it came by the memcached port, or by that of queues.
     lines: Option<Box<wire::memcache::MemcacheDecoder>>,
-    /// What is known besides of one that came by the queue door.
+    /// What is known besides of one that came by the queue port.
     queues: Option<Box<memcacheq::Queues>>,
     database: u32,
     protocol: Protocol,
@@ -106,14 +106,14 @@ pub struct Session {
     subscriptions: Option<Box<Subscriptions>>,
     tracking: Option<Box<Tracking>>,
     /// What its own request has brought about, to be told beside the reply.
-    own_notices: Vec<Own>,
+    own_pushes: Vec<Own>,
     /// What is said inside an EXEC under way.
     outbox: Option<Box<Outbox>>,
     multi: Option<Box<Multi>>,
     watched: Option<Box<WatchedKeys>>,
     /// It is shown what happens to items.
     shows_items: bool,
-    /// It stands in for a session that is on its worker's stage.
+    /// It stands in for a session that is on its worker's script runner.
     is_stand_in: bool,
     /// With which others are given their turn. Not there where a script runs in place.
     yielder: Option<Rc<Yielder>>,
@@ -199,7 +199,7 @@ impl Session {
             strict_watermark: 0,
             subscriptions: None,
             tracking: None,
-            own_notices: Vec::new(),
+            own_pushes: Vec::new(),
             outbox: None,
             multi: None,
             watched: None,
@@ -239,7 +239,7 @@ impl Session {
         let plain = Attempt { worker: &worker, needs: &RetryState::default(), raised: None, now, is_outside };
         let turn_began = Instant::now();
         let mut began = turn_began;
-        let mut keeping = LockRetention::new(&worker.engine.keyspace);
+        let mut retention = LockRetention::new(&worker.engine.keyspace);
         let mut used = 0;
         let (mut requests, mut lines) = (0, 0);
         let next = loop {
@@ -277,10 +277,10 @@ impl Session {
             };
             requests += 1;
             let args = ranges.args(rest);
-            keeping.begin(began, request_bytes < rest.len());
-            let ran = self.request(&plain, &mut keeping, known, &args, output);
+            retention.begin(began, request_bytes < rest.len());
+            let ran = self.request(&plain, &mut retention, known, &args, output);
             let ended = Instant::now();
-            keeping.end(&worker, ended);
+            retention.end(&worker, ended);
             let took = ended - began;
             began = ended;
             if worker.engine.monitors.any() {
@@ -312,7 +312,7 @@ impl Session {
                 break Next::Again;
             }
         };
-        keeping.let_go(&worker);
+        retention.let_go(&worker);
         worker.end_turn();
         counters.commands.add(requests as u64);
         Turn { used, next }
@@ -343,7 +343,7 @@ impl Session {
     fn request(
         &mut self,
         plain: &Attempt<'_>,
-        keeping: &mut LockRetention<'_>,
+        retention: &mut LockRetention<'_>,
         known: Option<Command>,
         args: &Args<'_>,
         output: &mut Output,
@@ -384,12 +384,12 @@ impl Session {
         let in_place = script::is_tried_in_place(&command);
         let result = if in_place && worker.runner.is_taken() {
             Err(Suspend::RunnerBusy)
-        } else if !in_place && self.needs_stage(&command) {
-            keeping.let_go(worker);
+        } else if !in_place && self.needs_runner(&command) {
+            retention.let_go(worker);
             self.begin_script(needs.unwrap_or_default(), false, command, args, output).1
         } else {
             let attempt = Attempt { needs: needs.as_ref().unwrap_or(plain.needs), ..*plain };
-            self.attempt(&attempt, keeping, command, args, output)
+            self.attempt(&attempt, retention, command, args, output)
         };
         match result {
             Ok(()) => {
@@ -459,7 +459,7 @@ impl Session {
         } else {
             self.settle_reply(mark, before, output);
         }
-        if self.tracking.is_some() || !self.own_notices.is_empty() {
+        if self.tracking.is_some() || !self.own_pushes.is_empty() {
             self.settle_tracking(command, mark, output);
         }
     }
@@ -546,7 +546,7 @@ impl Session {
 
     /// Replaces the replies that will never be durable by as many errors.
     pub fn fail_held(&mut self, output: &mut Output) {
-        self.worker.engine.freer.free(Box::new(std::mem::take(output)));
+        self.worker.engine.deferred_drop.free(Box::new(std::mem::take(output)));
         for _ in 0..std::mem::take(&mut self.replies_held) {
             Encoder::new(output, self.protocol).error(POISONED);
         }

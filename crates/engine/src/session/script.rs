@@ -1,8 +1,8 @@
 //! EVAL, FCALL and their kin: a script or a function as a command of a tx, alone or inside EXEC.
 //!
 //! A script is tried where its request is: most are short. One that has run for [`IN_PLACE_US_MAX`] there is undone, and runs
-//! on its worker's stage, where it can rest; from then on it begins there. A command that needs a shard which is not held takes
-//! it, if it is free; else the whole tx is undone and run again with that shard, on the stage, in the end under the gate.
+//! on its worker's script runner, where it can rest; from then on it begins there. A command that needs a shard which is not held takes
+//! it, if it is free; else the whole tx is undone and run again with that shard, on the script runner, in the end under the gate.
 
 use super::attempt::{Attempt, Suspend};
 use super::lock_retention::LockRetention;
@@ -30,9 +30,9 @@ use wire::{Args, Output, Reply, ReplyValue};
 /// For so long a script runs in place, in microseconds.
 const IN_PLACE_US_MAX: u64 = 500;
 
-/// A play as the stage runs it.
+/// A job as the script runner runs it.
 pub(crate) struct Scripted<'a> {
-    pub(crate) breath: Rc<Yielder>,
+    pub(crate) yielder: Rc<Yielder>,
     pub(crate) command: Command,
     pub(crate) needs: &'a RetryState,
     pub(crate) gated: bool,
@@ -66,22 +66,22 @@ pub(super) fn is_run_by_lua(command: &Command) -> bool {
     matches!(command.run, Run::Engine(Verb::Eval))
 }
 
-/// Whether a command is tried in place before it is brought to the stage. Not a function: its library may keep what it has
+/// Whether a command is tried in place before it is brought to the script runner. Not a function: its library may keep what it has
 /// counted, however often it is undone.
 pub(super) fn is_tried_in_place(command: &Command) -> bool {
     is_run_by_lua(command) && !command.calls_function()
 }
 
 impl Session {
-    /// Whether a request runs on the stage.
-    pub(super) fn needs_stage(&self, command: &Command) -> bool {
+    /// Whether a request runs on the script runner.
+    pub(super) fn needs_runner(&self, command: &Command) -> bool {
         let is_exec = matches!(command.run, Run::Engine(Verb::Exec));
         is_scripted(command)
             || is_exec
                 && self.multi.as_ref().is_some_and(|multi| multi.queue.iter().any(|(command, _)| is_scripted(command)))
     }
 
-    /// Runs a request on the stage, as far as it goes at once.
+    /// Runs a request on the script runner, as far as it goes at once.
     pub(super) fn begin_script(
         &mut self,
         needs: RetryState,
@@ -97,7 +97,7 @@ impl Session {
         let (mut request, told) = worker.runner.lend();
         args.iter().for_each(|argument| request.push(argument));
         let stand_in = self.stand_in();
-        let play = ScriptJob {
+        let job = ScriptJob {
             session: std::mem::replace(self, stand_in),
             command,
             request,
@@ -109,13 +109,13 @@ impl Session {
             began: Instant::now(),
             took: Duration::ZERO,
         };
-        match worker.runner.begin(&worker, Box::new(play)) {
-            Begun::Over(play) => self.take_back(*play, output),
+        match worker.runner.begin(&worker, Box::new(job)) {
+            Begun::Over(job) => self.take_back(*job, output),
             Begun::Rests(ticket) => (RetryState::default(), Err(Suspend::Script(ticket))),
         }
     }
 
-    /// What stands here while the session itself is on the stage: only what its connection asks of it.
+    /// What stands here while the session itself is on the script runner: only what its connection asks of it.
     fn stand_in(&self) -> Self {
         let mut stand_in = Self::new(self.worker.clone(), self.client.clone());
         stand_in.is_stand_in = true;
@@ -126,9 +126,9 @@ impl Session {
         stand_in
     }
 
-    /// The session comes back from the stage.
-    pub(super) fn take_back(&mut self, play: ScriptJob, output: &mut Output) -> (RetryState, Result<(), Suspend>) {
-        let ScriptJob { session, request, needs, output: mut told, result, .. } = play;
+    /// The session comes back from the script runner.
+    pub(super) fn take_back(&mut self, job: ScriptJob, output: &mut Output) -> (RetryState, Result<(), Suspend>) {
+        let ScriptJob { session, request, needs, output: mut told, result, .. } = job;
         let stand_in = std::mem::replace(self, session);
         self.replies_held = stand_in.replies_held;
         self.watermark = self.watermark.max(stand_in.watermark);
@@ -138,7 +138,7 @@ impl Session {
         (needs, result)
     }
 
-    /// On the stage: runs a request, inside the gate or with the gate up.
+    /// On the script runner: runs a request, inside the gate or with the gate up.
     pub(crate) fn run_scripted(
         &mut self,
         scripted: &Scripted<'_>,
@@ -146,8 +146,8 @@ impl Session {
         output: &mut Output,
     ) -> Result<(), Suspend> {
         let worker = self.worker.clone();
-        let &Scripted { ref breath, command, needs, gated } = scripted;
-        self.yielder = Some(breath.clone());
+        let &Scripted { ref yielder, command, needs, gated } = scripted;
+        self.yielder = Some(yielder.clone());
         let result = if gated {
             let raised = loop {
                 match worker.member.try_raise() {
@@ -156,11 +156,11 @@ impl Session {
                         break loop {
                             match raising.ready(Waker::noop()) {
                                 Some(raised) => break raised,
-                                None => breath.wait(),
+                                None => yielder.wait(),
                             }
                         };
                     }
-                    None => breath.wait(),
+                    None => yielder.wait(),
                 }
             };
             let now = worker.engine.clock.now();
@@ -371,8 +371,8 @@ impl Session {
         called: &Called<'_>,
         tx: &mut Tx<'_>,
     ) -> (Option<Cut>, Result<Answer, Fault>) {
-        let breath = self.yielder.clone();
-        breath.iter().for_each(|breath| breath.control().begin(called.is_function));
+        let yielder = self.yielder.clone();
+        yielder.iter().for_each(|yielder| yielder.control().begin(called.is_function));
         let began = Instant::now();
         let mut machine = worker.runner.machine(worker);
         machine.set_room(worker.engine.memory.scripts_room_bytes());
@@ -405,12 +405,12 @@ impl Session {
                 }
             };
             let now = now.unwrap_or_else(Instant::now);
-            if let Some(breath) = &breath {
-                breath.yield_if_due(now, |control| control.tell(called.name, called.args, began));
+            if let Some(yielder) = &yielder {
+                yielder.yield_if_due(now, |control| control.tell(called.name, called.args, began));
             }
-            if cut.is_none() && breath.as_ref().is_some_and(|breath| breath.control().is_killed()) {
+            if cut.is_none() && yielder.as_ref().is_some_and(|yielder| yielder.control().is_killed()) {
                 (cut, tell) = (Some(Cut::Killed), Tell::Stop);
-            } else if cut.is_none() && breath.is_none() && worker.has_worked_for(IN_PLACE_US_MAX, now - began) {
+            } else if cut.is_none() && yielder.is_none() && worker.has_worked_for(IN_PLACE_US_MAX, now - began) {
                 (cut, tell) = (Some(Cut::NotNow(Suspend::RunnerBusy)), Tell::Stop);
             } else if cut.is_none() && worker.engine.scripts.is_stopping() {
                 (cut, tell) = (Some(Cut::NotNow(Suspend::Stopping)), Tell::Stop);
@@ -456,7 +456,7 @@ impl Session {
             if matches!(command.access, Access::Write { grows: true }) && !worker.may_grow(bound) {
                 return Ok(self.rejected(worker, Some(command), OUT_OF_MEMORY));
             }
-            self.yielder.iter().for_each(|breath| breath.control().note_write());
+            self.yielder.iter().for_each(|yielder| yielder.control().note_write());
         }
         begin_command(tx, &command, args);
         if let Some(outbox) = &mut self.outbox {

@@ -74,7 +74,7 @@ impl Drop for Lent<'_> {
     fn drop(&mut self) {
         if !self.needs.jobs.is_empty() || !self.needs.cuts.is_empty() || self.needs.speculations > 0 {
             let RetryState { jobs: searches, cuts, speculated: performance, .. } = std::mem::take(&mut self.needs);
-            self.worker.engine.freer.free(Box::new((searches, cuts, performance.into_inner())));
+            self.worker.engine.deferred_drop.free(Box::new((searches, cuts, performance.into_inner())));
         }
     }
 }
@@ -156,10 +156,10 @@ impl Session {
                     }
                 }
                 Suspend::Script(ticket) => {
-                    let play = ticket.outcome().await;
-                    let took = Took { held: play.took, searched };
+                    let job = ticket.outcome().await;
+                    let took = Took { held: job.took, searched };
                     let result;
-                    (*needs, result) = self.take_back(*play, output);
+                    (*needs, result) = self.take_back(*job, output);
                     let Err(next) = result else { return took };
                     why = next;
                     continue;
@@ -174,7 +174,7 @@ impl Session {
                     needs.shards.extend(shards);
                     needs.shards.sort_unstable();
                     needs.shards.dedup();
-                    met += usize::from(self.needs_stage(&command));
+                    met += usize::from(self.needs_runner(&command));
                     gated = needs.shards.len() > SHARDS_MAX || met > RERUNS_MAX;
                 }
                 // More than was asked for before: that may be had at once.
@@ -230,7 +230,7 @@ impl Session {
     ) -> (Duration, bool) {
         match why {
             Suspend::Search(wanted) => (self.search(worker, needs, *wanted).await, false),
-            Suspend::Speculate(scene) => self.speculate(worker, needs, request, scene, output).await,
+            Suspend::Speculate(snapshot) => self.speculate(worker, needs, request, snapshot, output).await,
             _ => unreachable!("others need no work"),
         }
     }
@@ -285,7 +285,7 @@ impl Session {
         }
         let mut began = Instant::now();
         let now = worker.engine.clock.now();
-        let result = if self.needs_stage(&command) {
+        let result = if self.needs_runner(&command) {
             if !gated && worker.engine.gate.is_raised() {
                 unless_busy(worker, is_patient, gate_open(&worker.engine.gate)).await?;
                 *waited += began.elapsed();
@@ -526,7 +526,7 @@ impl Session {
     /// Works on clones, in turns. Gives the time that took.
     async fn search(&mut self, worker: &Worker, needs: &mut RetryState, wanted: JobRequest) -> Duration {
         if let Some(earlier) = needs.jobs.begin(wanted) {
-            worker.engine.freer.free(Box::new(earlier));
+            worker.engine.deferred_drop.free(Box::new(earlier));
         }
         let mut took = Duration::ZERO;
         loop {
@@ -758,7 +758,7 @@ async fn unless_busy<R>(worker: &Worker, is_patient: bool, waiting: impl Future<
     if is_patient { Some(waiting.await) } else { worker.unless_busy(waiting).await }
 }
 
-/// Waits for scripts on the stage, or helps with the order of names.
+/// Waits for scripts on the script runner, or helps with the order of names.
 async fn wait_turn(worker: &Worker, why: &Suspend) {
     match why {
         Suspend::Behind => worker.help_order().await,

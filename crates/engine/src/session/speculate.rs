@@ -1,10 +1,10 @@
-//! A command that touches very much: rehearsed on another thread while nothing is held, then played under its locks.
+//! A command that touches very much: run speculatively on another thread while nothing is held, then committed under its locks.
 //!
 //! ```text
-//! attempt: much to do --> NotNow::Rehearse(scene) --> Backstage: the command on clones --.
+//! attempt: much to do --> NotNow::Run speculatively(snapshot) --> Offload pool: the command on clones --.
 //!    ^                                                                               |
-//!    `-- again: keys as they were? --> Tx::play, the reply as it is        (a reader: the reply, at once)
-//!                              `-- not: rehearsed once more, then done under the locks
+//!    `-- again: keys as they were? --> Tx::commit, the reply as it is        (a reader: the reply, at once)
+//!                              `-- not: run speculatively once more, then done under the locks
 //! ```
 
 use super::Session;
@@ -21,25 +21,25 @@ use std::time::Duration;
 use wire::resp::{Encoder, Protocol};
 use wire::{Args, Output};
 
-/// Requests with more arguments are rehearsed: the handlers of many commands do something for each.
+/// Requests with more arguments run speculatively: the handlers of many commands do something for each.
 pub(super) const ARGUMENTS_MAX: usize = 1024;
-/// Keys that a command has which is rehearsed, at most: cloning what they hold is little then.
+/// Keys that a command has which runs speculatively, at most: cloning what they hold is little then.
 const KEYS_MAX: usize = 64;
-/// So often a command is rehearsed before it is done under its locks.
+/// So often a command runs speculatively before it is done under its locks.
 const TRIES_MAX: u32 = 2;
 
 /// So much of a request is copied in a turn, in bytes: a few hundred microseconds where memory is fresh.
 const COPIED_BYTES: usize = 512 << 10;
 
-/// What a rehearsal came to.
+/// What a speculative run came to.
 pub(crate) struct SpeculativeResult {
-    rehearsal: Speculation,
+    speculation: Speculation,
     outcome: Outcome,
     reply: Output,
     took: Duration,
 }
 
-/// Whether a command may be rehearsed (once more).
+/// Whether a command may run speculatively (once more).
 fn may_speculate(needs: &RetryState, command: &Command, args: &Args<'_>) -> bool {
     let mut keys_count = 0;
     command.for_each_key(args, |_, _| keys_count += 1);
@@ -47,7 +47,7 @@ fn may_speculate(needs: &RetryState, command: &Command, args: &Args<'_>) -> bool
 }
 
 impl Session {
-    /// Does what was rehearsed, or what has too many arguments to be done at once, under the locks.
+    /// Does what ran speculatively, or what has too many arguments to be done at once, under the locks.
     #[cold]
     pub(super) fn apply_speculation(
         &self,
@@ -59,24 +59,24 @@ impl Session {
         output: &mut Output,
     ) -> Outcome {
         if let Some(performance) = needs.speculated.take() {
-            if performance.rehearsal.is_true(tx) {
-                let SpeculativeResult { rehearsal, outcome, reply, .. } = *performance;
-                tx.need_room(rehearsal.payload_bytes())?;
-                worker.engine.freer.free(Box::new(tx.commit(rehearsal)));
+            if performance.speculation.is_true(tx) {
+                let SpeculativeResult { speculation, outcome, reply, .. } = *performance;
+                tx.need_room(speculation.payload_bytes())?;
+                worker.engine.deferred_drop.free(Box::new(tx.commit(speculation)));
                 output.append(reply);
                 return outcome;
             }
-            worker.engine.freer.free(performance);
+            worker.engine.deferred_drop.free(performance);
         }
         if may_speculate(needs, command, args) {
-            tx.set_rehearsing();
+            tx.set_speculating();
             tx.expect_work(args.len() as u64)?;
         }
         handler(tx, args, &mut Encoder::new(output, self.protocol))
     }
 
-    /// What a command is to be rehearsed on, whose shards the tx holds. One that only reads has seen it then.
-    pub(super) fn scene(
+    /// What a command is to run speculatively on, whose shards the tx holds. One that only reads has seen it then.
+    pub(super) fn snapshot(
         &mut self,
         worker: &Worker,
         command: &Command,
@@ -89,16 +89,16 @@ impl Session {
             self.note_read(worker, command, args);
             self.saw(tx.seen());
         }
-        Box::new(tx.scene(keys.into_iter()))
+        Box::new(tx.snapshot(keys.into_iter()))
     }
 
-    /// Rehearses a command; a reader's reply is told then, and that was all.
+    /// Runs speculatively a command; a reader's reply is told then, and that was all.
     pub(super) async fn speculate(
         &mut self,
         worker: &Worker,
         needs: &mut RetryState,
         (command, args): (Command, &Args<'_>),
-        scene: Box<Snapshot>,
+        snapshot: Box<Snapshot>,
         output: &mut Output,
     ) -> (Duration, bool) {
         let mut copying = args.copying();
@@ -119,9 +119,9 @@ impl Session {
                 tx.set_touching(touches);
                 tx.set_seed(seed);
             };
-            perform(*scene, command, handler, (&request.args(), protocol), prepare)
+            perform(*snapshot, command, handler, (&request.args(), protocol), prepare)
         };
-        let performance = worker.engine.backstage.run(job).await;
+        let performance = worker.engine.offload.run(job).await;
         let took = performance.took;
         needs.speculations += 1;
         // Where events are told, keys that it has looked for in vain are told of by its tx.
@@ -130,7 +130,7 @@ impl Session {
             self.tell_read(worker, command, performance, output);
             return (took, true);
         }
-        needs.room_bytes = needs.room_bytes.max(performance.rehearsal.payload_bytes());
+        needs.room_bytes = needs.room_bytes.max(performance.speculation.payload_bytes());
         needs.speculated.set(Some(performance));
         (took, false)
     }
@@ -143,21 +143,21 @@ impl Session {
         performance: Box<SpeculativeResult>,
         output: &mut Output,
     ) {
-        let SpeculativeResult { rehearsal, outcome, reply, .. } = *performance;
+        let SpeculativeResult { speculation, outcome, reply, .. } = *performance;
         let mark = output.mark();
-        worker.note_reads(rehearsal.reads());
+        worker.note_reads(speculation.reads());
         match outcome {
             Ok(()) => output.append(reply),
             Err(failure) => self.fail(worker, Some(command), &failure, output),
         }
         self.hide_unreadable(worker, self.watermark, mark, output);
-        worker.engine.freer.free(Box::new(rehearsal));
+        worker.engine.deferred_drop.free(Box::new(speculation));
     }
 }
 
-/// Rehearses a command on the thread that calls.
+/// Runs speculatively a command on the thread that calls.
 fn perform(
-    scene: Snapshot,
+    snapshot: Snapshot,
     command: Command,
     handler: Local,
     (args, protocol): (&Args<'_>, Protocol),
@@ -165,7 +165,7 @@ fn perform(
 ) -> Box<SpeculativeResult> {
     let began = Instant::now();
     let mut reply = Output::new();
-    let (outcome, rehearsal) = scene.speculate(
+    let (outcome, speculation) = snapshot.speculate(
         |keyspace, plan| command.plan(args, keyspace, plan),
         |tx| {
             prepare(tx);
@@ -176,5 +176,5 @@ fn perform(
     if outcome.is_err() {
         reply = Output::new();
     }
-    Box::new(SpeculativeResult { rehearsal, outcome, reply, took: began.elapsed() })
+    Box::new(SpeculativeResult { speculation, outcome, reply, took: began.elapsed() })
 }

@@ -1,6 +1,6 @@
 //! A session's part in client-side caching: noting what it has read, hearing of changes.
 //!
-//! A notice about a key that came before its reader held the shard is told before the reply, one that came after it behind:
+//! A push about a key that came before its reader held the shard is told before the reply, one that came after it behind:
 //! so a client that drops what it is told of, and keeps what it is shown, never keeps what is old.
 
 use super::Session;
@@ -26,7 +26,7 @@ pub(super) struct Tracking {
     /// CLIENT CACHING: the next request does otherwise than most.
     is_caching_said: bool,
     prefixes: BTreeSet<Vec<u8>>,
-    /// How many notices had come when the latest reply saw its keys.
+    /// How many pushes had come when the latest reply saw its keys.
     heard: u64,
     /// What an EXEC under way has read and not changed since.
     read: BTreeSet<Box<[u8]>>,
@@ -63,7 +63,7 @@ impl Session {
     pub(super) fn untrack(&mut self) {
         let Some(tracking) = self.tracking.take() else { return };
         let engine = &self.worker.engine;
-        engine.tracker.remove(self.client.id, &tracking.prefixes, &engine.freer);
+        engine.tracker.remove(self.client.id, &tracking.prefixes, &engine.deferred_drop);
         self.client.tracking.set(false, false, 0);
     }
 
@@ -126,7 +126,7 @@ impl Session {
     /// What the next reply shows is as of now.
     pub(super) fn note_heard(&mut self) {
         if let Some(tracking) = &mut self.tracking {
-            tracking.heard = self.client.notices.count();
+            tracking.heard = self.client.pushes.count();
         }
     }
 
@@ -147,7 +147,7 @@ impl Session {
         let mut told = self.told(worker);
         let by = if is_own { self.client.id } else { 0 };
         tell_changes(&worker.engine, tx, by, stamp, &mut told);
-        self.own_notices.append(&mut told.own);
+        self.own_pushes.append(&mut told.own);
     }
 
     /// An EXEC begins, perhaps once more.
@@ -182,7 +182,7 @@ impl Session {
     /// Remembers what an EXEC has read, once what it has changed has been told.
     pub(super) fn end_reads(&mut self, worker: &Worker) {
         let Some(tracking) = &mut self.tracking else { return };
-        tracking.heard = self.client.notices.count();
+        tracking.heard = self.client.pushes.count();
         let read = std::mem::take(&mut tracking.read);
         let keyspace = &worker.engine.keyspace;
         for key in &read {
@@ -193,11 +193,11 @@ impl Session {
         }
     }
 
-    /// Takes notices that came before number `end` into the output. Whether there are more than it takes at once.
-    pub(super) fn take_notices(&mut self, end: u64, output: &mut Output) -> bool {
+    /// Takes pushes that came before number `end` into the output. Whether there are more than it takes at once.
+    pub(super) fn take_pushes(&mut self, end: u64, output: &mut Output) -> bool {
         let client = self.client.clone();
         while output.bytes_pending() < OUTPUT_BYTES_MAX {
-            let Some(sent) = client.notices.take(end) else { return false };
+            let Some(sent) = client.pushes.take(end) else { return false };
             let position = sent.stamp.position().expect("it is not taken before its position is known");
             if is_lost(&self.worker.engine, position) {
                 continue;
@@ -206,15 +206,15 @@ impl Session {
             if sent.stamp.is_strict() {
                 self.strict_watermark = self.strict_watermark.max(position);
             }
-            self.write_notice(&sent.notice, sent.is_redirected, output);
+            self.write_push(&sent.push, sent.is_redirected, output);
         }
-        client.notices.are_ready()
+        client.pushes.are_ready()
     }
 
     /// In RESP2 only a connection that listens to messages is told anything, and only for others.
-    fn write_notice(&self, notice: &Push, is_redirected: bool, output: &mut Output) {
+    fn write_push(&self, push: &Push, is_redirected: bool, output: &mut Output) {
         let is_resp3 = self.protocol == Protocol::Resp3;
-        if let Push::Line(line) = notice {
+        if let Push::Line(line) = push {
             if self.protocol == Protocol::Memcache {
                 output.append_bytes(line.as_bytes());
                 // What memcached's `watch` writes ends so.
@@ -227,7 +227,7 @@ impl Session {
             return;
         }
         let mut reply = Encoder::new(output, self.protocol);
-        if let Push::Gone(id) = notice {
+        if let Push::Gone(id) = push {
             reply.push(2);
             reply.bulk(b"tracking-redir-broken");
             reply.int(*id as i64);
@@ -241,7 +241,7 @@ impl Session {
             reply.bulk(b"message");
             reply.bulk(b"__redis__:invalidate");
         }
-        match notice {
+        match push {
             Push::Keys(keys) => {
                 reply.array(keys.len());
                 keys.iter().for_each(|key| reply.bulk(key));
@@ -250,10 +250,10 @@ impl Session {
         }
     }
 
-    /// Ends a request whose reply begins at `mark`: notices that the reply has overtaken come before it, its own behind it.
+    /// Ends a request whose reply begins at `mark`: pushes that the reply has overtaken come before it, its own behind it.
     pub(super) fn settle_tracking(&mut self, command: &Command, mark: Mark, output: &mut Output) {
-        let mut own = std::mem::take(&mut self.own_notices);
-        let is_ahead = own.iter().any(|own| own.is_first) || (self.tracking.is_some() && self.client.notices.any());
+        let mut own = std::mem::take(&mut self.own_pushes);
+        let is_ahead = own.iter().any(|own| own.is_first) || (self.tracking.is_some() && self.client.pushes.any());
         let reply = is_ahead.then(|| output.split_off(mark));
         if let Some(tracking) = &mut self.tracking {
             let heard = tracking.heard;
@@ -261,14 +261,14 @@ impl Session {
                 tracking.is_caching_said = false;
             }
             if reply.is_some() {
-                self.take_notices(heard, output);
+                self.take_pushes(heard, output);
             }
         }
         own.sort_by_key(|own| !own.is_first);
         let (first, last) = own.split_at(own.partition_point(|own| own.is_first));
-        first.iter().for_each(|own| self.write_notice(&own.notice, own.is_redirected, output));
+        first.iter().for_each(|own| self.write_push(&own.push, own.is_redirected, output));
         reply.into_iter().for_each(|reply| output.append(reply));
-        last.iter().for_each(|own| self.write_notice(&own.notice, own.is_redirected, output));
+        last.iter().for_each(|own| self.write_push(&own.push, own.is_redirected, output));
     }
 }
 

@@ -67,8 +67,8 @@ impl Session {
         if matches!(why, Suspend::LongStrings) && !worker.engine.memory.take(args.bytes_total() as u64) {
             return Err(Failure::OutOfMemory);
         }
-        // One that is on the stage goes on there by itself.
-        let is_staged = self.needs_stage(&command);
+        // One that is on the script runner goes on there by itself.
+        let is_staged = self.needs_runner(&command);
         let client = self.client.clone();
         let mut running = pin!(self.run_until_done(worker, command, args, why, output));
         poll_fn(|context| {

@@ -13,9 +13,9 @@ pub struct Current {
     pub bind: Vec<String>,
     /// TCP port, 0 for none.
     pub port: u16,
-    /// TCP port of the memcached door, 0 for none.
+    /// TCP port of the memcached port, 0 for none.
     pub memcached_port: u16,
-    /// Likewise, of the queue door.
+    /// Likewise, of the queue port.
     pub queue_port: u16,
     /// Database in which its clients find their queues.
     pub queue_database: u32,

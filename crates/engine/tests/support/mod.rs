@@ -141,7 +141,15 @@ impl World {
             })
             .await;
         })));
-        Self { engine, worker, others, now_ms, disk, background, journal: Running::start(opened.writer, opened.maker) }
+        Self {
+            engine,
+            worker,
+            others,
+            now_ms,
+            disk,
+            background,
+            journal: Running::start(opened.writer, opened.preallocator),
+        }
     }
 
     /// Loads what is left.
@@ -168,14 +176,14 @@ impl World {
         Client { session: Session::new(worker.clone(), client), worker, ..self.client() }
     }
 
-    /// One that came by the memcached door.
+    /// One that came by the memcached port.
     pub(crate) fn client_of_memcached(&self) -> Client {
         let client = self.engine.clients.add("test:4", "test:5", true, START_MS);
         let session = Session::of_memcached(self.worker.clone(), client);
         Client { session, ..self.client() }
     }
 
-    /// One that came by the queue door.
+    /// One that came by the queue port.
     pub(crate) fn client_of_queues(&self) -> Client {
         let client = self.engine.clients.add("test:2", "test:3", true, START_MS);
         let session = Session::of_queues(self.worker.clone(), client);

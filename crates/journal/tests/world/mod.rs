@@ -60,8 +60,8 @@ pub(crate) struct World {
     pub(crate) journal: Arc<Journal>,
     pub(crate) writer: Writer,
     pub(crate) syncer: Syncer,
-    pub(crate) maker: Preallocator,
-    pub(crate) lanes: Vec<LogBuffer>,
+    pub(crate) preallocator: Preallocator,
+    pub(crate) log_buffers: Vec<LogBuffer>,
     pub(crate) recovery: Recovery,
     /// Every frame handed over, those found at the start first.
     pub(crate) frames: Frames,
@@ -78,7 +78,7 @@ pub(crate) fn options(policy: Policy, elapsed_us: &Arc<AtomicU64>) -> Options {
         segment_bytes_max: SEGMENT_BYTES,
         kept_free_bytes: None,
         undurable_bytes_max: 1 << 20,
-        lane_bytes: 4 << 20,
+        log_buffer_bytes: 4 << 20,
         shards: 16,
         blocks: 1,
         now_ms: 1000,
@@ -126,17 +126,17 @@ impl World {
             Ok(())
         };
         let opened = journal::open(Arc::new(disk.clone()), &folder(), options, from, &mut replay)?;
-        let Opened { journal, mut writer, maker, recovery, .. } = opened;
+        let Opened { journal, mut writer, preallocator, recovery, .. } = opened;
         let syncer = writer.sync_apart();
-        let lanes = (0..3).map(|_| journal.lane()).collect();
+        let log_buffers = (0..3).map(|_| journal.log_buffer()).collect();
         let mut world = Self {
             disk: disk.clone(),
             elapsed_us,
             journal,
             writer,
-            maker,
+            preallocator,
             syncer,
-            lanes,
+            log_buffers,
             recovery,
             frames,
             now_ms: 0,
@@ -146,9 +146,9 @@ impl World {
         Ok(world)
     }
 
-    /// Steps the maker until it rests.
+    /// Steps the preallocator until it rests.
     pub(crate) fn make(&mut self) {
-        while self.maker.step().is_none() {}
+        while self.preallocator.step().is_none() {}
     }
 
     /// Steps the writer until it rests, and nothing is being synced.
@@ -169,9 +169,9 @@ impl World {
 
     /// Makes durable what was handed over.
     pub(crate) fn settle(&mut self) {
-        let bell = Arc::new(Notifier::new());
-        self.journal.add_bell(bell.clone());
-        let _ = self.journal.want(&bell, Level::Durable, self.journal.next());
+        let notifier = Arc::new(Notifier::new());
+        self.journal.add_notifier(notifier.clone());
+        let _ = self.journal.want(&notifier, Level::Durable, self.journal.next());
         self.write();
     }
 
@@ -180,28 +180,28 @@ impl World {
         self.run();
     }
 
-    /// Time passes for the maker alone.
+    /// Time passes for the preallocator alone.
     pub(crate) fn pass_make_only_ms(&mut self, ms: u64) {
         self.elapsed_us.fetch_add(ms * 1000, Ordering::SeqCst);
         self.make();
     }
 
     /// Hands over one frame; waits by running the journal.
-    pub(crate) fn put(&mut self, lane: usize, payload: &[u8], purpose: Purpose) -> Result<Position, Refusal> {
-        self.put_with_claim(lane, payload, payload.len() as u64, purpose)
+    pub(crate) fn put(&mut self, log_buffer: usize, payload: &[u8], purpose: Purpose) -> Result<Position, Refusal> {
+        self.put_with_claim(log_buffer, payload, payload.len() as u64, purpose)
     }
 
     /// The same, with a claim of `claim_bytes`, which are at least those of the payload.
     pub(crate) fn put_with_claim(
         &mut self,
-        lane: usize,
+        log_buffer: usize,
         payload: &[u8],
         claim_bytes: u64,
         purpose: Purpose,
     ) -> Result<Position, Refusal> {
         let mut tries = 0;
         let claim = loop {
-            match self.lanes[lane].try_admit(claim_bytes, purpose) {
+            match self.log_buffers[log_buffer].try_admit(claim_bytes, purpose) {
                 Ok(claim) => break claim,
                 Err(Refusal::Wait) if tries < 20 => {
                     tries += 1;
@@ -210,12 +210,12 @@ impl World {
                 Err(refusal) => return Err(refusal),
             }
         };
-        let ticket = self.lanes[lane].take(claim, payload.len() as u64);
+        let ticket = self.log_buffers[log_buffer].take(claim, payload.len() as u64);
         let (position, end) = (ticket.position, ticket.end);
         self.now_ms += 1;
         let now_ms = self.now_ms;
-        self.lanes[lane].hand_over(ticket, now_ms, &mut payload.to_vec());
-        self.lanes[lane].end_turn();
+        self.log_buffers[log_buffer].hand_over(ticket, now_ms, &mut payload.to_vec());
+        self.log_buffers[log_buffer].end_turn();
         self.frames.push((position, payload.to_vec()));
         Ok(end)
     }
@@ -224,10 +224,10 @@ impl World {
     pub(crate) fn load(&mut self, random: &mut Random, count: u64) {
         for _ in 0..count {
             let payload = payload(random);
-            let lane = random.below(3) as usize;
+            let log_buffer = random.below(3) as usize;
             // What a command may write is known before what it writes.
             let claim_bytes = payload.len() as u64 * (1 + random.below(4));
-            if self.put_with_claim(lane, &payload, claim_bytes, Purpose::Grow).is_err() {
+            if self.put_with_claim(log_buffer, &payload, claim_bytes, Purpose::Grow).is_err() {
                 return;
             }
             match random.below(6) {

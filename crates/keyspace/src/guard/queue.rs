@@ -163,7 +163,7 @@ impl<'t, 'k> QueueMut<'t, 'k> {
     /// See [`Tx::expect_work`].
     ///
     /// # Errors
-    /// If it is so much that the command is to be rehearsed first.
+    /// If it is so much that the command is to run speculatively first.
     pub fn expect_work(&self, elements: u64) -> Result<(), Abandon> {
         self.tx.expect_work(elements)
     }

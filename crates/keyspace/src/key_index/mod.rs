@@ -12,7 +12,7 @@
 //! taken before it is over.
 //!
 //! A key that has expired is in the index until somebody removes it. So for each shard is told until when nothing in it falls
-//! due: mostly the expirer has been there in time, and a name need not be looked up to be shown.
+//! due: mostly the expire cycle has been there in time, and a name need not be looked up to be shown.
 //!
 //! Whoever asks for a page first takes the notes of all flags that are up then: what was done before is in the page. A page is
 //! of names and their kinds; deadlines are in the shards.

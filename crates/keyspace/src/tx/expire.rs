@@ -58,7 +58,8 @@ impl Tx<'_> {
                         undo.note(section, table, hash, &key);
                     }
                     self.log.record(table, &key, &effect);
-                    let applied = self.keyspace.sheds.counting(shard, || effect::apply(section, hash, &key, &effect));
+                    let applied =
+                        self.keyspace.retired_bytes.counting(shard, || effect::apply(section, hash, &key, &effect));
                     applied.expect("it was there");
                     section.renew_due(hash, &key);
                     self.expired += u32::from(effect == Effect::Remove);

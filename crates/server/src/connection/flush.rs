@@ -53,7 +53,7 @@ impl Connection {
     }
 
     fn poll_may_write(&self, context: &mut Context<'_>) -> Poll<Result<bool, End>> {
-        if self.session.client().is_closing(Some(context)) && !self.shelf.is_stopping() {
+        if self.session.client().is_closing(Some(context)) && !self.context.is_stopping() {
             return Poll::Ready(Err(End::Asked));
         }
         self.session.poll_may_write(context).map(Ok)
@@ -64,7 +64,7 @@ impl Connection {
         while written_bytes < WRITE_BYTES_MAX {
             let shall_rest = self.output.fill_some();
             if let Some(spent) = self.output.take_spent() {
-                self.shelf.worker.engine.freer.free(Box::new(spent));
+                self.context.worker.engine.deferred_drop.free(Box::new(spent));
             }
             let mut slices = [IoSlice::new(&[]); SLICES_MAX];
             let count = self.output.io_slices(&mut slices);
@@ -74,7 +74,7 @@ impl Connection {
             }
             let Some(bytes) = self.socket.write(&slices[..count])? else { return Ok(Sent::Blocked) };
             self.output.consume(bytes);
-            self.shelf.worker.counters().output_bytes.add(bytes as u64);
+            self.context.worker.counters().output_bytes.add(bytes as u64);
             written_bytes += bytes;
             if shall_rest {
                 break;
@@ -85,34 +85,34 @@ impl Connection {
 
     /// Writes what the socket did not take at once.
     async fn drain(&mut self, mut sent: Sent) -> Result<(), End> {
-        let shelf = self.shelf.clone();
+        let owner = self.context.clone();
         let client = self.session.client().clone();
         let mut patience = Patience::default();
         let mut takes_in = false;
         while sent != Sent::All {
             let waiting_bytes = self.session.note_waiting(&self.output);
-            let limits = shelf.worker.settings().output_limits;
+            let limits = owner.worker.settings().output_limits;
             let limit = if self.session.is_subscribed() { limits.pubsub } else { limits.normal };
             if patience.ends(limit, waiting_bytes, Instant::now()) {
                 return Err(End::OutputTooLong);
             }
-            if waiting_bytes > SHORT_BYTES_MAX && shelf.worker.engine.memory.is_nearly_out() {
+            if waiting_bytes > SHORT_BYTES_MAX && owner.worker.engine.memory.is_nearly_out() {
                 return Err(End::OutOfMemory);
             }
             if sent == Sent::Enough {
                 tokio::task::yield_now().await;
             } else {
                 let mut rest = pin!(sleep(Duration::from_millis(if takes_in { LOOK_MS } else { STALL_MS })));
-                let is_stalled = !poll_fn(|context| self.poll_taken(&shelf, rest.as_mut(), takes_in, context)).await?;
+                let is_stalled = !poll_fn(|context| self.poll_taken(&owner, rest.as_mut(), takes_in, context)).await?;
                 // For one who owes a password no memory is spent on more requests.
                 takes_in |= is_stalled && !self.session.is_locked();
             }
-            if client.is_closing(None) && !shelf.is_stopping() {
+            if client.is_closing(None) && !owner.is_stopping() {
                 return Err(End::Asked);
             }
             sent = self.write()?;
             if sent != Sent::Blocked {
-                client.last_ms.store(shelf.worker.engine.clock.now(), Relaxed);
+                client.last_ms.store(owner.worker.engine.clock.now(), Relaxed);
             }
         }
         self.session.note_waiting(&self.output);
@@ -122,34 +122,34 @@ impl Connection {
     /// Ready with `true` when the socket takes more, with `false` when `rest` is over.
     fn poll_taken(
         &mut self,
-        shelf: &WorkerContext,
+        owner: &WorkerContext,
         rest: Pin<&mut Sleep>,
         takes_in: bool,
         context: &mut Context<'_>,
     ) -> Poll<Result<bool, End>> {
-        if self.session.client().is_closing(Some(context)) && !shelf.is_stopping() {
+        if self.session.client().is_closing(Some(context)) && !owner.is_stopping() {
             return Poll::Ready(Err(End::Asked));
         }
         if self.socket.poll_write(context)?.is_ready() {
             return Poll::Ready(Ok(true));
         }
         if takes_in {
-            self.poll_take_in(shelf, context)?;
+            self.poll_take_in(owner, context)?;
         }
         rest.poll(context).map(|()| Ok(false))
     }
 
     /// Receives what comes, up to the limit, without running it.
-    fn poll_take_in(&mut self, shelf: &WorkerContext, context: &mut Context<'_>) -> Result<(), End> {
-        let limit_bytes = shelf.worker.settings().query_buffer_bytes_max;
+    fn poll_take_in(&mut self, owner: &WorkerContext, context: &mut Context<'_>) -> Result<(), End> {
+        let limit_bytes = owner.worker.settings().query_buffer_bytes_max;
         // A client that has closed its side, and still reads, has sent all it will.
         while let Poll::Ready(Ok(())) = self.socket.poll_read(context) {
-            let mut scratch = shelf.scratch.borrow_mut();
+            let mut scratch = owner.scratch.borrow_mut();
             scratch.clear();
             match self.socket.read(&mut scratch) {
-                Ok(bytes) if !shelf.worker.may_receive(bytes as u64) => return Err(End::OutOfMemory),
+                Ok(bytes) if !owner.worker.may_receive(bytes as u64) => return Err(End::OutOfMemory),
                 Ok(bytes) => {
-                    shelf.worker.counters().input_bytes.add(bytes as u64);
+                    owner.worker.counters().input_bytes.add(bytes as u64);
                     self.input.append(&scratch);
                 }
                 Err(_) => break,

@@ -14,7 +14,7 @@ impl Connection {
     pub(super) async fn delay_answer(&mut self, delay: AuthDelay) -> Result<(), End> {
         let client = self.session.client().clone();
         if delay.is_denied
-            && let Some(left_out) = self.shelf.crew().warnings.passwords.spend(Instant::now())
+            && let Some(left_out) = self.context.crew().warnings.passwords.spend(Instant::now())
         {
             let (id, address, failures) = (client.id, &client.address, delay.failures);
             warn!("client {id} at {address} gave a wrong password: {failures} came from its address of late{left_out}");

@@ -66,7 +66,7 @@ pub(super) struct Address {
     pub(super) optional: bool,
 }
 
-/// The addresses of all doors.
+/// The addresses of all ports.
 pub(super) struct Addresses {
     tcp: Vec<Address>,
     memcached: Vec<Address>,

@@ -29,7 +29,7 @@ impl Drop for Folder {
 
 fn settings(flags: &[(&str, &str)]) -> Arc<Settings> {
     let mut draft = Draft::new();
-    // Tests run beside each other: whoever wants that door takes a port of its own.
+    // Tests run beside each other: whoever wants that port takes a port of its own.
     draft.put_flag(find("memcached-port").unwrap(), "0").unwrap();
     draft.put_flag(find("queue-port").unwrap(), "0").unwrap();
     for (name, text) in flags {

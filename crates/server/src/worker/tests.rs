@@ -33,7 +33,7 @@ fn a_worker_that_hangs_keeps_nobody_out() {
             begin.send(()).unwrap();
             let _ = until.recv();
         };
-        workers.crew.seats[hanging].inbox.send(Message::Hang(Box::new(hang))).unwrap();
+        workers.crew.seats[hanging].worker_queue.send(Message::Hang(Box::new(hang))).unwrap();
         begun.recv().unwrap();
         let began = Instant::now();
         // Some may be given to it before anybody can tell that it hangs: it has the fewest connections all the while.

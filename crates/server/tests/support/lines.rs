@@ -1,4 +1,4 @@
-//! A connection to a door of lines, memcached's or that of queues.
+//! A connection to a port of lines, memcached's or that of queues.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
@@ -14,12 +14,12 @@ pub(crate) struct Lines {
 }
 
 impl Lines {
-    /// A connection to the memcached door.
+    /// A connection to the memcached port.
     pub(crate) fn connect(port: u16) -> Self {
         Self::with(port, "mn\r\n", "MN\r\n")
     }
 
-    /// A connection to the queue door.
+    /// A connection to the queue port.
     pub(crate) fn of_queues(port: u16) -> Self {
         Self::with(port, "version\r\n", "VERSION 0.2.1\r\n")
     }

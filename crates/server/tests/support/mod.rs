@@ -235,7 +235,7 @@ fn deaf(mut command: Command) -> Command {
             command.env_remove(name);
         }
     }
-    // Tests run beside each other: whoever wants that door takes a port of its own.
+    // Tests run beside each other: whoever wants that port takes a port of its own.
     command.env("BOBBIN_MEMCACHED_PORT", "0").env("BOBBIN_QUEUE_PORT", "0");
     command
 }

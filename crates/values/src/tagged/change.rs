@@ -250,19 +250,19 @@ impl TaggedParts {
             return;
         }
         let own = pieces.iter().find_map(|piece| piece.label).expect("a labelled chunk was cut");
-        let keeper = if lean == Lean::Head { count } else { 0 };
+        let housekeeper = if lean == Lean::Head { count } else { 0 };
         loop {
             let before = if range.start > 1 { self.label_at(range.start - 1) } else { 0 };
             let behind = if range.end < self.list.len() { self.label_at(range.end) } else { LABELS_END };
             let (mine, is_there) = (if range.is_empty() { own } else { self.label_at(range.start) }, !range.is_empty());
-            let (low, high) = if keeper == 0 { (mine, behind) } else { (before, mine) };
+            let (low, high) = if housekeeper == 0 { (mine, behind) } else { (before, mine) };
             let room = (high - low - 1) / (count as u64 + 1);
-            let is_at_end = if keeper == 0 { behind == LABELS_END } else { before == 0 };
+            let is_at_end = if housekeeper == 0 { behind == LABELS_END } else { before == 0 };
             if room > 0 {
                 let step = if is_at_end { room.min(LABEL_STRIDE) } else { room };
                 for (nth, piece) in pieces.iter_mut().enumerate() {
-                    let away = nth.abs_diff(keeper) as u64 * step;
-                    piece.label = Some(if keeper == 0 { mine + away } else { mine - away });
+                    let away = nth.abs_diff(housekeeper) as u64 * step;
+                    piece.label = Some(if housekeeper == 0 { mine + away } else { mine - away });
                 }
                 return;
             }

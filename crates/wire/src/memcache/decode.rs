@@ -70,12 +70,12 @@ pub enum Verb {
 pub enum Dialect {
     /// Memcached's, text and meta.
     Items,
-    /// MemcacheQ's: get, gets, set, delete, stats, flush_all and what a door answers itself. A set is told as key,
+    /// MemcacheQ's: get, gets, set, delete, stats, flush_all and what a port answers itself. A set is told as key,
     /// flags and value: its time means nothing, as there.
     Queues,
 }
 
-/// What a door answers by itself.
+/// What a port answers by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Own {
     /// Which version it is.
@@ -99,7 +99,7 @@ pub enum MemcacheStep {
         /// No reply is due.
         silent: bool,
     },
-    /// The door answers.
+    /// The port answers.
     Own {
         /// How many bytes of the input it was.
         used: usize,

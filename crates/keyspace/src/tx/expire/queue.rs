@@ -174,7 +174,7 @@ impl Tx<'_> {
         }
         self.log.record(table, key, effect);
         section.set_time(now);
-        let applied = self.keyspace.sheds.counting(shard, || effect::apply(section, hash, key, effect));
+        let applied = self.keyspace.retired_bytes.counting(shard, || effect::apply(section, hash, key, effect));
         applied.expect("it was looked at before");
         let is_there = section.find(hash, key).is_some();
         let (Some(notes), Some(database)) = (&mut self.notes, database) else { return };

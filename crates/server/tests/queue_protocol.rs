@@ -1,4 +1,4 @@
-//! The queue door of a whole server: MemcacheQ's words and Kestrel's, on the lists and queues that Redis's commands see.
+//! The queue port of a whole server: MemcacheQ's words and Kestrel's, on the lists and queues that Redis's commands see.
 
 mod support;
 
@@ -16,7 +16,7 @@ use wire::client::Value;
 
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A server with this door, and its port.
+/// A server with this port, and its port.
 fn start(flags: &[&str]) -> (Server, u16) {
     let server = Server::start(&[&["--queue-port", FREE_PORT], flags].concat());
     let port = server.flag("--queue-port").parse().unwrap();

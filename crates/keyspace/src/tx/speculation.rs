@@ -10,42 +10,42 @@ use crate::{TableId, shard_of};
 /// So many elements are touched under the locks, at a microsecond or two for each.
 const ELEMENTS_MAX: u64 = 1024;
 
-/// Where a tx stands to rehearsals.
+/// Where a tx stands to speculative runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Rehearsing {
+pub(crate) enum Speculating {
     /// What it does is done under its locks, however much it is.
     #[default]
     Never,
-    /// What is much is to be rehearsed first.
+    /// What is much is to run speculatively first.
     First,
     /// It is one itself.
     Now,
 }
 
 impl Tx<'_> {
-    /// Says that what is much is to be rehearsed; without it, it is done at once.
-    pub fn set_rehearsing(&mut self) {
-        self.rehearsing = Rehearsing::First;
+    /// Says that what is much is to run speculatively; without it, it is done at once.
+    pub fn set_speculating(&mut self) {
+        self.speculating = Speculating::First;
     }
 
-    /// Says that it is a rehearsal.
-    pub(crate) fn set_rehearsal(&mut self) {
-        self.rehearsing = Rehearsing::Now;
+    /// Says that it is a speculative run.
+    pub(crate) fn set_speculation(&mut self) {
+        self.speculating = Speculating::Now;
     }
 
     /// Says how many elements the command is about to touch, or how many arguments it has; to be called before any change.
     ///
     /// # Errors
-    /// If they are so many that it is to be rehearsed first.
+    /// If they are so many that it is to run speculatively first.
     pub fn expect_work(&self, elements: u64) -> Result<(), Abandon> {
-        match self.rehearsing {
-            Rehearsing::First if elements > ELEMENTS_MAX && !self.is_serving() => Err(Abandon::Rehearse),
+        match self.speculating {
+            Speculating::First if elements > ELEMENTS_MAX && !self.is_serving() => Err(Abandon::Rehearse),
             _ => Ok(()),
         }
     }
 
-    /// What these keys hold, to rehearse the command, which counts as use of them.
-    pub fn scene<'a>(&mut self, keys: impl Iterator<Item = &'a [u8]>) -> Snapshot {
+    /// What these keys hold, to run speculatively the command, which counts as use of them.
+    pub fn snapshot<'a>(&mut self, keys: impl Iterator<Item = &'a [u8]>) -> Snapshot {
         let mut copies: Vec<(Box<[u8]>, Option<OwnedEntry>)> = Vec::new();
         let mut cas = 0;
         let (now_s, touches) = ((self.now / 1000) as u32 & 0xff_ffff, self.touches);
@@ -81,7 +81,7 @@ impl Tx<'_> {
             undo.note(section, table, hash, key);
         }
         section.set_time(now);
-        self.keyspace.sheds.counting(shard_of(hash), || section.put_copy(hash, key, after));
+        self.keyspace.retired_bytes.counting(shard_of(hash), || section.put_copy(hash, key, after));
     }
 
     /// Takes over a record of changes that were made, and notes of them.

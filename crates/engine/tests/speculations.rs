@@ -1,4 +1,4 @@
-//! Commands that touch very much are rehearsed while others go on: what they do is as if they had run alone, at their end.
+//! Commands that touch very much run speculatively while others go on: what they do is as if they had run alone, at their end.
 
 mod support;
 
@@ -15,7 +15,7 @@ fn words(line: &str) -> Vec<&[u8]> {
     line.split(' ').map(str::as_bytes).collect()
 }
 
-/// Sends a request that is to be rehearsed, and lets `meanwhile` act between any two of its turns. The reply, and how many
+/// Sends a request that is to run speculatively, and lets `meanwhile` act between any two of its turns. The reply, and how many
 /// turns there were.
 fn run_beside(client: &mut Client, line: &str, mut meanwhile: impl FnMut(usize)) -> (String, usize) {
     let mut output = Output::new();
@@ -70,7 +70,7 @@ fn what_others_do_meanwhile_is_not_lost() {
     let world = world();
     let [mut one, mut other] = [world.client(), world.client()];
     other.call("ZADD z 1 first");
-    // Whenever it can: so both rehearsals are in vain, and it is done under the lock.
+    // Whenever it can: so both speculative runs are in vain, and it is done under the lock.
     let mut count = 0;
     let (reply, _) = run_beside(&mut one, &zadd(0), |turn| {
         other.call(&format!("ZADD z {turn} other:{turn}"));
@@ -141,7 +141,7 @@ fn watches_waiters_and_listeners_hear_of_it() {
 
 /// What it holds is not all that such a command touches: it is done at once, however long it is.
 #[test]
-fn what_goes_beyond_its_keys_is_not_rehearsed() {
+fn what_goes_beyond_its_keys_is_not_speculated() {
     let world = world();
     let mut client = world.client();
     client.call("RPUSH list 2 1");
