@@ -115,7 +115,7 @@ fn journal_of(disk: &FakeDisk, lengths: impl Iterator<Item = usize>) -> (Frames,
     let mut log_buffer = opened.journal.log_buffer();
     for (index, length) in lengths.enumerate() {
         let payload = if length % 2 == 0 { vec![index as u8; length] } else { marks(index, length) };
-        while opened.maker.step().is_none() {}
+        while opened.preallocator.step().is_none() {}
         let claim = log_buffer.try_admit(payload.len() as u64, Purpose::Grow).expect("spares are there and nothing waits");
         let ticket = log_buffer.take(claim, payload.len() as u64);
         frames.push((ticket.position, payload.clone()));

@@ -69,7 +69,7 @@ fn commands() -> &'static [&'static Command] {
             && (!matches!(command.group, Group::Connection | Group::Server | Group::Transactions | Group::Scripting)
                 || matches!(command.run, Run::Gate(_)))
     };
-    ROWS.get_or_init(|| table::commands().filter(kept).collect())
+    ROWS.get_or_init(|| registry::commands().filter(kept).collect())
 }
 
 fn value(dice: &mut Dice<'_>, name: &str) -> Vec<u8> {

@@ -50,7 +50,7 @@ impl Search {
         &self.list
     }
 
-    /// Searches about `bytes_max` more, at least a leaf; whether it is over.
+    /// OffLockJobs about `bytes_max` more, at least a leaf; whether it is over.
     pub fn step(&mut self, bytes_max: u64) -> bool {
         let mut bytes = 0;
         while let Some(at) = self.from
@@ -77,7 +77,7 @@ impl Search {
         found
     }
 
-    /// Searches the leaf that holds `at`; how many bytes that were.
+    /// OffLockJobs the leaf that holds `at`; how many bytes that were.
     fn search_leaf(&mut self, at: u64) -> u64 {
         let Search { list, needle, direction, limit, found, noted, .. } = self;
         let found = Arc::make_mut(found);

@@ -46,7 +46,7 @@ impl Search<'_> {
     }
 }
 
-/// Searches `bytes` from `from` on. Linear: no length that lies there is believed.
+/// OffLockJobs `bytes` from `from` on. Linear: no length that lies there is believed.
 pub(crate) fn evidence(bytes: &[u8], from: usize, search: &Search<'_>) -> Option<Evidence> {
     heads(bytes, from).find_map(|(offset, head)| {
         let is_mark = Kind::of(head[11]).is_some_and(|kind| kind != Kind::Frame);

@@ -1,8 +1,8 @@
 //! The journal as all threads see it: positions, admission, log buffers.
 //!
 //! ```text
-//!   before locks   try_admit -> Claim    room in the log buffer's ring, room in the segments, bytes not yet durable bounded
-//!   under locks    take      -> Ticket   the position: one atomic add
+//!   before locks   try_admit -> Reservation room in the log buffer's ring, room in the segments, bytes not yet durable bounded
+//!   under locks    take      -> FrameSlot the position: one atomic add
 //!   after them     hand_over             bytes to the writer; what the claim had over goes back
 //!   after many     end_turn              the writer is woken, if it rests
 //! ```

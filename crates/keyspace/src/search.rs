@@ -1,4 +1,4 @@
-//! Searches of big lists, made for a command while it holds no lock.
+//! OffLockJobs of big lists, made for a command while it holds no lock.
 //!
 //! ```text
 //!   handler: tx.search -- not made yet --> abandoned --> steps over a clone, others run between them --.

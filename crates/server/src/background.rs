@@ -101,8 +101,8 @@ impl Background {
         };
         let order = move || move || indexer.pass();
         let lookers = vec![
-            look("keeper", LOOKER_NICENESS, &stopping, keep)?,
-            look("orderer", LOOKER_NICENESS, &stopping, order)?,
+            look("housekeeper", LOOKER_NICENESS, &stopping, keep)?,
+            look("indexer", LOOKER_NICENESS, &stopping, order)?,
             look("watchdog", WATCHDOG_NICENESS, &stopping, || watch(watched))?,
         ];
         Ok(Self { lookers, stopping, checkpointer, loaders })

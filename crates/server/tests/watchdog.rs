@@ -8,7 +8,7 @@ use wire::client::Value;
 /// So little that a transaction of some work is long on any machine.
 const THRESHOLD: (&str, &str) = ("BOBBIN_TEST_WATCHDOG_MS", "10");
 const ITEMS: usize = 6_000;
-/// Searches of all items in one transaction, each of which is too short to be made on a clone: some 200 ms.
+/// OffLockJobs of all items in one transaction, each of which is too short to be made on a clone: some 200 ms.
 const SEARCHES: usize = 40_000;
 /// On a busy machine the watchdog may not have had its turn while the transaction ran: then it is done again, so often.
 const ROUNDS_MAX: usize = 100;

@@ -1,7 +1,7 @@
 //! A long text: pieces of one length, so that a byte's offset says which piece it lies in.
 //!
 //! ```text
-//!   LongText ── 8 bytes: a block list
+//!   LongString ── 8 bytes: a block list
 //!                 | 4,080 | 4,080 | 4,080 | ... | 1 to 4,080 |     one block each
 //!   byte 9,000 ───────────────────^ piece 2, byte 840
 //! ```

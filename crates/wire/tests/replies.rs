@@ -197,7 +197,7 @@ fn a_source_keeps_its_place_and_little_memory() {
     assert!(output.take_buffer().is_none());
 }
 
-/// Searches for some steps before it writes.
+/// OffLockJobs for some steps before it writes.
 struct Searcher(u32);
 
 impl Source for Searcher {

@@ -1,12 +1,13 @@
 //! MULTI, EXEC, and the other verbs that only the engine can do.
 
 use super::attempt::{
-    Attempt, NotAdmitted, RetryState, Served, Suspend, access_purpose, admit, hold, plan_has_targets_for,
-    plan_is_hooked, want_shut,
+    Attempt, NotAdmitted, RetryState, Served, access_purpose, admit, hold, plan_has_targets_for, plan_is_hooked,
+    want_shut,
 };
 use super::messages::begin_command;
 use super::monitor::Asker;
 use super::script::is_scripted;
+use super::suspend::Suspend;
 use super::{Multi, Ran, Session};
 use crate::worker::{Scratch, Worker};
 use commands::registry::Command;

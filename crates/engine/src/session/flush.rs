@@ -7,9 +7,9 @@
 //! ```
 
 use super::Session;
-use super::attempt::Suspend;
 use super::order::read;
 use super::slow::Took;
+use super::suspend::Suspend;
 use crate::memcacheq::forget;
 use crate::waits::yield_now;
 use crate::worker::Worker;

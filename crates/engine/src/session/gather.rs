@@ -11,7 +11,8 @@
 //! under the locks.
 
 use super::Session;
-use super::attempt::{Suspend, hold};
+use super::attempt::hold;
+use super::suspend::Suspend;
 use crate::engine::Engine;
 use crate::waits::{gate_open, raise, yield_now};
 use crate::worker::{Scratch, Worker};

@@ -12,8 +12,8 @@
 //! closed, since somebody else may get what it holds.
 
 use super::Session;
-use super::attempt::Suspend;
 use super::order::read;
+use super::suspend::Suspend;
 use crate::client::Client;
 use crate::worker::Worker;
 use base::Ms;

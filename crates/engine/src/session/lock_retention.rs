@@ -1,4 +1,4 @@
-//! Keeping a shard from one request of a pipeline to the next: who writes to one key again and again takes its lock once for
+//! LockRetention a shard from one request of a pipeline to the next: who writes to one key again and again takes its lock once for
 //! many requests, and whoever waits for it waits once.
 //!
 //! ```text
@@ -6,7 +6,8 @@
 //!   |--hold-| |------------- hold --------| |-hold-|      kept from the second on, for KEPT_US_MAX at most
 //! ```
 
-use super::attempt::{Suspend, hold};
+use super::attempt::hold;
+use super::suspend::Suspend;
 use crate::engine::Engine;
 use crate::worker::Worker;
 use keyspace::{Held, Keyspace, Log, Plan, RetainedLock, Tx};

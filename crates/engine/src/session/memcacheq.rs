@@ -9,8 +9,8 @@
 //! Kestrel refuses is refused in its words, and the connection ends, as there.
 
 use super::Session;
-use super::attempt::Suspend;
 use super::memcached::Heard;
+use super::suspend::Suspend;
 use crate::client::Client;
 use crate::memcacheq::{forget, queues};
 use crate::worker::Worker;

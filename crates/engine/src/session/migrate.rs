@@ -9,7 +9,7 @@
 //! Nothing is held while the other server is waited for, and so the keys go at one instant all the same: the one at which they
 //! are deleted here, unchanged. What they hold is sent from clones, in steps, as the line takes it.
 
-use super::attempt::Suspend;
+use super::suspend::Suspend;
 use super::{Multi, Session};
 use crate::waits::yield_now;
 use crate::worker::{OutboundConnection, Worker};

@@ -3,7 +3,7 @@
 //! ```text
 //! input --run_turn--> request --attempt--> reply in output      all at once: no await, no lock kept
 //!                        |
-//!                        `-- NotNow --> Next::Slow --run_slowly--> park, wait, gate, sweep    awaits
+//!                        `-- Suspend --> Next::Slow --run_slowly--> park, wait, gate, sweep    awaits
 //! ```
 //!
 //! A turn ends after [`TURN_REQUESTS_MAX`] requests, [`TURN_US_MAX`], or when enough output waits to be written.
@@ -12,6 +12,7 @@ mod attempt;
 #[cfg(bobbin_canary = "lockless-pop")]
 mod canary;
 mod catalogue;
+mod element_wait;
 mod exec;
 mod flush;
 mod gather;
@@ -33,11 +34,12 @@ mod script;
 mod serve;
 mod slow;
 mod speculate;
+mod suspend;
 mod tracking;
 mod unless_short;
 mod watch;
 
-pub(crate) use attempt::{RetryState, Served, Suspend, hand_over, mark_watches, plan_has_targets_for};
+pub(crate) use attempt::{RetryState, Served, hand_over, mark_watches, plan_has_targets_for};
 pub(crate) use flush::Flushes;
 pub(crate) use lease::Leases;
 pub(crate) use memcached::Count as ItemCount;
@@ -45,6 +47,7 @@ pub(crate) use messages::post_notes;
 pub use password::AuthDelay;
 pub(crate) use script::Scripted;
 pub(crate) use serve::serve_blocked;
+pub(crate) use suspend::Suspend;
 
 use crate::client::Client;
 use crate::script::runner::Yielder;

@@ -8,9 +8,9 @@
 //! ```
 
 use super::Session;
-use super::attempt::Suspend;
 use super::gather::GatherPace;
 use super::slow::Took;
+use super::suspend::Suspend;
 use crate::waits::gate_open;
 use crate::worker::{Scratch, Worker};
 use commands::registry::Command;

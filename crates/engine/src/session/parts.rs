@@ -12,10 +12,10 @@
 //! pause, a shard that is still to be loaded) it waits for as any attempt does. In MULTI and in scripts a command is not parted.
 
 use super::Session;
-use super::attempt::Suspend;
 use super::gather::{ARGUMENTS_MAX, GatherPace};
 use super::order::read;
 use super::slow::Took;
+use super::suspend::Suspend;
 use crate::waits::yield_now;
 use crate::worker::Worker;
 use base::limits::SHARDS;

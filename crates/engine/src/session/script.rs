@@ -4,10 +4,11 @@
 //! on its worker's script runner, where it can rest; from then on it begins there. A command that needs a shard which is not held takes
 //! it, if it is free; else the whole tx is undone and run again with that shard, on the script runner, in the end under the gate.
 
-use super::attempt::{Attempt, Suspend};
+use super::attempt::Attempt;
 use super::lock_retention::LockRetention;
 use super::messages::begin_command;
 use super::monitor::Asker;
+use super::suspend::Suspend;
 use super::{RetryState, Session};
 use crate::script::runner::{Begun, ScriptJob, Yielder};
 use crate::script::{By, Control, Script};

@@ -2,7 +2,8 @@
 //! else sees the element.
 
 use super::Session;
-use super::attempt::{SHARDS_MAX, Served, Suspend};
+use super::attempt::{SHARDS_MAX, Served};
+use super::suspend::Suspend;
 use crate::engine::Engine;
 use crate::waiter::Waiter;
 use crate::worker::Worker;

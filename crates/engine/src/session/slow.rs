@@ -4,14 +4,14 @@
 //! Nothing is held across an await: no lock, no borrow of the worker, no part in the gate.
 
 use super::Session;
-use super::attempt::{Attempt, RetryState, SHARDS_MAX, Suspend};
+use super::attempt::{Attempt, RetryState, SHARDS_MAX};
+use super::element_wait::ElementWait;
 use super::flush::Flushed;
 use super::lock_retention::LockRetention;
-use super::serve::take_off;
+use super::suspend::Suspend;
 use crate::checkpoint::{Asked, Patience, Reason};
-use crate::client::Client;
 use crate::engine::Engine;
-use crate::waiter::{Answer, Waiter};
+use crate::waiter::Answer;
 use crate::waits::{gate_open, loaded, park, raise, read, yield_now};
 use crate::worker::{Scratch, Sleep, Worker};
 use base::limits::SHARDS;
@@ -21,8 +21,7 @@ use keyspace::{JobRequest, OffLockJobs, PrebuiltStrings, ShardState, Tx};
 use quanta::Instant;
 use std::future::poll_fn;
 use std::rc::Rc;
-use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::Poll;
 use std::time::Duration;
 use sync::lock::{Parked, Want};
 use sync::notifier::Level;
@@ -689,69 +688,13 @@ impl Session {
     }
 }
 
-/// A wait for an element, from the moment the waiter hangs off its keys: dropped at any time after, it takes it off.
-pub(crate) struct ElementWait {
-    worker: Rc<Worker>,
-    waiter: Arc<Waiter>,
-    client: Arc<Client>,
-}
-
-impl ElementWait {
-    pub(super) fn begin(
-        worker: Rc<Worker>,
-        waiter: Arc<Waiter>,
-        client: Arc<Client>,
-        look_again_ms: Option<base::Ms>,
-    ) -> Self {
-        client.set_blocked(Some(waiter.clone()));
-        waiter.set_looks_at(look_again_ms);
-        Self { worker, waiter, client }
-    }
-
-    /// Its waiter, for an attempt from its place in the line.
-    pub(super) fn waiter(&self) -> &Arc<Waiter> {
-        &self.waiter
-    }
-
-    /// How it ends; `None` if nobody has ended it until it is to look again.
-    async fn answer(&mut self, ends: &mut Option<Sleep>) -> Option<Answer> {
-        let now = self.worker.engine.clock.now();
-        let span_ms = |at_ms: base::Ms| at_ms.saturating_sub(now).clamp(1, LOOK_AGAIN_MS_MAX);
-        let mut looks = self.waiter.looks_at().map(|at_ms| self.worker.sleep(span_ms(at_ms)));
-        let (mut is_over, mut looks_again) = (false, false);
-        poll_fn(|context| {
-            let comes = |sleep: &mut Option<Sleep>, context: &mut Context<'_>| {
-                sleep.as_mut().is_some_and(|sleep| sleep.as_mut().poll(context).is_ready())
-            };
-            is_over = is_over || comes(ends, context);
-            looks_again = looks_again || comes(&mut looks, context);
-            let leaves = is_over || self.client.is_closing(None);
-            let ended = self.waiter.poll_end(leaves, context);
-            looks_again |= self.waiter.takes_look();
-            if ended.is_pending() && looks_again { Poll::Ready(None) } else { ended.map(Some) }
-        })
-        .await
-    }
-}
-
 /// After so long one who stands in a line looks again if what he wanted to look at was held by another request.
 const HELD_MS: base::Ms = 2;
 /// Likewise, if clients are paused or a script has all.
 const PAUSED_MS: base::Ms = 20;
 
-/// So long a client waits at most before it looks again, if it is to do so at all.
-const LOOK_AGAIN_MS_MAX: base::Ms = 3_600_000;
-
 /// When the time of a blocked command is up; `None`: never.
 struct Ends(Option<Sleep>);
-
-impl Drop for ElementWait {
-    fn drop(&mut self) {
-        self.waiter.leave();
-        self.client.set_blocked(None);
-        take_off(&self.worker, &self.waiter);
-    }
-}
 
 /// `waiting`, or `None` once a script is busy, for who has no patience with it.
 async fn unless_busy<R>(worker: &Worker, is_patient: bool, waiting: impl Future<Output = R>) -> Option<R> {

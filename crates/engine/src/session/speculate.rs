@@ -1,7 +1,7 @@
 //! A command that touches very much: run speculatively on another thread while nothing is held, then committed under its locks.
 //!
 //! ```text
-//! attempt: much to do --> NotNow::Run speculatively(snapshot) --> Offload pool: the command on clones --.
+//! attempt: much to do --> Suspend::Speculate(snapshot) --> Offload pool: the command on clones --.
 //!    ^                                                                               |
 //!    `-- again: keys as they were? --> Tx::commit, the reply as it is        (a reader: the reply, at once)
 //!                              `-- not: run speculatively once more, then done under the locks

@@ -3,8 +3,9 @@
 //! While it waits, nothing of it has run, so it can be given up: a command that grows when memory is short, one that puts
 //! together a reply from very many keys when memory is nearly out, and any one whose keys cannot be loaded for want of memory.
 
-use super::attempt::{OUT_OF_MEMORY_LINE, Suspend};
+use super::attempt::OUT_OF_MEMORY_LINE;
 use super::slow::Took;
+use super::suspend::Suspend;
 use super::{Session, Slow};
 use crate::worker::Worker;
 use commands::registry::Command;

@@ -6,7 +6,8 @@
 //! end of watches   --> few: at once      many: dead at once, and a chore of the worker takes them out of the hooks
 //! ```
 
-use super::attempt::{Attempt, Suspend, hold};
+use super::attempt::{Attempt, hold};
+use super::suspend::Suspend;
 use super::{Failure, Session};
 use crate::engine::Engine;
 use crate::hooks::{self, KeyWatch};

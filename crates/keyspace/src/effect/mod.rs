@@ -158,7 +158,7 @@ impl<'a> Record<'a> {
 }
 
 /// Appends the record by which `key` holds `whole`, up to the value itself, which follows as [`Value::encode`] writes it:
-/// an [`Effect::TextPut`], an [`Effect::ItemPut`] or an [`Effect::ValuePut`] that nobody had to build.
+/// an [`Effect::StringPut`], an [`Effect::ItemPut`] or an [`Effect::ValuePut`] that nobody had to build.
 pub(crate) fn put_whole_head(out: &mut Vec<u8>, table: TableId, key: &[u8], whole: &Whole) {
     let kind = whole.value.value_type();
     let number = match (kind, whole.extras) {
