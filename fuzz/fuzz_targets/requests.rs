@@ -18,7 +18,7 @@ mod syntax;
 
 use commands::testing::direct::{DATABASES, World};
 use commands::testing::dump::dump;
-use commands::{Command, Group, Run, table};
+use commands::{CommandSpec, Group, Run, registry};
 use dice::Dice;
 use libfuzzer_sys::fuzz_target;
 use std::sync::OnceLock;
@@ -62,9 +62,9 @@ const NUMBERS: &[&str] = &[
 ];
 
 /// Commands that a keyspace without an engine can run.
-fn commands() -> &'static [&'static Command] {
-    static ROWS: OnceLock<Vec<&Command>> = OnceLock::new();
-    let kept = |command: &&Command| {
+fn commands() -> &'static [&'static CommandSpec] {
+    static ROWS: OnceLock<Vec<&CommandSpec>> = OnceLock::new();
+    let kept = |command: &&CommandSpec| {
         !matches!(command.run, Run::Session(_) | Run::Engine(_))
             && (!matches!(command.group, Group::Connection | Group::Server | Group::Transactions | Group::Scripting)
                 || matches!(command.run, Run::Gate(_)))

@@ -43,6 +43,51 @@ fn files_and_functions_are_short() {
     assert_none("files and functions stay short:", &faults);
 }
 
+/// Type names that a crate has twice, outside of tests: this list may only become shorter.
+const TYPES_TWICE: &[(&str, &str)] = &[];
+
+#[test]
+fn no_type_name_occurs_twice_in_a_crate() {
+    let mut places: BTreeMap<(String, String), Vec<String>> = BTreeMap::new();
+    for file in rust_files() {
+        let Some((crate_name, inside)) = file.path.strip_prefix("crates/").and_then(|path| path.split_once("/src/"))
+        else {
+            continue;
+        };
+        if inside.ends_with("tests.rs") {
+            continue;
+        }
+        // Those of a module of tests within the file are indented.
+        for name in file.text.lines().filter_map(type_name) {
+            places.entry((crate_name.to_owned(), name.to_owned())).or_default().push(inside.to_owned());
+        }
+    }
+    let twice = |(crate_name, name): &(String, String)| TYPES_TWICE.contains(&(crate_name.as_str(), name.as_str()));
+    let mut faults: Vec<String> = places
+        .iter()
+        .filter(|(key, files)| files.len() > 1 && !twice(key))
+        .map(|((crate_name, name), files)| format!("{crate_name} has {name} in {}", files.join(", ")))
+        .collect();
+    let is_there = |(crate_name, name): &(&str, &str)| {
+        places.get(&((*crate_name).to_owned(), (*name).to_owned())).is_some_and(|files| files.len() > 1)
+    };
+    let gone = TYPES_TWICE.iter().filter(|key| !is_there(key));
+    faults.extend(gone.map(|(crate_name, name)| format!("{crate_name} has {name} once: take it off the list")));
+    assert_none("one noun for one idea:", &faults);
+}
+
+/// The type that a line defines which is not indented.
+fn type_name(line: &str) -> Option<&str> {
+    let rest = match line.strip_prefix("pub") {
+        Some(rest) if rest.starts_with('(') => rest.split_once(") ")?.1,
+        Some(rest) => rest.strip_prefix(' ')?,
+        None => line,
+    };
+    let keywords = ["struct ", "enum ", "trait ", "type ", "union "];
+    let name = keywords.iter().find_map(|keyword| rest.strip_prefix(keyword))?;
+    Some(name.split(|byte: char| !byte.is_alphanumeric()).next().unwrap_or_default())
+}
+
 /// Names and lengths in lines, of code that rustfmt has laid out: a function ends where its indentation comes back.
 fn functions(text: &str) -> Vec<(String, usize)> {
     let lines: Vec<&str> = text.lines().collect();
