@@ -188,3 +188,14 @@ fn is_ours(file: &File) -> bool {
     let bare = !file.path.rsplit('/').next().unwrap_or_default().contains('.');
     bare || extensions.iter().any(|extension| file.is(extension))
 }
+
+#[test]
+fn a_module_with_parts_lies_beside_them_as_mod_rs() {
+    let paths: Vec<String> = rust_files().into_iter().map(|file| file.path).collect();
+    let has_parts = |path: &&String| {
+        let folder = format!("{}/", path.trim_end_matches(".rs"));
+        paths.iter().any(|other| other.starts_with(&folder))
+    };
+    let faults: Vec<String> = paths.iter().filter(|path| path.contains("/src/")).filter(has_parts).cloned().collect();
+    assert_none("`x/mod.rs`, not `x.rs` beside `x/`:", &faults);
+}
