@@ -1,11 +1,24 @@
 //! The real binary beside redis-server, by random commands: `scripts/differ`, with a seed that stays the same.
 
 use lab::skip::{program_or_skip, skip};
+use std::collections::HashMap;
 use std::path::Path;
 use std::process::Command;
 
 /// Lists in `scripts/differ-known` are of this version of the peer.
 const PEER_VERSION: &str = "v=7.0.";
+
+/// Commands that must tell something, on values that are there, in the rounds of this seed.
+const TOLD: &str = "LRANGE LPOS LINDEX HGETALL HMGET SMEMBERS SINTER ZRANGE ZRANGEBYSCORE ZUNION GEOPOS GEODIST GEOSEARCH PFCOUNT \
+                    BITCOUNT BITPOS GETRANGE LCS EVAL SORT XRANGE XREVRANGE XREAD XREADGROUP XACK XPENDING XCLAIM XINFO";
+
+/// Commands that must change something, likewise.
+const CHANGED: &str = "LTRIM LSET LREM LINSERT LMOVE LMPOP HDEL HINCRBYFLOAT SREM SMOVE SINTERSTORE ZPOPMIN ZPOPMAX ZREM \
+                       ZREMRANGEBYRANK ZREMRANGEBYSCORE ZUNIONSTORE GEOSEARCHSTORE PFMERGE BITOP GETEX SETRANGE RENAME COPY \
+                       PEXPIREAT XDEL XTRIM XREADGROUP XSETID";
+
+/// How often at least.
+const REACHED_MIN: u32 = 5;
 
 #[test]
 fn random_commands_do_what_they_do_in_redis() {
@@ -37,4 +50,20 @@ fn random_commands_do_what_they_do_in_redis() {
     let [said, complained] = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
     assert!(output.status.success(), "{said}{complained}");
     assert!(said.contains("400 rounds"), "{said}");
+    let reached = reached(&said);
+    for (names, nth) in [(TOLD, 0), (CHANGED, 1)] {
+        let is_reached = |name: &&str| reached.get(name).is_some_and(|counts| counts[nth] >= REACHED_MIN);
+        let missed: Vec<&str> = names.split_whitespace().filter(|name| !is_reached(name)).collect();
+        assert!(missed.is_empty(), "{missed:?} in {said}");
+    }
+}
+
+/// By command, how often it told something and how often it changed something.
+fn reached(said: &str) -> HashMap<&str, [u32; 2]> {
+    let words = said.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+    let counts = words.filter_map(|words| {
+        let [told, changed, name] = words[..] else { return None };
+        Some((name, [told.parse().ok()?, changed.parse().ok()?]))
+    });
+    counts.collect()
 }
