@@ -53,18 +53,19 @@ fn in_order(values: &Value) -> String {
 
 fn spec(spec: &Value) -> String {
     let field = |map: &Value, index: usize| map.as_slice().unwrap()[2 * index + 1].clone();
-    // Notes are sentences.
     let has_note = text(&spec.as_slice().unwrap()[0]) == "notes";
+    // A note is a sentence, which is in other words here: that there is one is the fact.
+    let note = if has_note { " noted" } else { "" };
     let spec = &Value::Array(spec.as_slice().unwrap()[if has_note { 2 } else { 0 }..].to_vec());
     let (flags, begin, find) = (field(spec, 0), field(spec, 1), field(spec, 2));
     let mut flags: Vec<String> = flags.as_slice().unwrap().iter().map(text).collect();
     flags[1..].sort_unstable();
     if text(&field(&begin, 0)) == "unknown" {
-        return format!("{} unknown", flags.join(" "));
+        return format!("{} unknown{note}", flags.join(" "));
     }
     let (find_kind, find) = (text(&field(&find, 0)), field(&find, 1));
     let begin = field(&field(&begin, 1), 0);
-    format!("{} at {begin} {find_kind} {} {}", flags.join(" "), field(&find, 0), field(&find, 1))
+    format!("{} at {begin} {find_kind} {} {}{note}", flags.join(" "), field(&find, 0), field(&find, 1))
 }
 
 /// COMMAND INFO's array of ten, and those of subcommands, a line each, as the file has them.
