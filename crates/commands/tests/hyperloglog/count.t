@@ -69,6 +69,7 @@
 > PFADD b a                               !WRONGTYPE Key is not a valid HyperLogLog string value.
 > PFMERGE k b                             !WRONGTYPE Key is not a valid HyperLogLog string value.
 > SET b "HYLL\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x80"  =OK
+> PFADD b                                 =0
 > PFADD b a                               !INVALIDOBJ Corrupted HLL object detected
 > PFCOUNT b                               !INVALIDOBJ Corrupted HLL object detected
 > PFCOUNT b k                             !INVALIDOBJ Corrupted HLL object detected

@@ -47,6 +47,9 @@ since: 7.2 github.com/redis/redis/pull/11338: what overflows is out of range
 > BLMPOP 1 2 k LEFT                       !ERR syntax error
 > BLMPOP 1 1 k MIDDLE                     !ERR syntax error
 > BLMPOP 1 1 k LEFT COUNT 0               !ERR count should be greater than 0
+> BLMPOP 1 1 k LEFT COUNT 0 2             !ERR count should be greater than 0
+> BLMPOP 1 1 k LEFT COUNT abc             !ERR count should be greater than 0
+> BLMPOP 1 1 k LEFT COUNT 1 2             !ERR syntax error
 > BLMPOP 1 1 k LEFT COUNT                 !ERR syntax error
 > BLMPOP 1 1 k LEFT FOO 1                 !ERR syntax error
 > BLMPOP 1 1 s LEFT                       !WRONGTYPE Operation against a key holding the wrong kind of value

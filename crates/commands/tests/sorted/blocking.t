@@ -21,6 +21,9 @@
 > BZMPOP 1 2 k MIN                        !ERR syntax error
 > BZMPOP 1 1 k MIDDLE                     !ERR syntax error
 > BZMPOP 1 1 k MIN COUNT 0                !ERR count should be greater than 0
+> BZMPOP 1 1 k MIN COUNT 0 2              !ERR count should be greater than 0
+> BZMPOP 1 1 k MIN COUNT abc              !ERR count should be greater than 0
+> BZMPOP 1 1 k MIN COUNT 1 2              !ERR syntax error
 > BZMPOP 1 1 k MIN COUNT                  !ERR syntax error
 > BZMPOP 1 1 k MIN FOO 1                  !ERR syntax error
 > SET s v                                 =OK
