@@ -12,11 +12,15 @@ fn call(world: &mut World, words: &[&str]) -> Value {
 }
 
 fn world() -> World {
+    world_of(COUNT)
+}
+
+fn world_of(count: u64) -> World {
     let mut world = World::new(Protocol::Resp2);
-    for nth in 1..=COUNT {
+    for nth in 1..=count {
         call(&mut world, &["XADD", "s", &format!("{nth}-{}", nth % 3), "name", &format!("value {nth}")]);
     }
-    assert_eq!(call(&mut world, &["XLEN", "s"]), Value::Int(COUNT as i64));
+    assert_eq!(call(&mut world, &["XLEN", "s"]), Value::Int(count as i64));
     world
 }
 
@@ -77,4 +81,25 @@ fn much_that_is_pending_is_searched_and_goes() {
     assert_eq!(call(&mut world, &["XGROUP", "DESTROY", "s", "g"]), Value::Int(1));
     assert_eq!(call(&mut world, &["XTRIM", "s", "MAXLEN", "10"]), Value::Int(COUNT as i64 - 10));
     assert_eq!(call(&mut world, &["XRANGE", "s", "-", "+"]), entries(COUNT - 9..=COUNT));
+}
+
+/// As in Redis, whose nodes hold 100 entries unless a setting says otherwise: only whole nodes go, and at most 100 of them where
+/// no LIMIT is given.
+#[test]
+fn a_rough_trim_removes_whole_hundreds() {
+    for (count, trim, removed) in [
+        (1_000, "MAXLEN ~ 550", 400),
+        (1_000, "MINID ~ 555", 500),
+        (1_000, "MAXLEN ~ 0 LIMIT 250", 200),
+        (1_000, "MAXLEN ~ 0 LIMIT 50", 0),
+        (1_000, "MAXLEN = 550", 450),
+        (12_000, "MAXLEN ~ 0", 10_000),
+    ] {
+        let mut world = world_of(count);
+        let words: Vec<&str> = ["XTRIM", "s"].into_iter().chain(trim.split(' ')).collect();
+        assert_eq!(call(&mut world, &words), Value::Int(removed as i64), "{trim}");
+        let first = call(&mut world, &["XRANGE", "s", "-", "+", "COUNT", "1"]);
+        assert_eq!(first, entries(removed + 1..=removed + 1), "{trim}");
+        assert_eq!(call(&mut world, &["XLEN", "s"]), Value::Int((count - removed) as i64), "{trim}");
+    }
 }
