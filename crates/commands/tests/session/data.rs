@@ -30,6 +30,10 @@ fn usage_counts_what_a_key_occupies() {
     assert!((100_000..150_000).contains(&bytes), "{bytes}");
     put(&world, 0, "short", "x");
     assert!(world.call("MEMORY USAGE short").parse::<u64>().unwrap() < 200);
+    // The name counts, too.
+    let name = "n".repeat(1_000);
+    put(&world, 0, &name, "x");
+    assert!(world.call(&format!("MEMORY USAGE {name}")).parse::<u64>().unwrap() > 1_000);
     push(&world, "l", &["x".repeat(2_000).as_str(), "y"]);
     assert!(world.call("MEMORY USAGE l").parse::<u64>().unwrap() > 2_000);
     for request in ["MEMORY USAGE k SAMPLES", "MEMORY USAGE k SAMPLES -1", "MEMORY USAGE k FOO 1"] {

@@ -262,6 +262,11 @@ fn sleep_arguments_are_checked() {
     let sleep = |request| sleep_ms(&owned(request).args()).map_err(|failure| failure.to_string());
     assert_eq!(sleep("DEBUG SLEEP 0"), Ok(0));
     assert_eq!(sleep("DEBUG SLEEP 1.5"), Ok(1_500));
+    // Redis reads a number as far as there is one.
+    for seconds in ["0\r\n", "0 ", " 0"] {
+        let request = OwnedRequest::of(&["DEBUG", "SLEEP", seconds]);
+        assert_eq!(sleep_ms(&request.args()).ok(), Some(0), "{seconds:?}");
+    }
     for request in ["DEBUG SLEEP x", "DEBUG SLEEP -1", "DEBUG SLEEP nan", "DEBUG SLEEP inf"] {
         assert!(sleep(request).is_err(), "{request}");
     }
