@@ -221,4 +221,52 @@ fn debug_runs_inside_a_transaction() {
     }
     let replies = "[OK, OK, OK, OK, !ERR this command is not allowed inside a transaction, \"v\"]";
     assert_eq!(client.call(&["EXEC"]).to_string(), replies);
+    client.call(&["MULTI"]);
+    for line in ["DEBUG DIGEST-VALUE k none", "DEBUG OBJECT k", "DEBUG OBJECT none"] {
+        let words = words(line);
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        assert_eq!(client.call(&words), Value::Simple("QUEUED".to_owned()), "{line}");
+    }
+    let looked = client.call(&["EXEC"]);
+    let [digests, object, none] = looked.as_slice().unwrap() else { panic!("{looked}") };
+    assert_eq!(*digests, client.call(&["DEBUG", "DIGEST-VALUE", "k", "none"]));
+    assert!(object.to_string().contains("encoding:embstr"), "{object}");
+    assert_eq!(none.to_string(), "!ERR no such key");
+}
+
+/// Whether a client waits, as others see it. Commands of administrators are not paused.
+fn is_blocked(other: &mut Connection<TcpStream>, id: &str) -> bool {
+    other.call(&["CLIENT", "LIST", "ID", id]).to_string().contains(" flags=b ")
+}
+
+/// Whether nothing has come from the server.
+fn is_silent(client: &Connection<TcpStream>) -> bool {
+    client.stream.set_nonblocking(true).unwrap();
+    let peeked = client.stream.peek(&mut [0]);
+    client.stream.set_nonblocking(false).unwrap();
+    peeked.is_err_and(|error| error.kind() == std::io::ErrorKind::WouldBlock)
+}
+
+/// As in 7.2, where the wider kind and the later end hold.
+#[test]
+fn overlapping_pauses_keep_the_wider_kind_and_the_longer_time() {
+    let server = Server::start(&CACHE);
+    let (mut reader, mut other) = (server.connect(), server.connect());
+    let id = id(&mut reader);
+    for pauses in [["100000 ALL", "10 WRITE"], ["100000 WRITE", "10 ALL"], ["10 WRITE", "100000 ALL"]] {
+        for pause in pauses {
+            let words: Vec<&str> = ["CLIENT", "PAUSE"].into_iter().chain(pause.split(' ')).collect();
+            assert_eq!(other.call(&words), Value::Simple("OK".to_owned()));
+        }
+        reader.send(&["GET", "a"]);
+        while !is_blocked(&mut other, &id) {
+            assert!(is_silent(&reader), "GET is not paused by {pauses:?}");
+        }
+        // A pause that was cut short would be over.
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        assert!(is_silent(&reader) && is_blocked(&mut other, &id), "GET is not paused by {pauses:?} any more");
+        other.call(&["CLIENT", "UNPAUSE"]);
+        assert_eq!(reader.reply(), Value::Null);
+        assert!(!is_blocked(&mut other, &id));
+    }
 }
