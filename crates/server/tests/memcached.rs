@@ -49,6 +49,9 @@ const TALKS: &[&str] = &[
     "set k 0 9223372036854775807 1\r\na\r\nget k\r\nset k 0 0 1\r\na\r\ntouch k 4294967295\r\nget k\r\n",
     "set k 0 0 1\r\na\r\ngat 4294967295 k\r\nget k\r\nset k 0 0 1\r\na\r\nmg k t T4294967295\r\nmg k t\r\n",
     "ms k 1 T4294967295\r\nz\r\nmg k\r\nma n N4294967295 J5\r\nmg n\r\nadd k 0 4294967295 1\r\nz\r\nget k\r\n",
+    "set k 0 0 1\r\nb\r\nreplace k 0 4294967295 1\r\na\r\nget k\r\n",
+    "set k 0 0 1\r\nb\r\nflush_all 4294967295\r\nget k\r\n",
+    "set k 4294967296 0 1\r\na\r\nset k -1 0 1\r\na\r\nset k +1 0 1\r\na\r\nget k\r\n",
     "touch k 99999999999999999999\r\ngat 99999999999999999999 k\r\nflush_all 99999999999999999999\r\n",
     "lru_crawler\r\nlru_crawler disable\r\nlru_crawler enable\r\nlru_crawler sleep 100\r\nlru_crawler sleep x\r\n",
     "lru_crawler sleep 1000001\r\nlru_crawler tocrawl 5\r\nlru_crawler tocrawl x\r\nlru_crawler crawl 1\r\nlru_crawler crawl x\r\n",
@@ -474,6 +477,10 @@ fn one_keyspace_has_both_doors() {
     assert_eq!(lines.ask("get long\r\n"), format!("VALUE long 9 {}\r\n{long}\r\nEND\r\n", long.len()));
     assert_eq!(lines.ask("prepend long 0 0 1\r\n>\r\nmg long s\r\n"), "STORED\r\nHD s900001\r\n");
     assert!(lines.ask("stats\r\n").contains("STAT cmd_set 6\r\n"));
+    // There are no slabs: names are those that memcached has without any.
+    let slabs = lines.ask("stats slabs\r\n");
+    let names: Vec<&str> = slabs.lines().filter_map(|line| line.split(' ').nth(1)).collect();
+    assert_eq!(names, ["active_slabs", "total_malloced"], "{slabs}");
     assert!(redis.call(&["CLIENT", "LIST"]).to_string().contains("cmd=mc.stats"));
 }
 

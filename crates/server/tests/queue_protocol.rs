@@ -291,12 +291,18 @@ fn queues_are_told_of_after_a_restart_whoever_filled_them() {
 /// To MemcacheQ a queue that was made is there, though it is empty.
 #[test]
 fn an_emptied_queue_can_be_deleted() {
-    let (_server, port) = start(&[]);
+    let (server, port) = start(&[]);
     let mut lines = Lines::of_queues(port);
     assert_eq!(lines.ask("delete q\r\n"), "NOT_FOUND\r\n");
     lines.ask(set("q", "a") + "get q\r\n");
     assert_eq!(lines.ask("stats queue\r\n"), "STAT q 1/1\r\nEND\r\n");
     assert_eq!(lines.ask("delete q\r\ndelete q\r\nstats queue\r\n"), "DELETED\r\nNOT_FOUND\r\nEND\r\n");
+    // One that this port has taken from and others have emptied, but not one that this port has never seen.
+    lines.ask(set("q", "a") + &set("q", "b") + "get q\r\n");
+    assert_eq!(call(&server, "LPOP q"), "b");
+    assert_eq!(call(&server, "RPUSH r a"), "1");
+    assert_eq!(call(&server, "LPOP r"), "a");
+    assert_eq!(lines.ask("delete r\r\ndelete q\r\ndelete q\r\n"), "NOT_FOUND\r\nDELETED\r\nNOT_FOUND\r\n");
 }
 
 #[test]
