@@ -34,12 +34,16 @@ const REQUESTS: &[&[&[u8]]] = &[
     &[b"EVAL", b"return {err='MY a\\r\\n+X'}", b"0"],
 ];
 
-/// Requests in RESP3, with a verbatim string of two lines or a line as reply. The format is any three bytes.
+/// Requests in RESP3, each with the lines of its reply. The format of a verbatim string is any three bytes.
 const OF_RESP3: &[(&[&[u8]], usize)] = &[
     (&[b"EVAL", b"return {verbatim_string={string='ab',format='\xc3\xa9'}}", b"0"], 2),
     (&[b"EVAL", b"return {verbatim_string={string='a\xff',format='t\xfft\xff'}}", b"0"], 2),
     (&[b"EVAL", b"return {verbatim_string={string='',format=''}}", b"0"], 2),
     (&[b"EVAL", b"return {big_number='1\xff2'}", b"0"], 1),
+    // Two digits more than a double has.
+    (&[b"GEOADD", b"g", b"13.361389", b"38.115556", b"m"], 1),
+    (&[b"GEOPOS", b"g", b"m"], 4),
+    (&[b"GEOSEARCH", b"g", b"FROMMEMBER", b"m", b"BYRADIUS", b"1", b"m", b"WITHCOORD"], 7),
 ];
 
 /// Requests whose reply is a bulk.

@@ -119,6 +119,19 @@ fn whoever_watches_may_ask_and_leave() {
 }
 
 #[test]
+fn stamps_tell_microseconds() {
+    let server = Server::start(&CACHE);
+    let (mut monitor, mut client) = (server.connect(), server.connect());
+    monitor.call(&["MONITOR"]);
+    let ends_in_zeros = |line: &Value| line.to_string().split(' ').next().unwrap().ends_with("000");
+    let stamps = (0..30).map(|_| {
+        client.call(&["PING"]);
+        ends_in_zeros(&monitor.reply())
+    });
+    assert!(!stamps.fold(true, |all, one| all && one));
+}
+
+#[test]
 fn a_slow_watcher_is_cut_off() {
     let server = Server::start(&["--journal", "off", "--client-output-buffer-limit", "pubsub 8mb 0 0"]);
     let (mut monitor, mut client) = (server.connect(), server.connect());
