@@ -123,12 +123,11 @@ fn stamps_tell_microseconds() {
     let server = Server::start(&CACHE);
     let (mut monitor, mut client) = (server.connect(), server.connect());
     monitor.call(&["MONITOR"]);
-    let ends_in_zeros = |line: &Value| line.to_string().split(' ').next().unwrap().ends_with("000");
-    let stamps = (0..30).map(|_| {
+    let is_fine = |line: &Value| !line.to_string().split(' ').next().unwrap().ends_with("000");
+    assert!((0..30).any(|_| {
         client.call(&["PING"]);
-        ends_in_zeros(&monitor.reply())
-    });
-    assert!(!stamps.fold(true, |all, one| all && one));
+        is_fine(&monitor.reply())
+    }));
 }
 
 #[test]
