@@ -39,38 +39,38 @@ use values::LongString;
 use wire::resp::Encoder;
 use wire::{Args, Output, Reply};
 
-/// After so long one who waits in a line looks again if the journal is full, or takes nothing any more.
+/// Delay before a waiter retries when the journal is full or no longer accepts anything.
 const REFUSED_MS: Ms = 1_000;
 
-/// What earlier attempts found to be missing.
+/// The requirements that earlier attempts lacked.
 #[derive(Default)]
 pub(crate) struct RetryState {
-    /// Journal room for at least so many bytes.
+    /// Journal room for at least this many bytes.
     pub(super) room_bytes: u64,
     /// More shards, exclusively.
     pub(super) shards: Vec<usize>,
-    /// Long texts that it may put, cut.
+    /// Long texts that it may put, cut into pieces.
     pub(super) cuts: PrebuiltStrings,
-    /// Big lists to be searched, and what was found in them.
+    /// Big lists to search, and what was found in them.
     pub(super) jobs: OffLockJobs,
-    /// What ran speculatively and is to be committed.
+    /// The result of a speculative run, to be committed.
     pub(super) speculated: Cell<Option<Box<SpeculativeResult>>>,
-    /// How often it has been run speculatively.
+    /// How often it has run speculatively.
     pub(super) speculations: u32,
-    /// Where it stands in the lines of its keys, if it waits there and looks again by itself.
+    /// Its place in the lines of its keys, if it waits there and retries by itself.
     pub(super) wait: Option<ElementWait>,
-    /// It waits for journal room.
+    /// Its wait for journal room.
     pub(super) room_wait: Option<RoomWait>,
 }
 
-/// What an attempt is made with.
+/// The context of an attempt.
 pub(super) struct Attempt<'a> {
     pub(super) worker: &'a Rc<Worker>,
     pub(super) needs: &'a RetryState,
-    /// The gate, if it is up for this.
+    /// The gate, if it was raised for this attempt.
     pub(super) raised: Option<&'a Raised<'a>>,
     pub(super) now: Ms,
-    /// Not even inside the gate: for what clients may do while a script is busy.
+    /// It is not even inside the gate: for commands that clients may run while a script is busy.
     pub(super) is_outside: bool,
 }
 
@@ -78,9 +78,9 @@ pub(super) struct Attempt<'a> {
 #[derive(Default)]
 pub(crate) struct Served {
     pub(crate) replies: Vec<(Arc<Waiter>, Result<Output, Failure>)>,
-    /// The one whose attempt it is, if that waits: its reply goes the usual way.
+    /// The waiter that makes the attempt, if it waits: its reply goes the usual way.
     own: Option<Arc<Waiter>>,
-    /// All that the tx has changed was for others.
+    /// All changes of the tx were for other clients.
     is_for_others: bool,
 }
 
@@ -90,12 +90,12 @@ impl Served {
         self.leave_claim();
     }
 
-    /// Gives back the claim of the one whose attempt it is, if there is one.
+    /// Gives back the claim of the waiter that makes the attempt, if there is one.
     fn leave_claim(&mut self) -> Option<Arc<Waiter>> {
         self.own.take().inspect(|waiter| waiter.give_back())
     }
 
-    /// Claims the wait whose attempt it is; whether that was still to be had.
+    /// Claims the wait of the waiter that makes the attempt. Returns false if it was already claimed.
     fn claim(&mut self, own: &Arc<Waiter>) -> bool {
         let is_claimed = own.claim();
         self.own = is_claimed.then(|| own.clone());
@@ -113,14 +113,14 @@ impl Served {
 }
 
 impl Session {
-    /// The long texts that a request may put, those of an EXEC's queue included.
+    /// Returns the long texts that a request may put, including those of an EXEC's queue.
     pub(super) fn long_texts<'a>(&'a self, command: &Command, args: &Args<'a>) -> impl Iterator<Item = &'a [u8]> {
         let is_exec = matches!(command.run, Run::Engine(Verb::Exec));
         let queue = self.multi.iter().filter(move |_| is_exec).flat_map(|multi| &multi.queue);
         command.long_texts(args).chain(queue.flat_map(|(command, request)| command.long_texts(&request.args())))
     }
 
-    /// What is needed from the first attempt on, if it is to be had at once.
+    /// Returns the needs of the first attempt, if they can be met at once.
     pub(super) fn needs(&self, command: &Command, args: &Args<'_>) -> Result<Option<RetryState>, Suspend> {
         let mut needs = None::<RetryState>;
         let mut bytes_left = CUT_BYTES_MAX;
@@ -131,7 +131,7 @@ impl Session {
         Ok(needs)
     }
 
-    /// Runs a command, if everything it needs is to be had at once.
+    /// Runs a command if everything it needs is available at once.
     pub(super) fn attempt(
         &mut self,
         attempt: &Attempt<'_>,
@@ -142,12 +142,12 @@ impl Session {
     ) -> Result<(), Suspend> {
         let &Attempt { worker, raised, now, .. } = attempt;
         if !matches!(command.run, Run::Local(_)) {
-            // It may hold others by itself.
+            // The attempt may hold other shards.
             retention.let_go(worker);
         }
         let writes = self.any_command(&command, |command| command.is_held_with_writes());
-        // Here, since a command may have waited for something else while the pause began. Whether a script writes, it says
-        // itself: see `wait_if_it_writes`.
+        // Checked here, since a command may have waited for something else when the pause began. A script itself
+        // declares whether it writes: see `wait_if_it_writes`.
         let is_held =
             writes && self.any_command(&command, |command| command.is_held_with_writes() && !is_run_by_lua(command));
         if worker.engine.pause.holds(is_held, || now).is_some() && !command.has(Flag::Admin) {
@@ -285,7 +285,7 @@ impl Session {
         Ok(())
     }
 
-    /// Tells a tx what its command may need, whose changes may go to those who wait if it `feeds`.
+    /// Tells a tx what its command may need; if it `feeds`, its changes may go to waiters.
     #[inline]
     fn prepare<'t>(&self, worker: &'t Worker, tx: &mut Tx<'t>, needs: &'t RetryState, feeds: bool) {
         tx.set_memory(worker);
@@ -301,11 +301,11 @@ impl Session {
         }
     }
 
-    /// Has those served who wait for what has fallen due under these keys, before the request looks at them; if it waits
-    /// there itself, it claims its wait then.
+    /// Serves the clients that wait for due messages under these keys before the request looks at them; if the request
+    /// itself waits there, claims its wait.
     ///
     /// # Errors
-    /// What that lacks; or the wait of the request itself has come to an end, by this or by somebody else.
+    /// Returns the missing requirement; or that the request's own wait has ended, by this call or by another client.
     fn go_by_line(
         &self,
         engine: &Engine,
@@ -314,7 +314,7 @@ impl Session {
         request: (&Command, &Args<'_>),
         served: &mut Served,
     ) -> Result<(), Suspend> {
-        // What ran speculatively ran speculatively on what is there now.
+        // A speculative result is only valid for the values now present.
         if needs.speculations == 0 {
             serve_due(engine, tx, self.database, request, served)?;
         }
@@ -324,8 +324,8 @@ impl Session {
         }
     }
 
-    /// Ends the tx of an attempt that lacks something, which is what it lacks. One that is to run speculatively has changed nothing
-    /// yet, so what others were given stays theirs.
+    /// Abandons the transaction and returns the missing requirement. A command that is to run speculatively has changed
+    /// nothing yet, so elements already handed to others stay theirs.
     #[cold]
     fn lacking(
         &mut self,
@@ -347,7 +347,7 @@ impl Session {
         Suspend::Speculate(snapshot)
     }
 
-    /// Ends the tx of an attempt that has found nothing for itself.
+    /// Ends the tx of an attempt that found nothing for itself.
     fn finish_or_abandon(&mut self, worker: &Worker, tx: Tx<'_>, claim: Option<Reservation>, mut served: Served) {
         served.is_for_others = true;
         if tx.log().is_empty() {
@@ -358,7 +358,7 @@ impl Session {
         }
     }
 
-    /// Ends a tx: its frame, its garbage, those it served. Gives what the reply has seen.
+    /// Ends a tx: its frame, its garbage, the clients it served. Returns the position that the reply has seen.
     #[inline]
     pub(super) fn finish<'t>(
         &mut self,
@@ -392,12 +392,13 @@ impl Session {
         let (before, is_strict) = (self.watermark, self.durable_always);
         let tell = |seen: Position| {
             let Some(stamp) = stamp else { return };
-            // Built as that canary, messages leave before what they tell of is durable: the history test must find it.
+            // In that canary build, messages are sent before what they report is durable: the history test must find
+            // it.
             let is_early = cfg!(bobbin_canary = "early-message");
             stamp.set(if is_early { 0 } else { before.max(seen) }, is_strict && !is_early);
         };
         let seen = hand_over(engine, tx, claim, worker.log_buffer.borrow_mut().as_mut(), tell, end);
-        // Built as that canary, reads are answered before what they saw is durable: the history test must find it.
+        // In that canary build, reads are answered before what they saw is durable: the history test must find it.
         if changes || !cfg!(bobbin_canary = "early-read") {
             self.saw(seen);
         }
@@ -410,7 +411,7 @@ impl Session {
         seen
     }
 
-    /// Commands that tell how many keys there are have seen all shards.
+    /// Notes that a command reporting key counts has seen all shards.
     pub(super) fn saw_counts(&mut self, worker: &Worker, command: &Command) {
         if matches!(command.name, "INFO" | "MEMORY STATS")
             && let Some(journal) = &worker.engine.journal
@@ -419,12 +420,12 @@ impl Session {
         }
     }
 
-    /// A reply has seen everything up to `position`.
+    /// Notes that a reply has seen everything up to `position`.
     pub(super) fn saw(&mut self, position: Position) {
         self.watermark = self.watermark.max(position);
     }
 
-    /// After a failed sync, a reply that has seen what is not durable is not shown: it gives way to an error.
+    /// After a failed sync, replaces a reply that has seen non-durable data by an error.
     pub(super) fn hide_unreadable(&self, worker: &Worker, seen: Position, mark: wire::Mark, output: &mut Output) {
         if let Some(journal) = &worker.engine.journal
             && journal.is_poisoned()
@@ -435,7 +436,7 @@ impl Session {
         }
     }
 
-    /// Replies with a failure, and counts it.
+    /// Replies with a failure and counts it.
     pub(super) fn fail(&self, worker: &Worker, command: Option<Command>, failure: &Failure, output: &mut Output) {
         match (failure, command) {
             (Failure::OutOfMemory, Some(command)) if self.lines.is_some() => {
@@ -456,7 +457,7 @@ impl Session {
         worker.engine.errors.add(text);
     }
 
-    /// A command is not admitted: wait for room in the journal, or say why it does not run.
+    /// Handles a command that was not admitted: waits for journal room, or replies why it does not run.
     pub(super) fn refused(
         &mut self,
         worker: &Worker,
@@ -478,7 +479,8 @@ impl Session {
         Ok(())
     }
 
-    /// When one who waits looks again by himself: for what falls due in a queue, only if he is the first in a line to do so.
+    /// Returns when a waiter retries by itself: for a message falling due in a queue, only if it is the first in a line
+    /// to do so.
     fn looks_again_at(&self, worker: &Worker, waiter: &Arc<Waiter>, tx: &Tx<'_>) -> Option<Ms> {
         let mut is_first = !waiter.is_watchful();
         waiter.for_each_key(|key, is_target| {
@@ -488,7 +490,7 @@ impl Session {
         tx.looks_again_at().filter(|_| is_first)
     }
 
-    /// Hangs a command that found nothing off its keys; its shards are held.
+    /// Registers a command that found nothing at its keys; its shards are held.
     fn block(&mut self, worker: &Rc<Worker>, command: Command, args: &Args<'_>, tx: &mut Tx<'_>) -> Suspend {
         let Run::Blocking { settled, .. } = command.run else { unreachable!("only blocking commands find nothing") };
         let waiter = Arc::new(Waiter::new(command, settled(tx, args), self.database, self.protocol));
@@ -504,13 +506,14 @@ impl Session {
     }
 }
 
-/// Whether a command has found nothing: to one who waits in a line already, another kind is nothing too.
+/// Returns true if a command found nothing: for a waiter already in a line, another type also counts as nothing.
 fn is_nothing(failure: &Failure, needs: &RetryState) -> bool {
     matches!(failure, Failure::Nothing) || needs.wait.is_some() && matches!(failure, Failure::WrongType)
 }
 
-/// Takes a position for the tx's frame as the last act under its locks, lets go, and hands the frame over. Leaves the
-/// log empty, and gives what the reply has seen, which `tell` hears while the shards are held. To let go is what `end` does.
+/// Takes a position for the tx's frame as the last act under its locks, releases them with `end`, and hands the frame
+/// over. Leaves the log empty. Returns the position that the reply has seen, which is passed to `tell` while the shards
+/// are held.
 pub(crate) fn hand_over<'t>(
     engine: &Engine,
     mut tx: Tx<'t>,
@@ -539,7 +542,7 @@ pub(crate) fn hand_over<'t>(
     seen.max(position)
 }
 
-/// The line of memcached, and so of MemcacheQ, for want of memory.
+/// Returns the out-of-memory line of memcached, also used for MemcacheQ.
 fn out_of_memory_line(command: &Command) -> &'static str {
     match command.name {
         "MC.INCR" | "MC.DECR" | "MC.MA" => "SERVER_ERROR out of memory",
@@ -550,8 +553,8 @@ fn out_of_memory_line(command: &Command) -> &'static str {
 /// The line of memcached when there is no memory for an item.
 pub(super) const OUT_OF_MEMORY_LINE: &str = "SERVER_ERROR out of memory storing object";
 
-/// A payload that the journal's thread makes: the clones in it may be the last of their values by then, so they go
-/// where values are dropped.
+/// Makes a payload to be encoded by the journal's thread: its clones may by then be the last references to their
+/// values, so they go to the deferred-drop thread.
 fn late(engine: &Engine, payload: Payload) -> Late {
     let drop_later = engine.deferred_drop.remote();
     let (clones_bytes, sum) = (payload.clones_bytes(), engine.journal_clones_bytes.clone());
@@ -567,13 +570,13 @@ fn late(engine: &Engine, payload: Payload) -> Late {
 /// Why a command is not admitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NotAdmitted {
-    /// The journal takes no such frame.
+    /// The journal refuses such a frame.
     Journal(Refusal),
     /// There is no memory for what it adds.
     OutOfMemory,
 }
 
-/// Claims memory for what grows, and journal room for a frame of at most `bytes`; nothing to claim without a journal.
+/// Claims memory for a growing command, and journal room for a frame of at most `bytes`; none without a journal.
 #[inline]
 pub(super) fn admit(worker: &Worker, bytes: u64, purpose: Purpose) -> Result<Option<Reservation>, NotAdmitted> {
     let log_buffer = worker.log_buffer.borrow();
@@ -582,15 +585,15 @@ pub(super) fn admit(worker: &Worker, bytes: u64, purpose: Purpose) -> Result<Opt
         .map(|log_buffer| log_buffer.try_admit(bytes, purpose))
         .transpose()
         .map_err(NotAdmitted::Journal)?;
-    // Behind the journal, at which a request may ask again and again: each time memory is taken anew.
+    // After the journal check, which a request may repeat: each time memory is taken anew.
     if purpose == Purpose::Grow && !worker.may_grow(bytes) {
         return Err(NotAdmitted::OutOfMemory);
     }
     Ok(claim)
 }
 
-/// Tries for the shards, once more after a moment: most holds last less than a microsecond. Under the gate nobody waits for
-/// a shard to be loaded, so those of the plan must be: what else is met there hangs off keys that were met before.
+/// Tries to take the shards, and again after a moment: most holds last less than a microsecond. Under the gate nobody
+/// waits for a shard to load, so the plan's shards must be loaded: any others are reached through keys already checked.
 #[inline]
 pub(super) fn hold<'k>(engine: &'k Engine, plan: &'k Plan, raised: Option<&Raised<'_>>) -> Result<Held<'k>, Suspend> {
     if raised.is_some() {
@@ -608,13 +611,13 @@ pub(super) fn hold<'k>(engine: &'k Engine, plan: &'k Plan, raised: Option<&Raise
         result = plan.try_hold(&engine.keyspace);
     }
     match result {
-        // Asked first: what is held is moved once.
+        // Checked first, so that the held shards are moved only once.
         Ok(held) if engine.loading.is_over() => Ok(held),
         result => hold_loading(engine, plan, result),
     }
 }
 
-/// What comes of a try for the shards of a plan that failed, or was made while something is still to be loaded.
+/// Completes a try for a plan's shards that failed, or that was made while loading is not over.
 #[cold]
 fn hold_loading<'k>(
     engine: &Engine,
@@ -630,8 +633,8 @@ fn hold_loading<'k>(
     }
 }
 
-/// Checks that the values of the keys of the plan are there. Keys that hang off these (targets of those who wait for them,
-/// watched ones) were met before, and what was read stays so.
+/// Checks that the values of the plan's keys are loaded. Keys reached through these (targets of their waiters, watched
+/// keys) were checked earlier, and a loaded value stays loaded.
 #[inline]
 fn all_read(engine: &Engine, plan: &Plan) -> Result<(), Suspend> {
     if engine.loading.is_over() {
@@ -640,7 +643,7 @@ fn all_read(engine: &Engine, plan: &Plan) -> Result<(), Suspend> {
     engine.loading.unread(plan).map_or(Ok(()), |hash| Err(Suspend::Unread(hash)))
 }
 
-/// Asks for all shards of the plan that are still to be loaded, at once; gives one of them.
+/// Asks for all shards of the plan that are still to be loaded, at once; returns one of them.
 #[cold]
 pub(super) fn want_shut(engine: &Engine, plan: &Plan) -> Option<(usize, Want)> {
     if engine.loading.is_over() {
@@ -651,20 +654,20 @@ pub(super) fn want_shut(engine: &Engine, plan: &Plan) -> Option<(usize, Want)> {
     shut.inspect(|(shard, _)| engine.loading.want(*shard)).last()
 }
 
-/// Texts of so many bytes are cut in a turn, at most: some 250 µs.
+/// Maximum bytes of texts cut in a turn: some 250 µs.
 const CUT_BYTES_MAX: usize = 1 << 20;
 
-/// What is heard when the disk is full.
+/// The error when the disk is full.
 pub(super) const FULL: &str = "MISCONF the disk of the data folder is full: commands that take room are refused until there \
                                is some. Reads go on, and so do commands that only take away";
 
 /// About a microsecond of trying.
 const SPINS: usize = 20;
 
-/// Above this many shards a lock set is not worth having: the gate is.
+/// Above this many shards, raising the gate is cheaper than a set of locks.
 pub(super) const SHARDS_MAX: usize = 64;
 
-/// Whether anything hangs off a shard that is held for writing.
+/// Returns true if a shard held for writing has any hooks.
 pub(super) fn plan_is_hooked(engine: &Engine, plan: &Plan, gated: bool) -> bool {
     if gated {
         return engine.hooks.used_shards().next().is_some();
@@ -672,8 +675,8 @@ pub(super) fn plan_is_hooked(engine: &Engine, plan: &Plan, gated: bool) -> bool 
     plan.wants().iter().any(|(shard, want)| *want == Want::Write && engine.hooks.any(usize::from(*shard)))
 }
 
-/// That those who wait for the keys of `command` need no shards beyond the plan: for targets, and in turn for those who wait for
-/// the targets.
+/// Checks that waiters for the keys of `command` need no shards beyond the plan: for their targets, and in turn for
+/// those who wait for the targets.
 fn plan_has_targets(
     engine: &Engine,
     plan: &Plan,
@@ -690,7 +693,7 @@ fn plan_has_targets(
     plan_has_targets_for(engine, plan, fed)
 }
 
-/// As above, for keys that are fed.
+/// Like `plan_has_targets`, for keys that are fed.
 pub(crate) fn plan_has_targets_for(engine: &Engine, plan: &Plan, mut fed: Vec<(u32, Vec<u8>)>) -> Result<(), Suspend> {
     let mut missing = Vec::new();
     let mut at = 0;
@@ -737,7 +740,7 @@ pub(crate) fn mark_watches(engine: &Engine, tx: &mut Tx<'_>) {
     }
 }
 
-/// Whether a command may change keys, for EXEC.
+/// Returns the purpose of an EXEC's journal room, if any of its commands may change keys.
 pub(super) fn access_purpose(accesses: impl Iterator<Item = Access>) -> Option<Purpose> {
     accesses
         .filter(|access| matches!(access, Access::Write { .. }))

@@ -1,4 +1,4 @@
-//! A fault put in on purpose, that the history test must find: a pop in two steps, and nothing held between them.
+//! A deliberate fault that the history test must find: a pop in two steps, with nothing held between them.
 
 use super::Session;
 use super::attempt::{Attempt, NotNow};
@@ -8,7 +8,7 @@ use commands::{Local, Run};
 use wire::{Args, Output, OwnedRequest};
 
 impl Session {
-    /// Answers with the element that it sees first, and takes the one that is first a moment later.
+    /// Replies with the first element it sees, and removes the first one a moment later.
     pub(super) fn pop_in_two_steps(
         &mut self,
         attempt: &Attempt<'_>,

@@ -1,5 +1,5 @@
-//! A session and the catalogue of libraries: it is brought up to date, changed and undone with the tx, and has the worker's machine
-//! load what is called.
+//! A session and the catalogue of libraries: updates, changes and undoes it with the tx, and makes the worker's machine
+//! load called libraries.
 
 use super::script::{Called, Cut};
 use super::{Session, Suspend};
@@ -15,16 +15,16 @@ use std::sync::Arc;
 use std::time::Duration;
 use values::Hash;
 
-/// So many libraries are looked at before others have their turn, however quick that was.
+/// Libraries looked at before others have their turn, however quick that was.
 const LIBRARIES_AT_ONCE: usize = 512;
-/// So many are looked at under the lock of the catalogue.
+/// Libraries looked at under one hold of the catalogue's lock.
 pub(super) const LOOKED_AT_ONCE: usize = 64;
 
 /// Why a library is not loaded.
 pub(super) enum Unloaded {
-    /// It was cut short: it may load another time.
+    /// Loading was cut short and may succeed another time.
     Cut(Failure),
-    /// It cannot be.
+    /// It cannot be loaded.
     Broken(String),
 }
 
@@ -37,14 +37,14 @@ impl From<Unloaded> for Failure {
     }
 }
 
-/// How much has been done since others had their turn.
+/// Work done since others had their turn.
 #[derive(Default)]
 pub(super) struct CataloguePace {
     libraries: usize,
 }
 
 impl Session {
-    /// Gives others their turn if it is time, after work on so many libraries. On a script runner only, where whatever is held stays held.
+    /// Yields if it is time, after work on `libraries` more. Only on a script runner, where all locks stay held.
     pub(super) fn rest_after(&self, pace: &mut CataloguePace, libraries: usize) {
         let Some(yielder) = &self.yielder else { return };
         pace.libraries += libraries;
@@ -56,10 +56,10 @@ impl Session {
         }
     }
 
-    /// As [`Session::rest_after`], for what has changed nothing yet.
+    /// Like [`Session::rest_after`], while nothing has been changed yet.
     ///
     /// # Errors
-    /// The server stops, or the function that runs is killed.
+    /// The server is stopping, or the running function was killed.
     pub(super) fn go_on_after(
         &mut self,
         worker: &Worker,
@@ -77,7 +77,7 @@ impl Session {
         Ok(())
     }
 
-    /// The function of this name, which the worker's machine has loaded.
+    /// Returns the function of this name, loaded in the worker's machine.
     pub(super) fn function(
         &mut self,
         worker: &Rc<Worker>,
@@ -90,7 +90,7 @@ impl Session {
         known.map_or_else(|| self.function_anew(worker, name, called, tx), Ok)
     }
 
-    /// A function that was not called on this worker since libraries changed: its library is loaded unless it is.
+    /// Returns a function not called on this worker since libraries changed; loads its library if necessary.
     #[cold]
     fn function_anew(
         &mut self,
@@ -119,7 +119,7 @@ impl Session {
         Ok(known)
     }
 
-    /// Has worker and catalogue know the libraries as they are.
+    /// Brings worker and catalogue up to date with the libraries.
     #[inline]
     pub(super) fn look_at_libraries(
         &mut self,
@@ -148,7 +148,7 @@ impl Session {
         if !is_due {
             return Ok(());
         }
-        // What so much has changed of may be much that nobody else holds any more.
+        // After so many changes, much of the old state may have no other reference.
         worker.engine.deferred_drop.free(Box::new(before));
         let (mut at, mut pace) = (Some(0), CataloguePace::default());
         while let Some(number) = at {
@@ -161,7 +161,7 @@ impl Session {
         Ok(())
     }
 
-    /// Makes the catalogue from a table that nobody has noted changes of, as a start finds it: each library is loaded once, to learn
+    /// Builds the catalogue from a table without recorded changes, as at start-up: loads each library once to learn
     /// what it registers.
     fn build(
         &mut self,
@@ -180,7 +180,7 @@ impl Session {
                 Ok(functions) => functions,
                 Err(Unloaded::Cut(failure)) => return Err(failure),
                 Err(Unloaded::Broken(text)) => {
-                    // Another day it was loaded: its calls fail, and nothing else does.
+                    // It could be loaded on an earlier day: its calls fail, and nothing else does.
                     told.push(broken(&name, &text));
                     Vec::new()
                 }
@@ -208,7 +208,7 @@ impl Session {
         Ok(())
     }
 
-    /// Has the worker's machine load a library; what that registers, which is something.
+    /// Makes the worker's machine load a library; returns what it registers, which is not empty.
     pub(super) fn load(
         &mut self,
         worker: &Rc<Worker>,
@@ -236,7 +236,7 @@ impl Session {
         Err(why)
     }
 
-    /// Has the worker's machine forget what is gone, if that is worth the while.
+    /// Makes the worker's machine unload removed libraries, if it is worth it.
     pub(super) fn unload_gone(&self, worker: &Rc<Worker>) {
         let mut pace = CataloguePace::default();
         loop {
@@ -248,14 +248,14 @@ impl Session {
         }
     }
 
-    /// The table has been changed so: notes that in the catalogue, to be undone with the tx.
+    /// Records changes of the table in the catalogue, to be undone with the tx.
     pub(super) fn note_libraries(&mut self, worker: &Worker, changes: Vec<Change>, tx: &mut Tx<'_>) {
         let table = tx.of_server(|tx| tx.hash(LIBRARIES).ok().flatten().cloned()).unwrap_or_default();
         let outbox = self.outbox.get_or_insert_default();
         worker.engine.scripts.catalogue.change(changes, table, &mut outbox.library_changes);
     }
 
-    /// The tx ends: what it has done to libraries is told to everybody. Its shards are held.
+    /// Publishes the tx's library changes when it ends. Its shards are held.
     pub(super) fn tell_library_changes(&mut self, worker: &Worker) -> Option<CatalogueChanges> {
         let changes = self.outbox.as_mut()?.library_changes.take()?;
         let scripts = &worker.engine.scripts;
@@ -263,7 +263,7 @@ impl Session {
         Some(changes)
     }
 
-    /// The tx has ended: has the worker's machine forget what that has removed.
+    /// Makes the worker's machine forget what the ended tx has removed.
     pub(super) fn forget_removed(&self, worker: &Rc<Worker>, changes: CatalogueChanges) {
         let (mut pace, deferred_drop) = (CataloguePace::default(), &worker.engine.deferred_drop);
         if changes.done.iter().any(|done| matches!(done, UndoStep::Flushed(_))) {
@@ -284,7 +284,7 @@ impl Session {
         self.unload_gone(worker);
     }
 
-    /// The tx comes to nothing: nor does what it has done to libraries. Its shards are held.
+    /// Undoes the library changes of an abandoned tx. Its shards are held.
     pub(super) fn undo_libraries(&mut self, worker: &Rc<Worker>) {
         let changes = self.outbox.as_mut().and_then(|outbox| outbox.library_changes.take());
         let Some(mut changes) = changes else { return };
@@ -303,13 +303,13 @@ fn broken(name: &str, why: &str) -> String {
     format!("the library {name} of functions cannot be loaded: {why}")
 }
 
-/// The source of a library as the table has it. O(log n).
+/// Returns the source of a library as in the table. O(log n).
 pub(super) fn source_of(name: &str, tx: &mut Tx<'_>) -> Option<Vec<u8>> {
     let now = tx.now();
     tx.of_server(|tx| tx.hash(LIBRARIES).ok()??.get(name.as_bytes(), now, |pair| pair.value.to_vec()))
 }
 
-/// A library by its place in the table: its name and its source. O(log n).
+/// Returns the name and source of the library at this place in the table. O(log n).
 fn library_at(table: &Hash, at: u64) -> Option<(Arc<str>, Vec<u8>)> {
     let mut found = None;
     let _ = table.walk_from(at, &mut |pair| {

@@ -1,4 +1,4 @@
-//! A wait for an element: where a blocked client hangs off its keys.
+//! A wait for an element: the registration of a blocked client at its keys.
 
 use super::serve::take_off;
 use crate::client::Client;
@@ -9,10 +9,10 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-/// So long a client waits at most before it looks again, if it is to do so at all.
+/// The longest wait before a client retries, if it is to retry at all.
 const LOOK_AGAIN_MS_MAX: base::Ms = 3_600_000;
 
-/// A wait for an element, from the moment the waiter hangs off its keys: dropped at any time after, it takes it off.
+/// A wait for an element, from the moment the waiter is registered at its keys. Dropping it removes the waiter.
 pub(crate) struct ElementWait {
     worker: Rc<Worker>,
     pub(super) waiter: Arc<Waiter>,
@@ -31,12 +31,12 @@ impl ElementWait {
         Self { worker, waiter, client }
     }
 
-    /// Its waiter, for an attempt from its place in the line.
+    /// Returns its waiter, for an attempt from its place in the line.
     pub(super) fn waiter(&self) -> &Arc<Waiter> {
         &self.waiter
     }
 
-    /// How it ends; `None` if nobody has ended it until it is to look again.
+    /// Waits for its answer; returns `None` if there is none by the time it must retry.
     pub(super) async fn answer(&mut self, ends: &mut Option<Sleep>) -> Option<Answer> {
         let now = self.worker.engine.clock.now();
         let span_ms = |at_ms: base::Ms| at_ms.saturating_sub(now).clamp(1, LOOK_AGAIN_MS_MAX);

@@ -1,4 +1,4 @@
-//! MULTI, EXEC, and the other verbs that only the engine can do.
+//! MULTI, EXEC, and the other verbs that only the engine can run.
 
 use super::attempt::{
     Attempt, NotAdmitted, RetryState, Served, access_purpose, admit, hold, plan_has_targets_for, plan_is_hooked,
@@ -21,12 +21,12 @@ use wire::resp::Encoder;
 use wire::{Args, Output, OwnedRequest, Reply};
 
 impl Session {
-    /// Queues a request behind MULTI.
+    /// Queues a request after MULTI.
     pub(super) fn queue(&mut self, worker: &Worker, command: Command, args: &Args<'_>, output: &mut Output) -> Ran {
         if command.has(commands::Flag::NoMulti) {
             return self.refuse(worker, Some(command), output, "ERR Command not allowed inside a transaction");
         }
-        // Redis refuses whatever is to be queued, since the queue grows.
+        // Redis refuses every request that would be queued, since the queue grows.
         if worker.engine.memory.is_refusing() || !worker.may_grow(command.frame_bytes_max(args)) {
             return self.refuse(worker, Some(command), output, OUT_OF_MEMORY);
         }
@@ -34,7 +34,7 @@ impl Session {
         let multi = self.multi.as_mut().expect("asked by the caller");
         multi.bytes += (request.heap_bytes() + size_of::<(Command, OwnedRequest)>()) as u64;
         if multi.bytes > worker.settings().query_buffer_bytes_max {
-            // What was queued is input that waits.
+            // Queued requests are input that waits.
             self.closing = true;
             let text = "ERR the transaction is longer than client-query-buffer-limit";
             return self.refuse(worker, Some(command), output, text);
@@ -50,14 +50,14 @@ impl Session {
         Ran::Queued
     }
 
-    /// Whether `command`, or one that it is an EXEC of, is so.
+    /// Returns true if `is_so` holds for `command`, or for any command that it executes as EXEC.
     pub(super) fn any_command(&self, command: &Command, is_so: impl Fn(&Command) -> bool) -> bool {
         is_so(command)
             || matches!(command.run, Run::Engine(Verb::Exec))
                 && self.multi.as_ref().is_some_and(|multi| multi.queue.iter().any(|(command, _)| is_so(command)))
     }
 
-    /// A verb of the engine, as far as it goes at once.
+    /// Runs a verb of the engine as far as it goes at once.
     pub(super) fn run_verb(
         &mut self,
         attempt: &Attempt<'_>,
@@ -128,7 +128,7 @@ impl Session {
         self.unwatch();
     }
 
-    /// Ends MULTI. A thread that has time drops a long queue.
+    /// Ends MULTI. A background thread drops a long queue.
     pub(super) fn drop_queue(&mut self) {
         self.client.queued.store(usize::MAX, Relaxed);
         if let Some(multi) = self.multi.take().filter(|multi| multi.queue.len() > QUEUE_DROPPED_MAX) {
@@ -136,7 +136,7 @@ impl Session {
         }
     }
 
-    /// EXEC: the queue as one tx.
+    /// EXEC: runs the queue as one tx.
     fn exec(&mut self, attempt: &Attempt<'_>, command: Command, output: &mut Output) -> Result<(), Suspend> {
         let worker = attempt.worker;
         let Some(multi) = &self.multi else {
@@ -180,7 +180,7 @@ impl Session {
         result
     }
 
-    /// A script without EXEC around it: a queue of one.
+    /// Runs a script without EXEC as a queue of one.
     fn run_alone(
         &mut self,
         attempt: &Attempt<'_>,
@@ -212,7 +212,7 @@ impl Session {
         }
         let needs_gate = |entry: &(Command, Args<'_>)| matches!(entry.0.run, Run::Gate(_)) || goes_anywhere(entry);
         if raised.is_none() && queue.iter().any(needs_gate) {
-            // Not once for each shard that is still to be loaded.
+            // Planned once, not once for each shard that is still to be loaded.
             let plan = &mut scratch.borrow_mut().plan;
             self.plan_queue(worker, queue, needs, plan);
             let shut = want_shut(engine, plan);
@@ -224,7 +224,7 @@ impl Session {
         let bound = queue_bound(queue).max(needs.room_bytes);
         let admitted = match purpose {
             Some(purpose) => admit(worker, bound, purpose),
-            // Whether a script grows, each of its calls says itself.
+            // Each call of a script declares whether it grows.
             None if has_script => admit_script(worker, bound),
             None => Ok(None),
         };
@@ -234,7 +234,7 @@ impl Session {
                 self.fail(worker, None, &Failure::text(ABORTED_FOR_MEMORY), output);
                 return Ok(());
             }
-            // It may be that the script only reads.
+            // The script may only read.
             Err(refusal) if has_script && self.unwritable_for(&refusal) => None,
             Err(refusal) => return self.refused(worker, None, refusal, bound, output),
         };
@@ -293,8 +293,8 @@ impl Session {
         Ok(())
     }
 
-    /// Whether a script may run all the same when the journal takes no frame: it may only read. Notes what it hears if it
-    /// writes.
+    /// Returns true if a script may run although the journal accepts no frame: it may only read. Records the error it
+    /// gets if it writes.
     fn unwritable_for(&mut self, refusal: &NotAdmitted) -> bool {
         self.unwritable = match refusal {
             NotAdmitted::Journal(Refusal::Full) => Some(super::attempt::FULL),
@@ -345,7 +345,7 @@ impl Session {
     ) -> Result<(), Suspend> {
         let is_exec = self.multi.is_some();
         for (index, (command, args)) in queue.iter().enumerate() {
-            // A command before it may have asked for more than it was counted with.
+            // An earlier command may have used more than its estimate.
             if command.writes() && tx.need_room(command.frame_bytes_max(args)).is_err() {
                 return Err(Suspend::Room(tx.log().payload_bytes() + queue_bound(&queue[index..])));
             }
@@ -355,7 +355,7 @@ impl Session {
             }
             let mark = output.mark();
             let log_mark = tx.log().mark();
-            // A script is shown before what it runs.
+            // MONITOR shows a script before the commands it runs.
             if is_exec && is_scripted(command) {
                 self.note_shown(worker, command, args, Asker::Client);
             }
@@ -369,7 +369,7 @@ impl Session {
                 }
             }
             let counters = &worker.counters().by_command[command.index()];
-            // A script alone is counted as any command that runs alone.
+            // A script alone is counted like any single command.
             if let Some(began) = began {
                 counters.calls.add(1);
                 counters.took_ns.add(began.elapsed().as_nanos() as u64);
@@ -447,7 +447,7 @@ impl Session {
         }
     }
 
-    /// The protocol in which HELLO replies: the one it asks for, if there is such a one.
+    /// Returns the protocol in which HELLO replies: the requested one, if it exists.
     pub(super) fn protocol_after_hello(&self, args: &Args<'_>) -> wire::resp::Protocol {
         match args.from(1).iter().next() {
             Some(b"3") => wire::resp::Protocol::Resp3,
@@ -457,7 +457,7 @@ impl Session {
     }
 }
 
-/// The reply of EXEC for want of memory, as in Redis.
+/// The reply of EXEC when memory is short, as in Redis.
 const ABORTED_FOR_MEMORY: &str =
     "EXECABORT Transaction discarded because of: OOM command not allowed when used memory > 'maxmemory'.";
 
@@ -471,13 +471,13 @@ fn admit_script(worker: &Worker, bytes: u64) -> Result<Option<Reservation>, NotA
         .map_err(NotAdmitted::Journal)
 }
 
-/// Requests of a queue that are dropped in a turn, at most.
+/// Maximum number of queued requests dropped per turn.
 const QUEUE_DROPPED_MAX: usize = 1_000;
 
-/// What a script's frame may hold beside its arguments before it has to ask for more, in bytes.
+/// Bytes that a script's frame may hold beside its arguments before it has to ask for more.
 const SCRIPT_BYTES: u64 = 4096;
 
-/// A bound of the frame of plain commands, and of scripts that write little.
+/// Returns a bound for the frame of plain commands and of scripts that write little.
 fn queue_bound(queue: &[(Command, Args<'_>)]) -> u64 {
     let bound = |(command, args): &(Command, Args<'_>)| {
         let script_bytes = if is_scripted(command) { SCRIPT_BYTES } else { 0 };

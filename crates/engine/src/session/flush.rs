@@ -1,5 +1,5 @@
-//! MC.FLUSH_ALL, MQ.FLUSH_ALL and TL.DROP: texts of a database, its lists and queues, or tagged lists, are removed a few at a time, each
-//! few by an attempt like that of DEL.
+//! MC.FLUSH_ALL, MQ.FLUSH_ALL and TL.DROP remove a database's strings, its lists and queues, or its tagged lists, a few
+//! at a time, each batch by an attempt like that of DEL.
 //!
 //! ```text
 //! shard 0, 1, ...   looked through for names, 256 keys at a time --> those that are of that kind still are removed
@@ -28,15 +28,15 @@ use values::ValueType;
 use wire::client::Value;
 use wire::{Args, Output, OwnedRequest, Reply};
 
-/// Keys looked at under one hold of a shard.
+/// Keys looked at each time a shard is held.
 const VISIT_KEYS_MAX: usize = 256;
-/// Keys that one attempt removes, at most.
+/// Maximum number of keys that one attempt removes.
 const REMOVED_AT_ONCE: usize = 64;
 
-/// What goes.
+/// The kind of keys to be removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Flushed {
-    /// Texts.
+    /// Strings.
     Strings,
     /// Lists and queues.
     Queues,
@@ -53,7 +53,7 @@ impl Flushed {
         }
     }
 
-    /// What removes some.
+    /// Returns the command that removes a batch.
     fn part(self) -> &'static CommandSpec {
         match self {
             Self::Strings => &REMOVE_TEXTS,
@@ -71,7 +71,7 @@ impl Flushed {
     }
 }
 
-/// Flushes that were asked for and whose time is still to come. They are forgotten when the server ends.
+/// Delayed flushes. They are lost when the server ends.
 #[derive(Default)]
 pub(crate) struct Flushes {
     state: Mutex<FlushState>,
@@ -79,15 +79,15 @@ pub(crate) struct Flushes {
 
 #[derive(Default)]
 struct FlushState {
-    /// Of a database, what and when.
+    /// The time of each flush, by database and kind.
     due: BTreeMap<(u32, Flushed), Ms>,
-    /// How often something was asked for.
+    /// The number of requests so far.
     asked: u64,
     waker: Option<Waker>,
 }
 
 impl Flushes {
-    /// Asks for a flush then, in the place of one that was asked for before; `None` takes that back.
+    /// Schedules a flush, replacing an earlier one; `None` cancels it.
     fn put(&self, what: (u32, Flushed), at_ms: Option<Ms>) {
         let mut state = self.state.lock().expect("no holder panics");
         state.due.remove(&what);
@@ -98,8 +98,8 @@ impl Flushes {
         }
     }
 
-    /// A database whose time has come, and what goes; else how often something was asked for, and how long the next one has, if there is
-    /// one.
+    /// Returns a database whose flush is due, and the kind; otherwise the number of requests so far, and the delay
+    /// until the next flush if there is one.
     fn take_due(&self, now: Ms) -> Result<(u32, Flushed), (u64, Option<Ms>)> {
         let mut state = self.state.lock().expect("no holder panics");
         let next = state.due.iter().map(|(what, at_ms)| (*at_ms, *what)).min();
@@ -112,7 +112,7 @@ impl Flushes {
         }
     }
 
-    /// Whether more was asked for than so often; if not, the waker is woken when it is.
+    /// Returns true if there were more than `asked` requests; if not, registers the waker for the next one.
     fn is_asked(&self, asked: u64, waker: &Waker) -> bool {
         let mut state = self.state.lock().expect("no holder panics");
         if state.asked == asked {
@@ -123,7 +123,7 @@ impl Flushes {
 }
 
 impl Session {
-    /// Runs the flushes that are asked for with a delay, for ever.
+    /// Runs delayed flushes, forever.
     pub async fn flush_when_due(worker: Rc<Worker>) {
         let flushes = &worker.engine.flushes;
         loop {
@@ -134,7 +134,7 @@ impl Session {
                         unreachable!("there is such a command")
                     };
                     let mut session = Self::of_server(&worker, database);
-                    // What it meets was counted where it came up.
+                    // Errors were counted where they arose.
                     let _ = session.flush_now(&worker, command, what, b"").await;
                     worker.end_turn();
                     continue;
@@ -152,7 +152,7 @@ impl Session {
         }
     }
 
-    /// Does it at once or later.
+    /// Flushes at once or later.
     pub(super) async fn flush(
         &mut self,
         worker: &Rc<Worker>,
@@ -165,7 +165,7 @@ impl Session {
         if later_ms.is_some() { Ok(()) } else { self.flush_now(worker, command, what, b"").await.map(drop) }
     }
 
-    /// Removes what there is under names that begin so. Gives how many keys that were.
+    /// Removes the keys whose names have this prefix. Returns how many there were.
     pub(super) async fn flush_now(
         &mut self,
         worker: &Rc<Worker>,
@@ -202,7 +202,7 @@ impl Session {
         let (part, request) = (command.part(what.part()), OwnedRequest::of(&words));
         let (args, mut output) = (request.args(), Output::new());
         let protocol = std::mem::take(&mut self.protocol);
-        // A future within itself has to lie elsewhere.
+        // A recursive future must be boxed.
         let removal: Pin<Box<dyn Future<Output = Took> + '_>> =
             Box::pin(self.run_until_done(worker, part, &args, Suspend::Shards(Vec::new()), &mut output));
         removal.await;
@@ -225,7 +225,7 @@ impl Session {
     }
 }
 
-/// Names of what a walk finds.
+/// The names found by a walk.
 struct FoundNames {
     what: Flushed,
     prefix: Box<[u8]>,

@@ -1,4 +1,4 @@
-//! A look at very many keys (MGET, EXISTS, TOUCH) as of one instant, without holding their shards for as long as it takes.
+//! Reads very many keys (MGET, EXISTS, TOUCH) as of one instant, without holding their shards all the while.
 //!
 //! ```text
 //! hash all keys --> look, one shard at a time, noting its version --> hold all shards: is every version the same?
@@ -7,8 +7,8 @@
 //!                                                                                            changed: look again, tell
 //! ```
 //!
-//! What is told was true while all shards were held. After [`ROUNDS_MAX`] rounds however much has changed is looked at
-//! under the locks.
+//! The reply was true while all shards were held. After [`ROUNDS_MAX`] rounds all changed keys are looked up under the
+//! locks, however many they are.
 
 use super::Session;
 use super::attempt::hold;
@@ -29,28 +29,28 @@ use sync::lock::Want;
 use wire::resp::Encoder;
 use wire::{Args, Output};
 
-/// Arguments above which a look at keys is made in this way.
+/// Commands with more arguments than this are gathered in this way.
 pub(super) const ARGUMENTS_MAX: usize = 256;
-/// Keys that may be looked at again while all shards are held: some 300 µs.
+/// Maximum number of keys looked up again while all shards are held: some 300 µs.
 const KEYS_AGAIN_MAX: usize = 1_000;
-/// Rounds after which all that changed is.
+/// Rounds after which all changed keys are looked up under the locks.
 const ROUNDS_MAX: usize = 3;
-/// Tries for all shards after which the gate is raised.
+/// Tries for all shards before the gate is raised.
 const TRIES_MAX: usize = 4;
-/// How long it works before others have their turn, in microseconds.
+/// Microseconds of work before others have their turn.
 const WORK_US_MAX: u128 = 300;
-/// Keys looked at between two looks at the clock.
+/// Keys looked up between two clock readings.
 const KEYS_A_LOOK: usize = 16;
 
-/// A shard's part of the keys.
+/// The keys of one shard.
 #[derive(Default)]
 struct ShardKeys {
-    /// Which arguments.
+    /// The argument numbers.
     at: Vec<u32>,
     seen: Option<SeenKeys>,
 }
 
-/// What was there when the first of them was looked at.
+/// The state when the first of these keys was looked up.
 #[derive(Clone, Copy)]
 struct SeenKeys {
     version: Version,
@@ -63,7 +63,7 @@ impl ShardKeys {
         self.seen.is_some_and(|seen| seen.version == tx.version(shard) && tx.now() < seen.until)
     }
 
-    /// Looks at its keys from number `from` on until `began` is too long ago; gives the first that is left.
+    /// Looks at its keys from number `from` on until too long after `began`; returns the first one not looked at.
     fn look(&mut self, tx: &mut Tx<'_>, shard: usize, from: usize, to_look: &mut ToLook<'_>, began: Instant) -> usize {
         if from == 0 {
             self.seen = Some(SeenKeys { version: tx.version(shard), until: Ms::MAX });
@@ -85,13 +85,13 @@ impl ShardKeys {
     }
 }
 
-/// What is looked at, and who notes it.
+/// The keys to look at, and the session that records the reads.
 struct ToLook<'a> {
     args: &'a Args<'a>,
     gather: Box<dyn Gather>,
 }
 
-/// Work in pieces, between which others have their turn.
+/// The pace of work done in pieces, between which others have their turn.
 pub(super) struct GatherPace {
     began: Instant,
     took: Duration,
@@ -102,12 +102,12 @@ impl GatherPace {
         Self { began: Instant::now(), took: Duration::ZERO }
     }
 
-    /// For how long it has worked.
+    /// Returns the time worked so far.
     pub(super) fn took(&self) -> Duration {
         self.took + self.began.elapsed()
     }
 
-    /// Waits for something else.
+    /// Awaits `waiting`, which does not count as work.
     pub(super) async fn wait<R>(&mut self, waiting: impl Future<Output = R>) -> R {
         self.took += self.began.elapsed();
         let result = waiting.await;
@@ -127,7 +127,7 @@ impl GatherPace {
 }
 
 impl Session {
-    /// Runs a command that gathers. Gives the time for which it ran.
+    /// Runs a command that gathers. Returns the time for which it ran.
     pub(super) async fn gather(
         &mut self,
         worker: &Rc<Worker>,
@@ -136,10 +136,10 @@ impl Session {
         output: &mut Output,
     ) -> Duration {
         let commands::Run::Gather { begin, .. } = command.run else { unreachable!("asked for a look at keys") };
-        // First of all: to take in so long a request was a turn.
+        // Yields first: decoding such a long request was a turn.
         yield_now().await;
-        // An invalidation of a key that it has looked at goes behind the reply, even if the key is looked at again: its
-        // reader may drop what is true, but never keeps what is old.
+        // An invalidation of a key it has looked at follows the reply, even if the key is looked at again: the client
+        // may drop a fresh value, but never keeps a stale one.
         self.note_heard();
         let mut pace = GatherPace::begin();
         let mut to_look = ToLook { args, gather: begin(args) };
@@ -173,7 +173,7 @@ impl Session {
         pace.took()
     }
 
-    /// Looks at the keys of one shard, under its lock for a moment at a time.
+    /// Looks at the keys of one shard, holding its lock only briefly at a time.
     async fn look(
         &self,
         worker: &Worker,
@@ -227,8 +227,8 @@ impl Session {
         }
     }
 
-    /// Holds all shards and looks at what has changed, if that is at most `keys_max` keys; else gives the shards in
-    /// which they are.
+    /// Holds all shards and looks again at changed keys, if they are at most `keys_max`; otherwise returns the shards
+    /// that contain them.
     async fn settle(
         &mut self,
         worker: &Rc<Worker>,
@@ -305,7 +305,7 @@ impl Session {
     }
 }
 
-/// The hash of one of the keys of `part`, whose shard is held, if its value is still to be read.
+/// Returns the hash of a key of `part` whose value is still to be read, if there is one; the shard is held.
 fn first_unread(engine: &Engine, part: &ShardKeys, args: &Args<'_>) -> Option<u64> {
     if engine.loading.is_over() {
         return None;

@@ -93,7 +93,7 @@ impl commands::Session for Session {
     }
 
     fn set_reply_mode(&mut self, mode: ReplyMode) {
-        // Where nothing is replied there is nothing to skip.
+        // With replies off there is nothing to skip.
         if (self.reply_mode, mode) != (ReplyMode::Off, ReplyMode::Skip) {
             self.reply_mode = mode;
         }
@@ -248,7 +248,7 @@ impl commands::Session for Session {
     fn begin_checkpoint(&mut self, saving: Saving) -> Result<bool, String> {
         let reason = if saving == Saving::Rewrite { Reason::Rewrite } else { Reason::Asked };
         let patience = match saving {
-            // What EXEC runs is in no hurry, and may be run once more.
+            // A command in EXEC is not urgent, and may be rerun.
             _ if self.multi.is_some() => Patience::All,
             Saving::Now => Patience::None,
             Saving::Later | Saving::Rewrite => Patience::Other,
@@ -365,7 +365,7 @@ impl commands::Session for Session {
 }
 
 impl Session {
-    /// Another connection closes at once, this one when its reply has been written.
+    /// Closes another connection at once, or this one after its reply has been written.
     fn kill_one(&mut self, client: &Arc<Client>) {
         if client.id == self.client.id {
             self.closing = true;

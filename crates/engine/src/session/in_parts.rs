@@ -1,4 +1,5 @@
-//! A command of the connection or the server that does very much: in parts, between which others have their turn.
+//! A command that does a lot of work on the connection or the server: run in parts, between which others have their
+//! turn.
 
 use super::Session;
 use super::gather::GatherPace;
@@ -10,7 +11,7 @@ use wire::resp::Encoder;
 use wire::{Args, More, Output};
 
 impl Session {
-    /// Runs a command in parts. Gives the time for which it ran.
+    /// Runs a command in parts. Returns the time for which it ran.
     pub(super) async fn run_parts(
         &mut self,
         worker: &Worker,
@@ -21,7 +22,7 @@ impl Session {
         let Run::Parts { begin, .. } = command.run else { unreachable!("asked for parts") };
         let (mark, mut parts, mut pace) = (output.mark(), begin(), GatherPace::begin());
         loop {
-            // First of all: to take in so long a request was a turn.
+            // Yields first: decoding such a long request was a turn.
             pace.rest().await;
             let protocol = self.protocol;
             match parts.next(self, args, &mut Encoder::new(output, protocol)) {

@@ -1,4 +1,4 @@
-//! Messages that connections of the queue port have open: leased to each for as long as it lives.
+//! Messages that connections of the queue port have open: leased for as long as the connection lives.
 //!
 //! ```text
 //! get q/open     MQ.OPEN, for 30 seconds --> held by `Leases`, of which each worker has one for its connections
@@ -7,9 +7,9 @@
 //! gone           MQ.ABORT, for all that the connection has open
 //! ```
 //!
-//! So a message may be open for hours, and is ready again half a minute after a crash at the latest. Whoever closes sooner than
-//! ten seconds later costs nothing here. An extension that fails is tried again; a connection whose lease ends because of that is
-//! closed, since somebody else may get what it holds.
+//! So a message may be open for hours, yet is ready again at most half a minute after a crash. A message closed within
+//! ten seconds costs nothing here. A failed extension is retried; a connection whose lease expires because of that is
+//! closed, since another client may get its message.
 
 use super::Session;
 use super::order::read;
@@ -28,11 +28,11 @@ use std::task::{Poll, Waker};
 use wire::client::Value;
 use wire::{Output, OwnedRequest};
 
-/// How often one looks which leases are to be extended.
+/// How often a worker checks for leases to extend.
 const LOOK_EVERY_MS: Ms = LEASE_MS / 6;
-/// Leases that have less left are extended.
+/// Leases with less time left are extended.
 const LEFT_MS_MIN: Ms = LEASE_MS / 3 * 2;
-/// Leases of one queue that are extended at once.
+/// Maximum number of leases of one queue extended at once.
 const RECEIPTS_MAX: usize = 100;
 
 /// A key or a receipt.
@@ -44,14 +44,14 @@ struct Lease {
     due_ms: Ms,
 }
 
-/// What a connection has open.
+/// The open messages of a connection.
 struct Opened {
     client: Arc<Client>,
     database: u32,
     by_queue: BTreeMap<Bytes, Lease>,
 }
 
-/// What the connections of one worker have open.
+/// The open messages of one worker's connections.
 #[derive(Default)]
 pub(crate) struct Leases {
     state: RefCell<LeaseState>,
@@ -59,16 +59,16 @@ pub(crate) struct Leases {
 
 #[derive(Default)]
 struct LeaseState {
-    /// Of those connections that have something open, by id.
+    /// Connections with open messages, by id.
     opened: BTreeMap<u64, Opened>,
     waker: Option<Waker>,
 }
 
-/// A database, a queue, and leases of it: whose, and by what receipt.
+/// A database, a queue, and leases of it: client ids and receipts.
 type OfQueue = ((u32, Bytes), Vec<(u64, Bytes)>);
 
 impl Leases {
-    /// Holds what a connection has opened at `now`.
+    /// Records a message that a connection opened at `now`.
     pub(super) fn hold(&self, client: &Arc<Client>, database: u32, key: &[u8], receipt: Bytes, now: Ms) {
         let state = &mut *self.state.borrow_mut();
         let empty = || Opened { client: client.clone(), database, by_queue: BTreeMap::new() };
@@ -81,7 +81,7 @@ impl Leases {
         self.state.borrow().opened.get(&client_id).is_some_and(|opened| opened.by_queue.contains_key(key))
     }
 
-    /// Holds a message no more; its receipt.
+    /// Stops holding a message; returns its receipt.
     pub(super) fn let_go(&self, client_id: u64, key: &[u8]) -> Option<Bytes> {
         let state = &mut *self.state.borrow_mut();
         let opened = state.opened.get_mut(&client_id)?;
@@ -92,14 +92,14 @@ impl Leases {
         lease.map(|lease| lease.receipt)
     }
 
-    /// Holds nothing more of a connection; keys and receipts of what it had.
+    /// Stops holding all messages of a connection; returns their keys and receipts.
     pub(super) fn let_all_go(&self, client_id: u64) -> Vec<(Bytes, Bytes)> {
         let opened = self.state.borrow_mut().opened.remove(&client_id);
         let by_queue = opened.map(|opened| opened.by_queue).unwrap_or_default();
         by_queue.into_iter().map(|(key, lease)| (key, lease.receipt)).collect()
     }
 
-    /// Those that are to be extended.
+    /// Returns the leases to extend.
     fn aging(&self, now: Ms) -> Vec<OfQueue> {
         let mut aging: BTreeMap<_, Vec<_>> = BTreeMap::new();
         for (client_id, opened) in &self.state.borrow().opened {
@@ -112,12 +112,12 @@ impl Leases {
         aging.into_iter().collect()
     }
 
-    /// Notes when leases end that were extended.
+    /// Records the new end of extended leases.
     fn extended(&self, key: &[u8], leases: &[(u64, Bytes)], due_ms: Ms) {
         self.with(key, leases, |_, lease| lease.due_ms = due_ms);
     }
 
-    /// Closes the connections whose leases are over though they could not be extended.
+    /// Closes the connections whose leases have expired because they could not be extended.
     fn close_late(&self, key: &[u8], leases: &[(u64, Bytes)], now: Ms) {
         self.with(key, leases, |client, lease| {
             if lease.due_ms <= now {
@@ -126,7 +126,7 @@ impl Leases {
         });
     }
 
-    /// Shows those of some leases that are held still.
+    /// Calls `show` for those of some leases that are still held.
     fn with(&self, key: &[u8], leases: &[(u64, Bytes)], mut show: impl FnMut(&Client, &mut Lease)) {
         let state = &mut *self.state.borrow_mut();
         for (client_id, receipt) in leases {
@@ -139,7 +139,7 @@ impl Leases {
         }
     }
 
-    /// Ready when any is held; if none is, the waker is woken then.
+    /// Ready when any lease is held; otherwise registers the waker.
     fn poll_any(&self, waker: &Waker) -> Poll<()> {
         let state = &mut *self.state.borrow_mut();
         if state.opened.is_empty() {
@@ -151,7 +151,7 @@ impl Leases {
 }
 
 impl Session {
-    /// Extends the leases of the worker's connections, for ever.
+    /// Extends the leases of the worker's connections, forever.
     pub async fn keep_leases(worker: Rc<Worker>) {
         loop {
             poll_fn(|context| worker.leases.poll_any(context.waker())).await;
@@ -173,7 +173,7 @@ impl Session {
                 session.run_until_done(worker, *EXTEND, &request.args(), why, &mut output).await;
                 worker.end_turn();
                 match read(output) {
-                    // Of a key of another kind, there is nothing left to hold.
+                    // If the key now has another type, nothing is left to hold.
                     Value::Error(error) if !error.starts_with("WRONGTYPE") => {
                         worker.leases.close_late(&key, leases, worker.engine.clock.now());
                     }

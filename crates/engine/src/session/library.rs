@@ -1,7 +1,7 @@
-//! FUNCTION LOAD and what else touches libraries, as commands of a tx.
+//! FUNCTION LOAD and the other commands on libraries, as commands of a tx.
 //!
-//! The key of libraries is among the tx's, so what is seen is what is there, and what is changed is undone with the tx. What
-//! touches many of them gives others their turn on the way.
+//! The libraries' key belongs to the tx, so it sees the current libraries, and changes are undone with the tx. Commands
+//! on many libraries yield on the way.
 
 use super::catalogue::CataloguePace;
 use super::script::Called;
@@ -19,23 +19,23 @@ use std::time::Duration;
 use values::hash::PAIR_BYTES_MAX;
 use wire::{Args, Output, OwnedRequest, Reply};
 
-/// For so long a library may take to be loaded by a request.
+/// Milliseconds that a library may take when a request loads it.
 const LOAD_MS_MAX: u64 = 500;
-/// What a change of libraries records beside their names and sources, and beside each of them, in bytes at most.
+/// Maximum bytes that a change of libraries records beside names and sources: in all, and per library.
 const RECORDS_BYTES: u64 = 4096;
 const RECORD_BYTES: u64 = 64;
-/// So many libraries of a payload are put into the table at once.
+/// Libraries of a payload put into the table at once.
 const PUT_AT_ONCE: usize = 32;
 
-/// Libraries that are to be put, and their sources.
+/// Libraries to be put, and their sources.
 type Fresh = Vec<(Arc<Library>, Vec<u8>)>;
 
 impl Session {
-    /// Has `worker` learn what the libraries are that are there once all data is: so a start tells at once what cannot be loaded,
-    /// and how many there are.
+    /// Loads the libraries into `worker` once all data is loaded: so the server reports at start-up how many there are
+    /// and which cannot be loaded.
     pub async fn open_libraries(worker: Rc<Worker>) {
         loaded(&worker.engine).await;
-        // No library is called so.
+        // No library has this name.
         let request = OwnedRequest::of(&["FUNCTION", "LIST", "LIBRARYNAME", "-"]);
         let Lookup::Command(command) = registry::find(&request.args()) else { unreachable!("there is such a command") };
         let mut session = Self::new(worker.clone(), Arc::new(Client::of_server(worker.engine.clock.now())));
@@ -44,7 +44,7 @@ impl Session {
         session.run_until_done(&worker, command, &request.args(), why, &mut Output::new()).await;
     }
 
-    /// A command that touches libraries.
+    /// Runs a command on libraries.
     pub(super) fn run_library_command(
         &mut self,
         worker: &Rc<Worker>,
@@ -126,7 +126,7 @@ impl Session {
         Ok(name)
     }
 
-    /// Has the worker's machine load what is not in the catalogue yet.
+    /// Makes the worker's machine load what is not in the catalogue yet.
     fn load_fresh(
         &mut self,
         worker: &Rc<Worker>,
@@ -170,7 +170,7 @@ impl Session {
         if policy == RestorePolicy::Flush {
             self.flush_libraries(worker, tx);
         }
-        // Before any is put: it may have a function of one that gives way.
+        // Done before any is put: a new library may have a function of a replaced one.
         for some in fresh.chunks(PUT_AT_ONCE).filter(|_| policy == RestorePolicy::Replace) {
             let removed = some.iter().map(|(library, _)| Change::Remove(library.name.clone()));
             self.note_libraries(worker, removed.collect(), tx);
@@ -187,7 +187,7 @@ impl Session {
         Ok(())
     }
 
-    /// The sources of a payload.
+    /// Reads the sources from a payload.
     fn read_payload(&mut self, worker: &Worker, payload: &[u8]) -> Result<Vec<Vec<u8>>, Failure> {
         let (mut reading, mut sources, mut pace) =
             (LibrariesReading::new(payload), Vec::new(), CataloguePace::default());
@@ -202,7 +202,7 @@ impl Session {
         Ok(sources)
     }
 
-    /// Loads what a payload holds, none of which shares a name with another one.
+    /// Loads the libraries of a payload, which must have distinct names.
     fn load_all(
         &mut self,
         worker: &Rc<Worker>,
@@ -229,7 +229,7 @@ impl Session {
         Ok(())
     }
 
-    /// Checks that libraries may come beside those that are there and stay.
+    /// Checks that libraries may be added to the existing ones that stay.
     fn check_policy(
         &mut self,
         worker: &Worker,
@@ -249,7 +249,7 @@ impl Session {
                 self.go_on_after(worker, &mut pace, 1)?;
             }
         }
-        // Those of the same name give way, where any may.
+        // With other policies, libraries of the same name are replaced.
         let stays = |other: &Library| policy == RestorePolicy::Append || contents.find(&other.name).is_none();
         for (library, _) in fresh {
             if let Some(function) = catalogue.look(|known| known.clash(library, stays)) {

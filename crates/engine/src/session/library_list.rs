@@ -1,4 +1,4 @@
-//! FUNCTION LIST and FUNCTION DUMP: of more than a little, from a clone of the table, as the reply is sent.
+//! FUNCTION LIST and FUNCTION DUMP: long replies come from a clone of the table, while the reply is sent.
 
 use super::Session;
 use super::catalogue::{CataloguePace, LOOKED_AT_ONCE};
@@ -14,7 +14,7 @@ use std::sync::Arc;
 use values::Hash;
 use wire::{More, Reply, SOURCE_STEP_BYTES, Source};
 
-/// About what a library and a function take in a reply beside names, descriptions and sources, in bytes.
+/// Estimated bytes of a library and a function in a reply, besides names, descriptions and sources.
 const HEADERS_BYTES: usize = 128;
 
 impl Session {
@@ -62,12 +62,12 @@ fn table(tx: &mut Tx<'_>) -> Hash {
     tx.of_server(|tx| tx.hash(LIBRARIES).ok().flatten().cloned()).unwrap_or_default()
 }
 
-/// What FUNCTION LIST tells.
+/// A FUNCTION LIST reply in progress.
 struct Listing {
     asked: Vec<Arc<Library>>,
-    /// The next one.
+    /// The next library.
     at: usize,
-    /// Where sources are; empty if they are not told.
+    /// The table of sources; empty if they were not asked for.
     table: Hash,
     now: Ms,
     pin: Pin,
@@ -91,7 +91,7 @@ impl Source for Listing {
     }
 }
 
-/// What FUNCTION DUMP tells: made first, then sent as a whole.
+/// A FUNCTION DUMP reply: made first, then sent as a whole.
 struct Dumping {
     table: Hash,
     /// The place of the next library.
@@ -123,7 +123,7 @@ impl Source for Dumping {
     }
 }
 
-/// Tells one library; about how much that was, in bytes.
+/// Writes one library; returns its approximate length in bytes.
 fn tell(library: &Library, table: &Hash, now: Ms, reply: &mut dyn Reply) -> usize {
     let mut bytes = HEADERS_BYTES + library.name.len();
     reply.map(if table.is_empty() { 3 } else { 4 });

@@ -1,5 +1,5 @@
-//! LockRetention a shard from one request of a pipeline to the next: who writes to one key again and again takes its lock once for
-//! many requests, and whoever waits for it waits once.
+//! Retains a shard from one request of a pipeline to the next: a client that keeps writing to one key takes its lock
+//! once for many requests, and others wait for it once.
 //!
 //! ```text
 //!   LPUSH q | LPUSH q | LPUSH q | LPUSH q | SET x         what has been received, in one turn
@@ -14,29 +14,29 @@ use keyspace::{Held, Keyspace, Log, Plan, RetainedLock, Tx};
 use quanta::Instant;
 use sync::gate::Raised;
 
-/// So long a shard is kept, in microseconds, and the request that runs then is finished. Of two workers at one list the other has
-/// found other work by then, or sleeps: waking it once costs as much as some ten requests.
+/// Microseconds for which a shard is kept; the request then running is finished. A second worker at the same list has
+/// by then found other work or sleeps: waking it once costs as much as some ten requests.
 const KEPT_US_MAX: u128 = 50;
 
-/// What one turn keeps.
+/// The shard kept during one turn.
 pub(super) struct LockRetention<'k> {
     keyspace: &'k Keyspace,
     kept: Option<RetainedLock<'k>>,
     /// When that hold began.
     since: Option<Instant>,
-    /// The one shard that the request before wrote to.
+    /// The single shard that the previous request wrote to.
     last: Option<u16>,
-    /// More has been received.
+    /// More input has been received.
     has_more: bool,
 }
 
 impl<'k> LockRetention<'k> {
-    /// Nothing is kept, nor will be before something has begun.
+    /// Creates a retention that keeps nothing until a request has begun.
     pub(super) fn new(keyspace: &'k Keyspace) -> Self {
         Self { keyspace, kept: None, since: None, last: None, has_more: false }
     }
 
-    /// A request begins, and there is more behind it or not.
+    /// Begins a request; `has_more` if more input follows.
     #[inline]
     pub(super) fn begin(&mut self, now: Instant, has_more: bool) {
         self.has_more = has_more;
@@ -45,7 +45,7 @@ impl<'k> LockRetention<'k> {
         }
     }
 
-    /// Holds what a plan wants: what is kept, if that is all, else by a try for each, before which that is let go.
+    /// Takes the shards of a plan: uses the kept one if it suffices, otherwise releases it and tries for each.
     #[inline]
     pub(super) fn hold<'p>(
         &mut self,
@@ -65,8 +65,8 @@ impl<'k> LockRetention<'k> {
         }
     }
 
-    /// Whether a tx by this plan is to leave its shard kept: it is the same as that of the request before, and more has been
-    /// received. What is still to be loaded is looked for at each hold.
+    /// Returns true if a tx by this plan is to leave its shard kept: the previous request used the same shard, and more
+    /// input has been received. Each hold checks for shards that are still to be loaded.
     #[inline]
     pub(super) fn wants(&mut self, engine: &Engine, plan: &Plan) -> bool {
         let before = std::mem::replace(&mut self.last, plan.only_write());
@@ -81,7 +81,7 @@ impl<'k> LockRetention<'k> {
         log
     }
 
-    /// A request has ended: what has been kept for long is let go.
+    /// Ends a request: releases a shard that has been kept for too long.
     #[inline]
     pub(super) fn end(&mut self, worker: &Worker, now: Instant) {
         if self.kept.is_some() && self.since.is_some_and(|since| (now - since).as_micros() > KEPT_US_MAX) {
@@ -89,7 +89,7 @@ impl<'k> LockRetention<'k> {
         }
     }
 
-    /// Lets go of what is kept, if anything is, and counts the hold: what comes next may hold others by itself.
+    /// Releases the kept shard, if there is one, and counts the hold: what comes next may hold other shards.
     #[inline]
     pub(super) fn let_go(&mut self, worker: &Worker) {
         if let (Some(kept), Some(since)) = (self.kept.take(), self.since) {

@@ -1,4 +1,4 @@
-//! A connection of the memcached port: how its words become commands, and what is counted of them.
+//! A connection of the memcached port: how its requests become commands, and what is counted about them.
 //!
 //! ```text
 //! bytes --> memcache::Decoder --> Request: a command, run like any other
@@ -6,7 +6,7 @@
 //!                             `-> Own: version, quit
 //! ```
 //!
-//! Where a password is asked for, the first thing that is set is it: `set any 0 0 n`, and user and password as the value.
+//! If a password is required, the first value set must be it: `set any 0 0 n`, with user and password as the value.
 
 use super::{Next, Session};
 use crate::client::Client;
@@ -20,25 +20,25 @@ use wire::memcache::{Dialect, ITEM_BYTES_MAX, MemcacheDecoder, MemcacheStep, Own
 use wire::resp::{Encoder, Protocol};
 use wire::{Args, Mark, Output, Ranges, Reply};
 
-/// What is answered while nobody has said a password.
+/// The answer before a password was given.
 const UNAUTHENTICATED: &str = "CLIENT_ERROR unauthenticated";
 const WRONG_PASSWORD: &str = "CLIENT_ERROR authentication failure";
 const NO_PASSWORD: &str = "CLIENT_ERROR bad authentication token format";
 
-/// What one step has come to.
+/// The result of one decoding step.
 pub(super) enum Heard {
-    /// A request of so many bytes, and its command if its name is not what leads there.
+    /// A request of this many bytes, and its command if the first word is not its name.
     Request(usize, Option<Command>),
-    /// So many bytes are done with.
+    /// This many bytes are consumed.
     Done(usize),
-    /// So many bytes are wanted in all.
+    /// This many bytes are needed in all.
     NeedMore(usize),
-    /// The connection is over.
+    /// The connection ends.
     Over(Next),
 }
 
 impl Session {
-    /// A connection of the memcached port.
+    /// Creates a connection of the memcached port.
     pub fn of_memcached(worker: Rc<Worker>, client: Arc<Client>) -> Self {
         let settings = worker.settings();
         let database = settings.memcached_database;
@@ -48,7 +48,7 @@ impl Session {
         session
     }
 
-    /// Speaks memcached's words from now on.
+    /// Switches to memcached's protocol.
     pub(super) fn speak(&mut self, dialect: Dialect) {
         let mut decoder = MemcacheDecoder::new(dialect, ITEM_BYTES_MAX);
         decoder.set_locked(!self.authenticated);
@@ -56,13 +56,13 @@ impl Session {
         self.protocol = Protocol::Memcache;
     }
 
-    /// The next request of a connection of this port, or of that of queues, its arguments in `ranges`.
+    /// Decodes the next request of a memcached-port or queue-port connection, its arguments into `ranges`.
     pub(super) fn hear_line(&mut self, input: &[u8], ranges: &mut Ranges, output: &mut Output) -> Heard {
         if let Some(command) = self.next_step(ranges) {
             return Heard::Request(0, Some(command));
         }
         if self.shows_items && !input.is_empty() {
-            // As in memcached, one that watches is not heard any more.
+            // As in memcached, input from a watcher is ignored.
             return Heard::Done(input.len());
         }
         let is_authenticated = self.authenticated;
@@ -106,14 +106,14 @@ impl Session {
         Heard::Done(used)
     }
 
-    /// Says a line that no command says.
+    /// Writes a line that no command writes.
     pub(super) fn say_line(&mut self, text: &str, output: &mut Output) {
         Encoder::new(output, self.protocol).simple(text);
         self.replies_held += 1;
     }
 
-    /// What follows in a line of keys is passed over if the request for one of them has failed: the error since `mark` is the
-    /// answer to all of it.
+    /// Skips the rest of a line of keys if the request for one of them failed: the error since `mark` answers the whole
+    /// line.
     pub(super) fn settle_line(&mut self, mark: Mark, output: &Output) {
         let reply = output.since(mark);
         if ["ERROR", "CLIENT_ERROR", "SERVER_ERROR"].iter().any(|word| reply.starts_with(word.as_bytes())) {
@@ -122,7 +122,7 @@ impl Session {
         }
     }
 
-    /// `set any 0 0 n`, and user and password as the value. The line that is due.
+    /// Handles `set any 0 0 n` with user and password as the value. Returns the reply line.
     fn take_password(&mut self, args: &Args<'_>) -> &'static str {
         let counters = self.worker.clone();
         let items = &counters.counters().items;
@@ -137,7 +137,7 @@ impl Session {
         "STORED"
     }
 
-    /// Counts what came of a request of this port, whose reply begins at `mark`.
+    /// Counts the outcome of a request of this port, whose reply begins at `mark`.
     pub(super) fn count_item(&self, command: &Command, args: &Args<'_>, mark: Mark, output: &Output) {
         if self.lines.as_ref().is_some_and(|decoder| decoder.is_refusing()) {
             return;
@@ -156,7 +156,7 @@ impl Session {
     }
 }
 
-/// Counts a request among those for keys that begin alike.
+/// Counts a request for its key's prefix.
 fn count_prefix(prefixes: &PrefixMap, key: &[u8], counts: [Option<Count>; 4], command: &str) {
     let has = |wanted: &[Count]| u64::from(counts.iter().flatten().any(|count| wanted.contains(count)));
     let gets = has(&[Count::Gets]) | u64::from(matches!(command, "MC.GAT" | "MC.GATS"));
@@ -172,8 +172,8 @@ fn count_prefix(prefixes: &PrefixMap, key: &[u8], counts: [Option<Count>; 4], co
     }
 }
 
-/// The user at the start of `value`, and what its password may be: all behind the blank, since a password may hold blanks
-/// itself, or the next word alone, as memcached reads it.
+/// Returns the user at the start of `value`, and two candidate passwords: everything after the blank, since a password
+/// may contain blanks, and the next word alone, as memcached reads it.
 fn user_and_passwords(value: &[u8]) -> Option<(&[u8], [&[u8]; 2])> {
     let start = value.iter().position(|byte| *byte != b' ')?;
     let blank = start + value[start..].iter().position(|byte| *byte == b' ')?;
@@ -182,7 +182,7 @@ fn user_and_passwords(value: &[u8]) -> Option<(&[u8], [&[u8]; 2])> {
     Some((user, [rest, word]))
 }
 
-/// What is counted of items, as `stats` names it.
+/// The item counters, named as in `stats`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Count {
     Gets,
@@ -209,7 +209,7 @@ pub(crate) enum Count {
 }
 
 impl Count {
-    /// All of them, in the order in which they are kept.
+    /// All counters, in storage order.
     pub(crate) const NAMES: &'static [&'static str] = &[
         "cmd_get",
         "get_hits",
@@ -237,7 +237,7 @@ impl Count {
 
 const _: () = assert!(Count::Stored as usize + 1 == Count::NAMES.len());
 
-/// What a reply tells of a request.
+/// Returns the counters to increment for a reply.
 fn counts_of(command: &str, args: &Args<'_>, reply: &[u8]) -> [Option<Count>; 4] {
     let says = |text: &[u8]| reply.starts_with(text);
     let flags = if command == "MC.MS" { args.slice(2, args.len() - 1) } else { args.from(2) };
@@ -278,7 +278,7 @@ fn counts_of(command: &str, args: &Args<'_>, reply: &[u8]) -> [Option<Count>; 4]
         "MC.MS" => [Some(Count::Sets), stored, Some(Count::Metas), compared.filter(|_| flag(b'C').is_some())],
         "MC.DELETE" => [either(Count::DeleteHits, Count::DeleteMisses, says(b"DELETED"), is_miss), None, None, None],
         "MC.MD" => {
-            // What is called outdated, or loses its value, stays.
+            // An item marked stale, or stripped of its value, stays.
             let goes = (is_hit || reply.is_empty()) && flag(b'I').or(flag(b'x')).is_none();
             [
                 either(Count::DeleteHits, Count::DeleteMisses, goes, is_miss || says(b"EX")),
@@ -301,10 +301,10 @@ fn counts_of(command: &str, args: &Args<'_>, reply: &[u8]) -> [Option<Count>; 4]
     }
 }
 
-/// Flags of mg that a look alone cannot answer.
+/// Flags of mg that a plain read cannot answer.
 const TAKING: &[u8] = b"cEhNRT";
 
-/// The command that does what a request asks for.
+/// Returns the command that executes a request.
 fn row_of(verb: Verb, args: &Args<'_>) -> Command {
     let takes =
         verb == Verb::Mg && args.from(2).iter().any(|flag| flag.first().is_some_and(|flag| TAKING.contains(flag)));
@@ -370,7 +370,7 @@ mod tests {
             ("MC.INCR", &["incr", "k", "1"], "7\r\n", &[IncrHits]),
             ("MC.INCR", &["incr", "k", "1"], "NOT_FOUND\r\n", &[IncrMisses]),
             ("MC.SET", &["set", "k", "0", "0", "x"], "SERVER_ERROR MISCONF\r\n", &[]),
-            // As memcached 1.6.18 counts them, if not for cmd_meta.
+            // As memcached 1.6.18 counts them, except for cmd_meta.
             ("MC.MG", &["mg", "k"], "EN\r\n", &[Gets, GetMisses, Metas]),
             ("MC.MGT", &["mg", "k", "T5"], "HD\r\n", &[Touches, TouchHits, Metas]),
             ("MC.MGT", &["mg", "k", "T5"], "EN\r\n", &[Gets, GetMisses, Metas]),

@@ -1,12 +1,12 @@
-//! A connection of the queue port: MemcacheQ's words, and Kestrel's ways to take a message.
+//! A connection of the queue port: MemcacheQ's protocol, with Kestrel's ways to take a message.
 //!
 //! ```text
 //! get q/close/open/t=500      MQ.CLOSE q 17-1 | MQ.OPEN q BLOCK 500 | END      the receipt is the connection's to know
 //!        held: q --> 18-1                                                        its end gives back what is open
 //! ```
 //!
-//! The last parts of a name that are ways to take a message say how; what stands before them is the queue, slashes and all. What
-//! Kestrel refuses is refused in its words, and the connection ends, as there.
+//! Trailing parts of a name that are known options say how to take a message; the rest is the queue name, slashes
+//! included. Requests that Kestrel refuses get its error text, and the connection ends, as in Kestrel.
 
 use super::Session;
 use super::memcached::Heard;
@@ -23,16 +23,16 @@ use wire::memcache::{Dialect, Verb};
 use wire::resp::Encoder;
 use wire::{Mark, Output, Ranges, Reply as _};
 
-/// What a connection of this port knows.
+/// The state of a connection of this port.
 #[derive(Default)]
 pub(super) struct Queues {
-    /// What is still to be done of the last name.
+    /// The remaining steps of the last request.
     steps: VecDeque<QueueRequest>,
-    /// The queue that the request under way is about.
+    /// The queue of the current request.
     key: Vec<u8>,
 }
 
-/// A request, in words.
+/// A request as words.
 struct QueueRequest {
     command: Command,
     words: Vec<Box<[u8]>>,
@@ -49,7 +49,7 @@ struct Way {
 }
 
 impl Way {
-    /// The name, and what stands behind it.
+    /// Splits a token into the name and the options behind it.
     fn of(token: &[u8]) -> (&[u8], Self) {
         let (mut name, mut way) = (token, Self::default());
         while let Some(slash) = name.iter().rposition(|byte| *byte == b'/')
@@ -60,13 +60,13 @@ impl Way {
         (name, way)
     }
 
-    /// Whether its parts go together.
+    /// Returns true if the options are compatible.
     fn is_sound(&self) -> bool {
         let reliable = usize::from(self.opens || self.closes);
         reliable + usize::from(self.aborts) + usize::from(self.peeks) <= 1
     }
 
-    /// Adds what stands before the parts that are known.
+    /// Adds an option. Returns false if it is unknown.
     fn add(&mut self, part: &[u8]) -> bool {
         match part {
             b"open" => self.opens = true,
@@ -84,15 +84,15 @@ impl Way {
     }
 }
 
-/// What Kestrel says to one who asks for another message of a queue of which he has one open.
+/// Kestrel's error for asking for another message while one of this queue is open.
 const IS_OPEN: &str = "ERROR";
-/// And to one who asks for what does not go together.
+/// Kestrel's error for incompatible options.
 const UNSOUND: &str = "CLIENT_ERROR";
 /// Nobody could get what is put there.
 const NO_NAME: &str = "CLIENT_ERROR the end of the name says how to get from a queue";
 
 impl Session {
-    /// A connection of the queue port.
+    /// Creates a connection of the queue port.
     pub fn of_queues(worker: Rc<Worker>, client: Arc<Client>) -> Self {
         let database = worker.settings().queue_database;
         let mut session = Self::new(worker, client);
@@ -102,7 +102,7 @@ impl Session {
         session
     }
 
-    /// A request of this port that needs nothing more from the client.
+    /// Returns the next step of a request that needs nothing more from the client.
     pub(super) fn next_step(&mut self, ranges: &mut Ranges) -> Option<Command> {
         let queues = self.queues.as_mut()?;
         let step = queues.steps.pop_front()?;
@@ -112,7 +112,7 @@ impl Session {
         Some(step.command)
     }
 
-    /// What a request of so many bytes comes to.
+    /// Handles a request of this many bytes.
     pub(super) fn hear_of_queue(
         &mut self,
         verb: Verb,
@@ -166,7 +166,8 @@ impl Session {
         Heard::Request(used, Some(command))
     }
 
-    /// Counts what came of a request of this port, whose reply begins at `mark`, and keeps the receipt of what was opened.
+    /// Counts the outcome of a request of this port, whose reply begins at `mark`, and keeps the receipt of an opened
+    /// message.
     pub(super) fn note_message(&mut self, command: &Command, mark: Mark, output: &mut Output) {
         let aside = output.take_aside();
         let Some(queues) = &mut self.queues else { return };
@@ -186,7 +187,7 @@ impl Session {
             "MQ.DELETE" => {
                 let [was_there, was_absent] = [&b"DELETED"[..], b"NOT_FOUND"].map(|text| reply.starts_with(text));
                 let was_known = (was_there || was_absent) && forget(&self.worker.engine, &queues.key);
-                // A queue that was emptied is there, to MemcacheQ.
+                // To MemcacheQ, an emptied queue exists.
                 if was_absent && was_known {
                     output.truncate(mark);
                     Encoder::new(output, self.protocol).simple("DELETED");
@@ -197,7 +198,7 @@ impl Session {
         }
     }
 
-    /// Tells how many messages of each queue were put and taken.
+    /// Writes how many messages of each queue were put and taken.
     pub(super) async fn tell_queues(&mut self, worker: &Worker, command: Command, output: &mut Output) {
         let mark = output.mark();
         let mut lengths = QueueLengths::default();
@@ -212,20 +213,20 @@ impl Session {
         self.end_walk(worker, command, Ok(()), mark, output);
     }
 
-    /// Gives back what the connection has opened and not closed, now that it is over.
+    /// Gives back the messages that the connection has opened and not closed, now that it has ended.
     pub async fn give_back(&mut self) {
         let worker = self.worker.clone();
         for (key, receipt) in worker.leases.let_all_go(self.client.id) {
             let request = commands::abort_request(&key, &receipt);
             let mut output = Output::new();
-            // What it meets was counted where it came up.
+            // Errors were counted where they arose.
             self.run_until_done(&worker, ROWS.abort, &request.args(), Suspend::Shards(Vec::new()), &mut output).await;
             worker.counters().queues.note_return(&key);
             worker.end_turn();
         }
     }
 
-    /// Notes what is to be done to take a message of `name`.
+    /// Plans the steps to take a message of `name`.
     fn plan(&mut self, name: &[u8], way: Way, get: Command) {
         let commands = &*ROWS;
         let queues = self.queues.as_mut().expect("asked of a connection of this door");
@@ -252,7 +253,7 @@ impl Session {
 }
 
 impl Queues {
-    /// What is still to be done of the last name is not.
+    /// Drops the remaining steps of the last request.
     pub(super) fn forget_steps(&mut self) {
         self.steps.clear();
     }

@@ -1,4 +1,4 @@
-//! A session's part in messages: what it has subscribed to, what it says, and what it is told between its requests.
+//! A session's part in messages: its subscriptions, what it publishes, and what it receives between its requests.
 
 use super::Session;
 use crate::engine::Engine;
@@ -17,39 +17,39 @@ use wire::Args;
 use wire::Output;
 use wire::resp::{Encoder, Protocol};
 
-/// Messages are taken into an output up to so many bytes; more wait in the subscriber queue, where their bytes are shared.
+/// Maximum bytes of messages taken into an output; more wait in the subscriber queue, where their bytes are shared.
 pub(super) const OUTPUT_BYTES_MAX: usize = 64 << 10;
 
-/// What a connection has subscribed to.
+/// The subscriptions of a connection.
 pub(super) struct Subscriptions {
     subscriber_queue: Rc<SubscriberQueue>,
     /// Channels, shard channels, patterns.
     names: [BTreeSet<Arc<[u8]>>; 3],
 }
 
-/// What PUBLISH says inside EXEC: it is said when the tx ends.
+/// A message published inside EXEC: it is posted when the tx ends.
 pub(super) struct Outgoing {
-    /// Behind so many notes of the tx.
+    /// It follows this many notes of the tx.
     behind: usize,
     topic: Topic,
     channel: Box<[u8]>,
     text: Box<[u8]>,
 }
 
-/// Messages of an EXEC under way, and what else it keeps to itself.
+/// The messages of a running EXEC, and its other deferred output.
 #[derive(Default)]
 pub(super) struct Outbox {
-    /// Notes of the tx when the command began that runs now.
+    /// The number of the tx's notes when the current command began.
     pub(super) notes_count: usize,
     messages: Vec<Outgoing>,
-    /// What it has done to libraries of functions, if it has changed any.
+    /// Its changes to function libraries, if any.
     pub(super) library_changes: Option<CatalogueChanges>,
-    /// What MONITOR shows once it has ended, and how long that is, in bytes.
+    /// The lines for MONITOR once it has ended, and their length in bytes.
     pub(super) shown: Vec<String>,
     pub(super) shown_bytes: u64,
-    /// Subscriptions that it has begun, and those that it has ended, which begin anew if it comes to nothing.
+    /// Subscriptions it has begun, and those it has ended, which resume if it is undone.
     pub(super) subscribed: Vec<(Topic, Box<[u8]>, bool)>,
-    /// What a script has logged that runs in place, and the levels of that.
+    /// What a script running in place has logged, with the levels.
     pub(super) logged: Vec<(u8, String)>,
 }
 
@@ -63,13 +63,13 @@ fn index(topic: Topic) -> usize {
     }
 }
 
-/// Subscriptions of a connection that is gone.
+/// Subscriptions of a closed connection.
 struct Left {
     names: [BTreeSet<Arc<[u8]>>; 3],
     client: u64,
 }
 
-/// Subscriptions that end in one step.
+/// Subscriptions ended per step.
 const LEFT_MAX: usize = 128;
 
 impl Chore for Left {
@@ -84,24 +84,25 @@ impl Chore for Left {
     }
 }
 
-/// Whether a command begins or ends subscriptions.
+/// Returns true if a command begins or ends subscriptions.
 pub(super) fn subscribes(command: &Command) -> bool {
     command.group == Group::PubSub && command.has(Flag::NoScript)
 }
 
 impl Session {
-    /// Whether it has subscribed to anything.
+    /// Returns true if it has any subscriptions.
     pub fn is_subscribed(&self) -> bool {
         self.subscriptions.as_ref().is_some_and(|all| all.names.iter().any(|names| !names.is_empty()))
     }
 
-    /// Why `command` may not run while replies would look like messages, or like what MONITOR shows.
+    /// Returns the error for `command` if it may not run because its replies would look like messages or like MONITOR
+    /// output.
     pub(super) fn check_listening(&self, command: &Command) -> Result<(), String> {
         if self.worker.engine.monitors.any()
             && matches!(command.access, Access::Read | Access::Write { .. })
             && self.client.is_monitor.load(Relaxed)
         {
-            // Redis takes one who watches for a replica.
+            // Redis treats a monitor as a replica.
             return Err("ERR Replica can't interact with the keyspace".to_owned());
         }
         if self.protocol == Protocol::Resp3 || !self.is_subscribed() {
@@ -121,7 +122,7 @@ impl Session {
         self.subscriptions.iter().flat_map(move |all| &all.names[index(topic)])
     }
 
-    /// How many names of a topic it has subscribed to. O(1).
+    /// Returns the number of its subscriptions to a topic. O(1).
     pub(super) fn names_count(&self, topic: Topic) -> usize {
         self.subscriptions.as_ref().map_or(0, |all| all.names[index(topic)].len())
     }
@@ -159,14 +160,14 @@ impl Session {
         }
     }
 
-    /// Undoes what an EXEC that came to nothing has done, the latest first.
+    /// Undoes the subscription changes of an abandoned EXEC, the latest first.
     pub(super) fn undo_subscribed(&mut self, subscribed: Vec<(Topic, Box<[u8]>, bool)>) {
         for (topic, name, has_begun) in subscribed.into_iter().rev() {
             if has_begun { self.unsubscribe_from(topic, &name) } else { self.subscribe_to(topic, &name) }
         }
     }
 
-    /// Ends all subscriptions, at once.
+    /// Ends all subscriptions at once.
     pub(super) fn unsubscribe_from_all(&mut self) {
         for topic in TOPICS {
             let names: Vec<Arc<[u8]>> = self.names(topic).cloned().collect();
@@ -174,8 +175,8 @@ impl Session {
         }
     }
 
-    /// Ends all subscriptions of a connection that is gone: nobody is told anything any more, and its worker takes them off the
-    /// registry in turns if there are many.
+    /// Ends all subscriptions of a closed connection: it receives nothing more, and its worker removes them from the
+    /// registry, in turns if there are many.
     pub(super) fn leave(&mut self) {
         let Some(all) = self.subscriptions.take() else { return };
         all.subscriber_queue.close(&self.worker.engine.deferred_drop);
@@ -187,7 +188,7 @@ impl Session {
 
     // ---- receiving ----
 
-    /// Ready when there are messages for it.
+    /// Ready when it has messages.
     pub fn poll_messages(&self, context: &mut Context<'_>) -> Poll<()> {
         if self.client.pushes.are_ready() {
             return Poll::Ready(());
@@ -196,20 +197,20 @@ impl Session {
         if all.subscriber_queue.has_publications(Some(context)) { Poll::Ready(()) } else { Poll::Pending }
     }
 
-    /// Whether [`Session::take_messages`] is worth a call.
+    /// Returns true if [`Session::take_messages`] may have work.
     #[inline]
     pub(super) fn may_have_messages(&self) -> bool {
         self.subscriptions.is_some() || self.client.pushes.any()
     }
 
-    /// Whether there are messages that [`Session::take_messages`] would take.
+    /// Returns true if [`Session::take_messages`] would take messages.
     pub fn has_messages(&self) -> bool {
         self.client.pushes.are_ready()
             || self.subscriptions.as_ref().is_some_and(|all| all.subscriber_queue.has_publications(None))
     }
 
-    /// Takes messages into the output, those that were published before this and have not come yet included. Whether there
-    /// are more than it takes at once: no request is to be run before them.
+    /// Takes messages into the output, including those published earlier but not yet delivered. Returns true if there
+    /// are more than it takes at once: they must be taken before any request runs.
     pub fn take_messages(&mut self, output: &mut Output) -> bool {
         if self.client.pushes.any() && self.take_pushes(u64::MAX, output) {
             return true;
@@ -247,8 +248,8 @@ impl Session {
         worker.engine.registry.post(&message, &stamp, &mut worker.notified.borrow_mut())
     }
 
-    /// A part of [`Session::say`], where the way through the patterns is long: to those who listen to the channel itself, and
-    /// then, behind the pattern `after`, to those of some patterns. How many it reaches, and the last of the patterns.
+    /// Does a part of [`Session::say`] when there are many patterns: sends to the channel's own subscribers, then to
+    /// those of some patterns after `after`. Returns the number of receivers and the last pattern.
     pub(super) fn say_part(
         &mut self,
         (channel, text): (&[u8], &[u8]),
@@ -263,7 +264,7 @@ impl Session {
         (direct + reached, last)
     }
 
-    /// Posts what a tx that ends has to tell, its shards held: its stamp is to be set once the frame has a position.
+    /// Posts the messages of a tx that ends, its shards held: its stamp must be set once the frame has a position.
     #[inline]
     pub(super) fn post_of_tx(&mut self, worker: &Worker, tx: &Tx<'_>) -> Option<Arc<Stamp>> {
         if self.outbox.is_none() && tx.notes().is_empty() {
@@ -277,7 +278,7 @@ impl Session {
     }
 }
 
-/// Whether what lies at `position` will never be durable.
+/// Returns true if the data at `position` will never be durable.
 pub(super) fn is_lost(engine: &Engine, position: base::Position) -> bool {
     engine.journal.as_ref().is_some_and(|journal| journal.is_poisoned() && position > journal.durable())
 }
@@ -294,7 +295,7 @@ fn post_all(engine: &Engine, notes: &[Note], messages: &[Outgoing], notified: &m
     stamp
 }
 
-/// Posts the keyspace notifications that these notes make.
+/// Posts the keyspace notifications for these notes.
 pub(crate) fn post_notes(engine: &Engine, notes: &[Note], stamp: &Arc<Stamp>, notified: &mut Vec<u16>) {
     let classes = engine.event_classes();
     let registry: &SubscriptionRegistry = &engine.registry;
@@ -313,7 +314,7 @@ pub(crate) fn post_notes(engine: &Engine, notes: &[Note], stamp: &Arc<Stamp>, no
     }
 }
 
-/// Says which command runs from here on: to its notes, if any are taken, and to what counts its reads.
+/// Records the command that runs from here on, for the tx's notes, if any are taken, and for its read counts.
 #[inline]
 pub(super) fn begin_command(tx: &mut Tx<'_>, command: &Command, args: &Args<'_>) {
     tx.count_reads(commands::counted_reads(command, args));

@@ -6,8 +6,8 @@
 //!   `---------------------------------------------------'   once more, in place of what was put there
 //! ```
 //!
-//! Nothing is held while the other server is waited for, and so the keys go at one instant all the same: the one at which they
-//! are deleted here, unchanged. What they hold is sent from clones, in steps, as the line takes it.
+//! Nothing is held while waiting for the other server, yet all keys move at one instant: when they are deleted here,
+//! unchanged. Their contents are sent from clones, in steps, as the connection accepts them.
 
 use super::suspend::Suspend;
 use super::{Multi, Session};
@@ -26,17 +26,17 @@ use wire::client::{Parser, Value};
 use wire::resp::{Protocol, request};
 use wire::{Args, Output, OwnedRequest};
 
-/// So often it begins anew because keys have changed meanwhile.
+/// Restarts because keys have changed meanwhile, at most.
 const ROUNDS_MAX: usize = 32;
 
-/// What went on with the other server.
+/// A step of the exchange with the other server.
 enum MigrateStep {
     Wrote(usize),
     Read(usize),
     TooLate,
 }
 
-/// Where a line failed, in Redis's words.
+/// Where a connection failed, in Redis's words.
 #[derive(Clone, Copy)]
 enum Broken {
     Connecting,
@@ -55,11 +55,11 @@ impl From<Broken> for Failure {
 }
 
 impl Session {
-    /// Runs a MIGRATE; gives the status that it replies.
+    /// Runs a MIGRATE; returns its status reply.
     pub(super) async fn migrate(&mut self, worker: &Rc<Worker>, args: &Args<'_>) -> Result<&'static str, Failure> {
         let asked = commands::migrate_arguments(args)?;
         check_target(worker, &asked)?;
-        // What the client watches itself has nothing to do with this.
+        // The client's own watches do not matter here.
         let watched = self.watched.take();
         let protocol = std::mem::replace(&mut self.protocol, Protocol::Resp2);
         let moved = self.move_keys(worker, &asked).await;
@@ -84,7 +84,7 @@ impl Session {
                 Some(line) => line,
                 None => line.insert(self.greet(worker, asked).await?),
             };
-            // Taken back, if they were deleted here, or change faster than they can be moved.
+            // Removed there again, if they were deleted here, or change faster than they can be moved.
             let is_over = round == ROUNDS_MAX;
             let gone: Vec<&[u8]> = put.iter().filter(|key| is_over || !keys.contains(*key)).copied().collect();
             if !gone.is_empty() {
@@ -110,7 +110,7 @@ impl Session {
         unreachable!("the last round ends it")
     }
 
-    /// Writes a RESTORE for each key that is there; gives these. They are watched from before they were looked at.
+    /// Writes a RESTORE for each existing key; returns these keys. They are watched before they are read.
     async fn dump_all<'a>(
         &mut self,
         worker: &Rc<Worker>,
@@ -141,7 +141,7 @@ impl Session {
             let now = worker.engine.clock.now();
             let ttl_ms = if expires_at_ms < 0 { 0 } else { (expires_at_ms as Ms).saturating_sub(now).max(1) };
             let replaces = asked.replaces || put.contains(key);
-            // The dump is a bulk, and so is an argument.
+            // The dump is already a bulk string, as an argument must be.
             sending.append(sent_head(4 + usize::from(replaces), &[b"RESTORE", key, ttl_ms.to_string().as_bytes()]));
             sending.append(dumped);
             if replaces {
@@ -152,14 +152,14 @@ impl Session {
         Ok(there)
     }
 
-    /// Connects, and makes itself known.
+    /// Connects and authenticates.
     async fn greet(&self, worker: &Worker, asked: &Migration) -> Result<Box<dyn OutboundConnection>, Failure> {
         let dialing = asked.port.and_then(|port| worker.dial(&asked.host, port));
         let mut dialing = dialing.ok_or(Broken::Connecting)?;
         let mut sleep = worker.sleep(asked.timeout_ms);
         let dialed = poll_fn(|context| match dialing.as_mut().poll(context) {
             Poll::Ready(result) => Poll::Ready(result.map_err(|error| match error.kind() {
-                // Redis pushes when it writes.
+                // Redis reports this when it writes.
                 ErrorKind::ConnectionRefused => Broken::Writing,
                 _ => Broken::Connecting,
             })),
@@ -179,7 +179,7 @@ impl Session {
         replies.iter().find_map(Value::as_error).map_or(Ok(line), |error| Err(refused(error)))
     }
 
-    /// Deletes keys here at one instant, unless any that is watched has changed; whether it has deleted them.
+    /// Deletes keys here at one instant, unless a watched one has changed. Returns true if it has deleted them.
     async fn delete_unchanged(&mut self, worker: &Rc<Worker>, keys: &[&[u8]]) -> Result<bool, Failure> {
         let words: Vec<&[u8]> = std::iter::once(&b"DEL"[..]).chain(keys.iter().copied()).collect();
         let queue = vec![(row_of(&[b"DEL", b"k"]), OwnedRequest::of(&words))];
@@ -192,18 +192,19 @@ impl Session {
         Ok(value_of(ended) != Some(Value::NullArray))
     }
 
-    /// Runs a request of its own as if the client had made it.
+    /// Runs a request of its own as if the client had sent it.
     async fn run_inside(&mut self, worker: &Rc<Worker>, words: &[&[u8]]) -> Output {
         let request = OwnedRequest::of(words);
         let mut output = Output::new();
-        // Neither a lack nor a wait: it is tried at once.
+        // Neither a missing requirement nor a wait: it is tried at once.
         let why = Suspend::Shards(Vec::new());
         Box::pin(self.run_until_done(worker, row_of(words), &request.args(), why, &mut output)).await;
         output
     }
 }
 
-/// A server that is a client of any other is a way into its network, with bytes that the client chooses.
+/// Checks the target: a server that connects anywhere for a client exposes its network, with bytes that the client
+/// chooses.
 fn check_target(worker: &Worker, asked: &Migration) -> Result<(), Failure> {
     let Some(port) = asked.port else { return Ok(()) };
     if worker.settings().migrate_targets.allow(&asked.host, port) {
@@ -223,14 +224,14 @@ fn row_of(words: &[&[u8]]) -> Command {
     }
 }
 
-/// A request as it is sent.
+/// Encodes a request.
 fn sent(words: &[&[u8]]) -> Output {
     let mut bytes = Vec::new();
     request(&mut bytes, OwnedRequest::of(words).args());
     raw(&bytes)
 }
 
-/// The beginning of a request of so many arguments.
+/// Encodes the beginning of a request with `count` arguments.
 fn sent_head(count: usize, words: &[&[u8]]) -> Output {
     let mut head = raw(format!("*{count}\r\n").as_bytes());
     head.append(bulks(words));
@@ -251,10 +252,10 @@ fn raw(bytes: &[u8]) -> Output {
     output
 }
 
-/// Why a queue stays: as a list it would lose them.
+/// Why a queue is not moved: as a list it would lose these messages.
 const HELD: &str = "ERR the queue has messages that are leased, delayed or buried, which only a copy may leave behind";
 
-/// Whether what Q.INFO tells is of a queue that holds messages.
+/// Returns true if a Q.INFO reply describes a queue that holds messages.
 fn holds_messages(told: Option<Value>) -> bool {
     let Some(Value::Array(told)) = told else { return false };
     let is_of_state = |name: &Value| {
@@ -265,7 +266,7 @@ fn holds_messages(told: Option<Value>) -> bool {
     told.chunks_exact(2).any(|pair| is_of_state(&pair[0]) && is_some(&pair[1]))
 }
 
-/// A short reply.
+/// Parses a short reply.
 fn value_of(mut output: Output) -> Option<Value> {
     let mut parser = Parser::new();
     while let Some(bytes) = output.front() {
@@ -281,12 +282,12 @@ fn error_of(output: Output) -> Failure {
     Failure::text(value.as_ref().and_then(Value::as_error).unwrap_or("ERR internal: a reply without end").to_owned())
 }
 
-/// What the other server says, as it is passed on.
+/// Wraps an error of the other server for the client.
 fn refused(error: &str) -> Failure {
     Failure::text(format!("ERR Target instance replied with error: {error}"))
 }
 
-/// Sends all of `sending` and reads so many replies. Between any two steps the other server may rest for `timeout_ms`.
+/// Sends all of `sending` and reads this many replies. The other server may pause for `timeout_ms` between two steps.
 async fn exchange(
     worker: &Worker,
     line: &mut dyn OutboundConnection,

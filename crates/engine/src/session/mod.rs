@@ -1,4 +1,4 @@
-//! A session: one connection, from the bytes it sends to the bytes it gets.
+//! A session: one connection, from request bytes to reply bytes.
 //!
 //! ```text
 //! input --run_turn--> request --attempt--> reply in output      all at once: no await, no lock kept
@@ -6,7 +6,7 @@
 //!                        `-- Suspend --> Next::Slow --run_slowly--> park, wait, gate, sweep    awaits
 //! ```
 //!
-//! A turn ends after [`TURN_REQUESTS_MAX`] requests, [`TURN_US_MAX`], or when enough output waits to be written.
+//! A turn ends after [`TURN_REQUESTS_MAX`] requests, after [`TURN_US_MAX`], or when enough output is pending.
 
 mod attempt;
 #[cfg(bobbin_canary = "lockless-pop")]
@@ -75,13 +75,13 @@ use wire::http::is_http_word;
 use wire::resp::{Encoder, Limits, Protocol, RespDecoder, RespStep};
 use wire::{Args, Output, OwnedRequest, Ranges, Reply};
 
-/// Requests of one connection in one turn, at most.
+/// Maximum number of requests of one connection per turn.
 const TURN_REQUESTS_MAX: usize = 256;
-/// Lines of the memcached port that no command runs for, in one turn, at most: one behind each get, say.
+/// Maximum number of memcached lines per turn that run no command, such as the one after each get.
 const TURN_LINES_MAX: usize = 512;
-/// Microseconds of one turn, at most; a request that has begun is finished.
+/// Maximum length of a turn in microseconds; a request that has begun is finished.
 const TURN_US_MAX: u128 = 500;
-/// A turn ends when this much output waits, in bytes.
+/// A turn ends when this many bytes of output are pending.
 const TURN_OUTPUT_BYTES_MAX: usize = 1 << 20;
 
 /// One connection.
@@ -89,9 +89,9 @@ pub struct Session {
     worker: Rc<Worker>,
     client: Arc<Client>,
     decoder: RespDecoder,
-    /// In the place of that, if it came by the memcached port, or by that of queues.
+    /// The decoder used instead on the memcached and queue ports.
     lines: Option<Box<wire::memcache::MemcacheDecoder>>,
-    /// What is known besides of one that came by the queue port.
+    /// Further state of a queue-port connection.
     queues: Option<Box<memcacheq::Queues>>,
     database: u32,
     protocol: Protocol,
@@ -100,29 +100,29 @@ pub struct Session {
     reply_mode: ReplyMode,
     durable_always: bool,
     closing: bool,
-    /// The greatest position that any reply not yet written has seen.
+    /// The greatest position that any unsent reply has seen.
     watermark: Position,
-    /// Replies in the output that have not been written.
+    /// The number of unsent replies in the output.
     replies_held: usize,
-    /// Like the watermark, of messages that wait whatever the policy.
+    /// Like the watermark, for messages that wait whatever the policy.
     strict_watermark: Position,
     subscriptions: Option<Box<Subscriptions>>,
     tracking: Option<Box<Tracking>>,
-    /// What its own request has brought about, to be told beside the reply.
+    /// Pushes caused by its own request, sent along with the reply.
     own_pushes: Vec<Own>,
-    /// What is said inside an EXEC under way.
+    /// Messages published inside a running EXEC.
     outbox: Option<Box<Outbox>>,
     multi: Option<Box<Multi>>,
     watched: Option<Box<WatchedKeys>>,
-    /// It is shown what happens to items.
+    /// The connection receives item events.
     shows_items: bool,
-    /// It stands in for a session that is on its worker's script runner.
+    /// It stands in for a session that is running on its worker's script runner.
     is_stand_in: bool,
-    /// With which others are given their turn. Not there where a script runs in place.
+    /// Lets a script yield to others. `None` when a script runs in place.
     yielder: Option<Rc<Yielder>>,
-    /// What a script lacked that a tx runs: it is undone.
+    /// The requirement missing from a script's tx, which is to be undone.
     lack: Option<Suspend>,
-    /// Why a script cannot write, if it has been admitted only to read.
+    /// Why a script admitted only to read cannot write.
     unwritable: Option<&'static str>,
 }
 
@@ -130,40 +130,41 @@ pub struct Session {
 #[derive(Default)]
 struct Multi {
     queue: Vec<(Command, OwnedRequest)>,
-    /// Memory of the queue.
+    /// Memory used by the queue.
     bytes: u64,
     /// A request could not be queued: EXEC refuses.
     broken: bool,
-    /// What its DEBUG SLEEPs ask for, in milliseconds: EXEC waits so long before it locks anything.
+    /// The total of its DEBUG SLEEPs in milliseconds: EXEC waits this long before it takes any lock.
     delay_ms: base::Ms,
 }
 
 /// How a turn ended.
 pub struct Turn {
-    /// Bytes of the input that are done with.
+    /// Bytes of the input that have been consumed.
     pub used: usize,
-    /// What comes next.
+    /// The next step.
     pub next: Next,
 }
 
 /// What a connection does after a turn.
 pub enum Next {
-    /// It waits for input of at least so many bytes in all (those not used included).
+    /// Waits until the input has at least this many bytes in all, unconsumed ones included.
     Input(usize),
-    /// There is more to do at once, after others had their turn.
+    /// Has more to do at once, after others had their turn.
     Again,
-    /// The gate is up: [`Session::gate_open`], then again.
+    /// Waits for the gate with [`Session::gate_open`], then runs another turn.
     Gate,
-    /// A request that must wait: [`Session::run_slowly`], then again. Its bytes are not among those that are done with.
+    /// Runs a request that must wait with [`Session::run_slowly`], then runs another turn. Its bytes are not yet
+    /// consumed.
     Slow(Box<Slow>),
-    /// It is over once the output has been written.
+    /// Closes once the output has been written.
     Close,
-    /// Likewise: a browser speaks HTTP, which is to be logged.
+    /// Likewise, and logs it: a browser is speaking HTTP.
     Http,
 }
 
-/// A request that could not run at once. Its bytes stay where they are, at the start of what is not done with: a copy
-/// of a long one would be a long turn.
+/// A request that could not run at once. Its bytes stay at the start of the unconsumed input: copying a long one would
+/// take a long turn.
 pub struct Slow {
     command: Command,
     ranges: Ranges,
@@ -172,14 +173,14 @@ pub struct Slow {
 }
 
 impl Slow {
-    /// How long it is, in bytes: when it has run, they are done with.
+    /// Returns its length in bytes, which are consumed once it has run.
     pub fn request_bytes(&self) -> usize {
         self.request_bytes
     }
 }
 
 impl Session {
-    /// A connection of `client` served by `worker`.
+    /// Creates the session of `client`, served by `worker`.
     pub fn new(worker: Rc<Worker>, client: Arc<Client>) -> Self {
         let authenticated = worker.settings().requirepass.is_none();
         let mut decoder = RespDecoder::new();
@@ -214,7 +215,7 @@ impl Session {
         }
     }
 
-    /// One that the server itself makes requests by.
+    /// Creates a session through which the server itself makes requests.
     fn of_server(worker: &Rc<Worker>, database: u32) -> Self {
         let mut session = Self::new(worker.clone(), Arc::new(Client::of_server(worker.engine.clock.now())));
         session.is_stand_in = true;
@@ -222,7 +223,7 @@ impl Session {
         session
     }
 
-    /// How others see it.
+    /// Returns the client as other connections see it.
     pub fn client(&self) -> &Arc<Client> {
         &self.client
     }
@@ -292,7 +293,7 @@ impl Session {
             match ran {
                 Ran::Done(command) => {
                     if matches!(command.run, Run::Session(_)) {
-                        // It may be what has just been set.
+                        // The command may have changed it.
                         slow_bound_ns = worker.slow_bound_ns();
                     }
                     self.count(&worker, slow_bound_ns, command, &args, Took { held: took, searched: Duration::ZERO });
@@ -321,7 +322,7 @@ impl Session {
         Turn { used, next }
     }
 
-    /// The next request of `rest`, its arguments in `ranges`.
+    /// Decodes the next request of `rest`, its arguments into `ranges`.
     #[inline]
     fn hear(&mut self, rest: &[u8], ranges: &mut Ranges, output: &mut Output) -> Heard {
         if self.lines.is_some() {
@@ -340,8 +341,8 @@ impl Session {
         }
     }
 
-    /// One request, as far as it goes at once; `plain` is an attempt without needs, `known` the command if its name is not what
-    /// leads there.
+    /// Runs one request as far as it goes at once; `plain` is an attempt without needs, `known` the command if the
+    /// first word is not its name.
     #[inline]
     fn request(
         &mut self,
@@ -403,7 +404,7 @@ impl Session {
         }
     }
 
-    /// What every request must pass.
+    /// Makes the checks that every request must pass.
     fn check(&self, command: &Command, args: &Args<'_>) -> Result<(), String> {
         if !self.authenticated && !command.has(Flag::NoAuth) {
             return Err("NOAUTH Authentication required.".to_owned());
@@ -437,7 +438,8 @@ impl Session {
         Ran::Refused
     }
 
-    /// As [`Session::settle_reply`], of a request that ran. What a subscription answers is a message, which is always sent.
+    /// Like [`Session::settle_reply`], for a request that ran. A subscription's reply is a message, which is always
+    /// sent.
     fn settle_run(
         &mut self,
         command: &Command,
@@ -467,10 +469,10 @@ impl Session {
         }
     }
 
-    /// CLIENT REPLY: keeps or takes back what has been written since `mark`, by a request that began in mode `before`.
+    /// CLIENT REPLY: keeps or discards the output after `mark`, written by a request that began in mode `before`.
     fn settle_reply(&mut self, mark: wire::Mark, before: ReplyMode, output: &mut Output) {
         match (before, self.reply_mode) {
-            // Asked for by this very request, which writes nothing.
+            // Set by this very request, which writes nothing.
             (ReplyMode::On | ReplyMode::Off, ReplyMode::Skip) => {}
             (ReplyMode::Skip, ReplyMode::Skip) => {
                 output.truncate(mark);
@@ -489,7 +491,7 @@ impl Session {
         counters.took_ns.add(took_ns);
         counters.latency.add(took_ns);
         if holds_shards(&command, args) {
-            // The whole of an attempt, its locks included, so never too low.
+            // The time of the whole attempt, locks included, so never too low.
             worker.note_hold_ns(held_ns);
         }
         if took_ns >= slow_bound_ns && !command.has(Flag::SkipSlowlog) {
@@ -513,14 +515,14 @@ impl Session {
         worker.engine.slowlog.push(entry, worker.settings().slowlog_entries_max);
     }
 
-    /// Whether what waits in the output may be written now.
+    /// Returns true if the pending output may be written now.
     pub fn may_write(&self) -> bool {
         let engine = &self.worker.engine;
         engine.may_leave(self.watermark, self.durable_always) && engine.may_leave(self.strict_watermark, true)
     }
 
-    /// Ready once [`Session::may_write`] holds; `false` if it never will: then the replies are not to be written, and
-    /// [`Session::fail_held`] says what is.
+    /// Ready once [`Session::may_write`] holds; `false` if it never will: then the replies must not be written, and
+    /// [`Session::fail_held`] replaces them.
     pub fn poll_may_write(&self, context: &mut Context<'_>) -> Poll<bool> {
         if self.may_write() {
             return Poll::Ready(true);
@@ -534,7 +536,7 @@ impl Session {
         self.worker.poll_reached(level, position, context)
     }
 
-    /// Notes what waits for the client: how many bytes its output holds or pins, which count against its limit.
+    /// Records and returns how many bytes the client's output holds or pins, which count against its limit.
     pub fn note_waiting(&self, output: &Output) -> u64 {
         let (pending_bytes, pinned_bytes) = (output.bytes_pending(), output.pinned_bytes());
         self.client.output_bytes.store(pending_bytes, Relaxed);
@@ -542,12 +544,12 @@ impl Session {
         pending_bytes as u64 + pinned_bytes + self.client.told_bytes()
     }
 
-    /// All replies in the output have been handed to the socket.
+    /// Notes that all replies in the output have been handed to the socket.
     pub fn note_written(&mut self) {
         self.replies_held = 0;
     }
 
-    /// Replaces the replies that will never be durable by as many errors.
+    /// Replaces the replies that will never be durable by the same number of errors.
     pub fn fail_held(&mut self, output: &mut Output) {
         self.worker.engine.deferred_drop.free(Box::new(std::mem::take(output)));
         for _ in 0..std::mem::take(&mut self.replies_held) {
@@ -557,7 +559,7 @@ impl Session {
         (self.watermark, self.strict_watermark) = (0, 0);
     }
 
-    /// Whether the connection is to be closed once its output has been written.
+    /// Returns true if the connection is to be closed once its output has been written.
     pub fn is_closing(&self) -> bool {
         self.closing
     }
@@ -588,7 +590,7 @@ impl Drop for Session {
     }
 }
 
-/// Why `command` is not to run while a script is busy.
+/// Returns the error that refuses `command` while a script is busy.
 #[inline]
 fn worker_busy(worker: &Worker, command: &Command) -> Option<&'static str> {
     if !worker.engine.scripts.is_busy() || command.has(Flag::AllowBusy) {
@@ -597,26 +599,26 @@ fn worker_busy(worker: &Worker, command: &Command) -> Option<&'static str> {
     worker.engine.scripts.busy_text()
 }
 
-/// Whether a command may not run while the gate is up: all but what clients may do while a script is busy.
+/// Returns true if a command may not run while the gate is up: all but those allowed while a script is busy.
 fn needs_inside(command: &Command) -> bool {
     !command.has(Flag::AllowBusy) || matches!(command.run, Run::Engine(Verb::Watch))
 }
 
 /// How far a request went.
 enum Ran {
-    /// All the way.
+    /// It completed.
     Done(Command),
-    /// It runs with EXEC.
+    /// It was queued for EXEC.
     Queued,
     /// It was refused before it ran.
     Refused,
-    /// A browser speaks HTTP.
+    /// A browser is speaking HTTP.
     Http,
     /// It has to wait.
     NotNow(Command, Suspend),
 }
 
-/// Whether all of a command's time counts as a hold of shards; of what walks and gathers only each part does.
+/// Returns true if all of a command's time counts as holding shards; for sweeps and gathers only each part does.
 fn holds_shards(command: &Command, args: &Args<'_>) -> bool {
     match command.run {
         Run::Gather { .. } => args.len() <= gather::ARGUMENTS_MAX,
@@ -628,7 +630,7 @@ fn holds_shards(command: &Command, args: &Args<'_>) -> bool {
     }
 }
 
-/// What a client hears whose reply will never be durable.
+/// The error in place of a reply that will never be durable.
 const POISONED: &str = "MISCONF the journal could not be written or synced: nothing more becomes durable. See the log, \
                         mend the disk and restart";
 
@@ -646,10 +648,10 @@ fn wrong_arity(command: &Command) -> String {
     format!("ERR wrong number of arguments for '{}' command", command.name.to_ascii_lowercase().replace(' ', "|"))
 }
 
-/// Longest part of a request that an error repeats, in bytes.
+/// Maximum number of bytes of a request that an error repeats.
 const REPEATED_BYTES_MAX: usize = 128;
 
-/// The error for a request that names no command. Its arguments are repeated unless `is_hidden`.
+/// Returns the error for a request that names no command. It repeats the arguments unless `is_hidden`.
 fn unknown(found: Lookup, args: &Args<'_>, is_hidden: bool) -> String {
     let shown = |bytes: &[u8], most: usize| commands::repeated(&bytes[..bytes.len().min(most)]).into_owned();
     match found {
@@ -672,12 +674,12 @@ fn unknown(found: Lookup, args: &Args<'_>, is_hidden: bool) -> String {
     }
 }
 
-/// Writes a failure as an error reply, uncounted.
+/// Writes a failure as an error reply, without counting it.
 fn write_failure(output: &mut Output, protocol: Protocol, failure: &Failure) {
     Encoder::new(output, protocol).error(&failure.to_string());
 }
 
-/// Whether a command takes only away, so that a full disk does not refuse it.
+/// Returns the purpose of a command's journal room: one that only removes is not refused when the disk is full.
 fn purpose(access: Access) -> journal::Purpose {
     match access {
         Access::Write { grows: true } => journal::Purpose::Grow,
@@ -685,7 +687,7 @@ fn purpose(access: Access) -> journal::Purpose {
     }
 }
 
-/// The least that `latency-monitor-threshold` can ask for: a millisecond.
+/// The smallest `latency-monitor-threshold`: one millisecond.
 const SPIKE_NS_MIN: u64 = 1_000_000;
 
 #[cold]

@@ -1,4 +1,4 @@
-//! A session's part in MONITOR and in memcached's `watch`: showing what it is asked for.
+//! A session's part in MONITOR and in memcached's `watch`: showing what its client asks for.
 
 use super::{Ran, Session};
 use crate::client::Client;
@@ -18,7 +18,7 @@ impl Session {
         }
     }
 
-    /// It is shown what happens to items.
+    /// Begins to receive item events.
     pub(super) fn begin_item_log(&mut self, events: &[ItemEvent]) -> Result<(), String> {
         if !self.worker.engine.monitors.add_item_watcher(&self.client, events) {
             return Err("WATCHER_TOO_MANY log watcher limit reached".to_owned());
@@ -27,7 +27,7 @@ impl Session {
         Ok(())
     }
 
-    /// It is shown nothing more.
+    /// Stops receiving requests and events.
     pub(super) fn end_monitor(&mut self) {
         let shows_items = std::mem::take(&mut self.shows_items);
         if self.client.is_monitor.swap(false, Relaxed) || shows_items {
@@ -47,7 +47,7 @@ impl Session {
         }
     }
 
-    /// Shows a request that has run, or begun to. EXEC and scripts show themselves, with what they run.
+    /// Shows a request that has run, or begun to. EXEC and scripts show themselves, with the commands they run.
     #[cold]
     pub(super) fn show_request(&self, worker: &Worker, ran: &Ran, args: &Args<'_>) {
         if let Ran::Done(command) | Ran::NotNow(command, _) = ran
@@ -57,7 +57,7 @@ impl Session {
         }
     }
 
-    /// Whether anybody is shown what it asks for. What the server asks itself is no client's request.
+    /// Returns true if monitors see its requests. The server's own requests are not shown.
     #[inline]
     fn is_watched_by_monitors(&self, worker: &Worker) -> bool {
         worker.engine.monitors.any() && self.client.id != Client::OF_SERVER
@@ -70,8 +70,8 @@ impl Session {
         }
     }
 
-    /// Notes a request inside an EXEC or a script, to be shown when that has ended. Those that MONITOR could not keep, for
-    /// all that waits already, are left out.
+    /// Records a request inside an EXEC or a script, to be shown when that has ended. Leaves out requests that
+    /// MONITOR's backlog has no room for.
     #[inline]
     pub(super) fn note_shown(&mut self, worker: &Worker, command: &Command, args: &Args<'_>, asker: Asker) {
         if self.is_watched_by_monitors(worker) && commands::is_shown(command) {
@@ -85,7 +85,7 @@ impl Session {
         }
     }
 
-    /// Shows what an EXEC or a script has noted, and logs what it has said, if it came to its end.
+    /// Shows and logs what an EXEC or a script has recorded, if it has completed.
     pub(super) fn end_outbox(&mut self, worker: &Worker, has_ended: bool) {
         let outbox = self.outbox.take();
         if has_ended && let Some(outbox) = outbox {
@@ -114,7 +114,7 @@ impl Session {
     }
 }
 
-/// Who has asked for what is shown.
+/// The source of a shown request.
 #[derive(Clone, Copy)]
 pub(super) enum Asker {
     Client,

@@ -1,4 +1,4 @@
-//! KEYRANGE and DELRANGE: pages of names, each of which is looked up (or removed) under the locks of its own shards.
+//! KEYRANGE and DELRANGE: pages of names, each looked up or removed under the locks of its own shards.
 //!
 //! ```text
 //! page of names <--- order, once all is in it that was done before    under the order's own lock, some 300 us at a time
@@ -29,7 +29,7 @@ use wire::{Args, Output, Reply};
 const TRIES_MAX: usize = 4;
 
 impl Session {
-    /// Runs a command that goes through names in order. Gives the time for which it ran.
+    /// Runs a command that walks names in order. Returns the time for which it ran.
     pub(super) async fn range(
         &mut self,
         worker: &Rc<Worker>,
@@ -65,7 +65,7 @@ impl Session {
             } else if !page.is_empty()
                 && let Err(error) = self.remove_some(worker, command, &mut range, &page, pace).await
             {
-                // It was counted where it came up.
+                // The error was counted where it arose.
                 Encoder::new(output, self.protocol).error(&error);
                 return Ok(());
             }
@@ -100,7 +100,7 @@ impl Session {
         }
     }
 
-    /// Takes those names of a page that fit. Only those are looked up that may have expired: all were there, and of their kinds,
+    /// Takes the names of a page that fit. Looks up only those that may have expired: all existed, with the right type,
     /// when the page was made.
     async fn look_up(&mut self, worker: &Worker, range: &mut NameRange, page: &Page, pace: &mut GatherPace) {
         let engine = &*worker.engine;
@@ -125,10 +125,10 @@ impl Session {
         names.iter().zip(fits).filter(|(_, fits)| *fits).for_each(|(name, _)| range.take(name));
     }
 
-    /// Looks at `some` of the names, whose shards it holds meanwhile.
+    /// Looks up `some` of the names, holding their shards.
     ///
     /// # Errors
-    /// The shard that somebody else holds, or the gate is up.
+    /// Returns the shard that another request holds, or that the gate is up.
     fn look_at(
         &mut self,
         worker: &Worker,
@@ -156,10 +156,10 @@ impl Session {
         Ok(())
     }
 
-    /// Removes what is there of a page.
+    /// Removes the names of a page that still exist.
     ///
     /// # Errors
-    /// What the client hears in the place of the number.
+    /// Returns the error to be sent instead of the count.
     async fn remove_some(
         &mut self,
         worker: &Rc<Worker>,
@@ -170,7 +170,7 @@ impl Session {
     ) -> Result<(), String> {
         let (part, request) = range.removal(&command, page).expect("a command that writes removes");
         let (args, mut output) = (request.args(), Output::new());
-        // A future within itself has to lie elsewhere.
+        // A recursive future must be boxed.
         let removal: Pin<Box<dyn Future<Output = Took> + '_>> =
             Box::pin(self.run_until_done(worker, part, &args, Suspend::Shards(Vec::new()), &mut output));
         pace.wait(removal).await;
@@ -184,7 +184,7 @@ impl Session {
     }
 }
 
-/// The one reply in `output`.
+/// Returns the single reply in `output`.
 pub(super) fn read(mut output: Output) -> Value {
     let mut parser = Parser::new();
     loop {

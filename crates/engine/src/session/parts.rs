@@ -1,5 +1,5 @@
-//! Requests of very many keys that write. DEL and UNLINK: some keys at a time, each time by an attempt of its own. MSET and
-//! MSETNX: all at one instant, but sorted by their shards before these are held.
+//! Writes of very many keys. DEL and UNLINK: some keys at a time, each part in an attempt of its own. MSET and MSETNX:
+//! all at one instant, but sorted by shard before the shards are held.
 //!
 //! ```text
 //! hash all keys --> shard by shard, 128 keys:  room, locks, frame, position --> the next 128 keys ... --> the sum
@@ -7,9 +7,10 @@
 //!                       no lock is held here, and others have their turn every 512 keys, or sooner
 //! ```
 //!
-//! Each key goes at one instant, but not all at the same one, and a crash may come between two parts. The reply has seen the
-//! positions of all parts, so it leaves when the last of them is durable. Whatever a part meets (a lock, a full journal, a
-//! pause, a shard that is still to be loaded) it waits for as any attempt does. In MULTI and in scripts a command is not parted.
+//! Each key is removed atomically, but not all at the same instant, and a crash may come between two parts. The reply
+//! has seen the positions of all parts, so it is sent when the last is durable. A part waits for any obstacle (a lock,
+//! a full journal, a pause, a shard still to be loaded) as any attempt does. In MULTI and in scripts a command is not
+//! split.
 
 use super::Session;
 use super::gather::{ARGUMENTS_MAX, GatherPace};
@@ -28,34 +29,34 @@ use wire::client::Value;
 use wire::resp::Encoder;
 use wire::{Args, Output, Reply, Selection, Words};
 
-/// Keys of one part, at most: their shards are held for some 30 µs.
+/// Maximum number of keys per part: their shards are held for some 30 µs.
 const PART_KEYS_MAX: usize = 128;
-/// Names of one part in bytes, unless one alone is longer.
+/// Maximum bytes of names per part, unless a single one is longer.
 const PART_BYTES_MAX: usize = 64 << 10;
 /// Keys after which others have their turn.
 const TURN_KEYS_MAX: usize = 512;
-/// Or time after which they have, in microseconds.
+/// Microseconds after which others have their turn.
 const TURN_US_MAX: u128 = 300;
-/// Requests up to so many bytes are copied when they are sorted, if none of their arguments is longer than that.
+/// Requests up to this many bytes are copied when sorted, if none of their arguments exceeds the next constant.
 const COPIED_BYTES_MAX: usize = 64 << 20;
 const COPIED_ARGUMENT_BYTES_MAX: usize = 16 << 10;
-/// Keys hashed between two looks at the clock.
+/// Keys hashed between two clock readings.
 const KEYS_A_LOOK: usize = 16;
 
-/// Whether a request has so many keys that they are removed some at a time.
+/// Returns true if a request has so many keys that they are removed in parts.
 #[inline]
 pub(super) fn is_done_by_parts(command: &Command, args: &Args<'_>) -> bool {
     args.len() > ARGUMENTS_MAX && command.has(Flag::KeyByKey)
 }
 
-/// Whether a request has so many pairs that they are to be sorted by their shards.
+/// Returns true if a request has so many pairs that they must be sorted by shard.
 #[inline]
 pub(super) fn is_to_be_sorted(command: &Command, args: &Args<'_>) -> bool {
     args.len() > ARGUMENTS_MAX && command.has(Flag::Pairs) && !args.len().is_multiple_of(2)
 }
 
 impl Session {
-    /// Runs a request of very many keys that writes. Gives the time for which it ran.
+    /// Runs a write of very many keys. Returns the time for which it ran.
     pub(super) async fn write_many(
         &mut self,
         worker: &Rc<Worker>,
@@ -70,7 +71,7 @@ impl Session {
         }
     }
 
-    /// Removes the keys of a request, some at a time. Gives the time for which it ran.
+    /// Removes the keys of a request in parts. Returns the time for which it ran.
     async fn remove_by_parts(
         &mut self,
         worker: &Rc<Worker>,
@@ -78,7 +79,7 @@ impl Session {
         args: &Args<'_>,
         output: &mut Output,
     ) -> Duration {
-        // First of all: to take in so long a request was a turn.
+        // Yields first: decoding such a long request was a turn.
         yield_now().await;
         let mut pace = GatherPace::begin();
         let by_shard = by_shard(worker, args, 1, &mut pace).await;
@@ -99,7 +100,7 @@ impl Session {
             match outcome {
                 Ok(count) => removed += count,
                 Err(error) => {
-                    // It was counted where it came up.
+                    // The error was counted where it arose.
                     Encoder::new(output, self.protocol).error(&error);
                     return took;
                 }
@@ -112,8 +113,8 @@ impl Session {
         took
     }
 
-    /// Puts the pairs of a request at one instant, in the order of their shards: each shard's table is visited once, not with
-    /// every key anew. A key that is given twice keeps its order. Gives the time for which it ran.
+    /// Puts the pairs of a request at one instant, in shard order: each shard's table is visited once instead of once
+    /// per key. Pairs with the same key keep their order. Returns the time for which it ran.
     async fn put_sorted(
         &mut self,
         worker: &Rc<Worker>,
@@ -121,11 +122,11 @@ impl Session {
         args: &Args<'_>,
         output: &mut Output,
     ) -> Duration {
-        // First of all: to take in so long a request was a turn.
+        // Yields first: decoding such a long request was a turn.
         yield_now().await;
         let mut pace = GatherPace::begin();
         let by_shard = by_shard(worker, args, 2, &mut pace).await;
-        // Copied in that order, too: to meet each argument in its place costs as much as to meet each shard anew.
+        // Also copied in that order: fetching scattered arguments costs as much as visiting scattered shards.
         let mut copied = is_copied(args).then(|| Words::with_capacity(args.len(), args.bytes_total()));
         let mut chosen = Selection::default();
         let mut add = |at: usize| match &mut copied {
@@ -146,7 +147,7 @@ impl Session {
         took + self.run_sorted(worker, put_sorted(&command), &sorted, output).await
     }
 
-    /// A future within itself has to lie elsewhere.
+    /// A recursive future must be boxed.
     fn run_sorted<'s>(
         &'s mut self,
         worker: &'s Rc<Worker>,
@@ -161,7 +162,8 @@ impl Session {
         })
     }
 
-    /// Removes the keys of one part. Gives how many were there, or what the client hears, and for how long it ran.
+    /// Removes the keys of one part. Returns how many existed, or the error for the client, and the time for which it
+    /// ran.
     async fn remove_part(
         &mut self,
         worker: &Rc<Worker>,
@@ -169,7 +171,7 @@ impl Session {
         args: &Args<'_>,
     ) -> (Result<i64, String>, Duration) {
         let mut output = Output::new();
-        // A future within itself has to lie elsewhere.
+        // A recursive future must be boxed.
         let removal: Pin<Box<dyn Future<Output = Took> + '_>> =
             Box::pin(self.run_until_done(worker, command, args, Suspend::Shards(Vec::new()), &mut output));
         let took = removal.await;
@@ -182,8 +184,8 @@ impl Session {
     }
 }
 
-/// Which arguments are keys of which shard, in the order of the request; every `step`-th from the first one on is a key. Shards
-/// that are still to be loaded are asked for.
+/// Returns the argument numbers of each shard's keys, in request order; every `step`-th argument from the first is a
+/// key. Asks for shards that are still to be loaded.
 async fn by_shard(worker: &Worker, args: &Args<'_>, step: usize, pace: &mut GatherPace) -> Vec<Vec<u32>> {
     let engine = &worker.engine;
     let mut by_shard = vec![Vec::new(); SHARDS];
@@ -199,12 +201,12 @@ async fn by_shard(worker: &Worker, args: &Args<'_>, step: usize, pace: &mut Gath
     by_shard
 }
 
-/// Whether a copy of a request takes neither much memory nor, of any argument, a while.
+/// Returns true if copying a request takes little memory and no argument takes long.
 fn is_copied(args: &Args<'_>) -> bool {
     args.bytes_total() <= COPIED_BYTES_MAX && args.iter().all(|argument| argument.len() <= COPIED_ARGUMENT_BYTES_MAX)
 }
 
-/// Makes a request of the next few keys.
+/// Selects the next few keys as a request.
 fn choose(part: &mut Selection, keys: &mut impl Iterator<Item = usize>, args: &Args<'_>) {
     part.clear();
     part.push(args, 0);

@@ -1,45 +1,46 @@
-//! Passwords: what a session owes before it has given one, and what becomes of wrong ones.
+//! Passwords: authentication state of a session, and the treatment of wrong passwords.
 
 use super::Session;
 use crate::auth_failures::delay_ms;
 use base::Ms;
 use wire::resp::Limits;
 
-/// So many wrong passwords end a connection.
+/// Wrong passwords after which a connection is closed.
 const FAILURES_MAX: u8 = 10;
 
-/// How the last passwords of a session went.
+/// The outcome of a session's latest passwords.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Passwords {
-    /// Wrong ones of this connection.
+    /// Wrong passwords of this connection.
     failures: u8,
-    /// The wait before its next answer.
+    /// The delay before its next answer.
     pub(super) delay: Option<AuthDelay>,
 }
 
-/// A wait before the answer to a password.
+/// A delay before the answer to a password.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AuthDelay {
     /// Milliseconds.
     pub ms: u16,
-    /// Wrong passwords of the same network of late.
+    /// Recent wrong passwords from the same network.
     pub failures: u16,
-    /// The password that is to be answered was wrong.
+    /// The password to be answered was wrong.
     pub is_denied: bool,
 }
 
 impl Session {
-    /// Whether it has still to give a password.
+    /// Returns true if it has still to give a password.
     pub fn is_locked(&self) -> bool {
         !self.authenticated
     }
 
-    /// The wait that is due before anything in the output is written: the answer to a password is in it. Only once.
+    /// Takes the delay due before anything in the output is written, which includes the answer to a password. Returns
+    /// it only once.
     pub fn take_auth_delay(&mut self) -> Option<AuthDelay> {
         self.passwords.delay.take()
     }
 
-    /// Lets `user` in if any of `passwords` is the right one; whether it is.
+    /// Authenticates `user` if any of `passwords` is right. Returns true if so.
     pub(super) fn try_passwords(&mut self, user: &[u8], passwords: &[&[u8]]) -> bool {
         let settings = self.worker.settings();
         let fits = |password: &&[u8]| settings.requirepass.as_ref().is_none_or(|secret| secret.matches(password));
@@ -51,7 +52,7 @@ impl Session {
         } else {
             engine.auth_failures.add(&self.client, now)
         };
-        // Where nothing is secret there is nothing to guess.
+        // Without a password there is nothing to guess.
         let ms: Ms = if settings.requirepass.is_some() { delay_ms(failures) } else { 0 };
         if ms > 0 {
             let failures = failures.min(u32::from(u16::MAX)) as u16;
@@ -72,7 +73,7 @@ impl Session {
         self.worker.engine.clients.note_unlocked(&self.client);
     }
 
-    /// RESET: a password is owed anew, if there is one.
+    /// RESET: requires the password again, if there is one.
     pub(super) fn lock_again(&mut self) {
         let engine = &self.worker.engine;
         self.authenticated = self.worker.settings().requirepass.is_none();

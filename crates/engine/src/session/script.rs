@@ -1,8 +1,9 @@
 //! EVAL, FCALL and their kin: a script or a function as a command of a tx, alone or inside EXEC.
 //!
-//! A script is tried where its request is: most are short. One that has run for [`IN_PLACE_US_MAX`] there is undone, and runs
-//! on its worker's script runner, where it can rest; from then on it begins there. A command that needs a shard which is not held takes
-//! it, if it is free; else the whole tx is undone and run again with that shard, on the script runner, in the end under the gate.
+//! A script is first tried in place: most are short. One that has run for [`IN_PLACE_US_MAX`] is undone and rerun on
+//! its worker's script runner, where it can be suspended; its retries also begin there. A command that needs an unheld
+//! shard takes it if it is free; otherwise the whole tx is undone and rerun with that shard, on the script runner, and
+//! finally under the gate.
 
 use super::attempt::Attempt;
 use super::lock_retention::LockRetention;
@@ -28,10 +29,10 @@ use wire::client::Value;
 use wire::resp::Protocol;
 use wire::{Args, Output, Reply, ReplyValue};
 
-/// For so long a script runs in place, in microseconds.
+/// Microseconds for which a script runs in place.
 const IN_PLACE_US_MAX: u64 = 500;
 
-/// A job as the script runner runs it.
+/// A job run by the script runner.
 pub(crate) struct Scripted<'a> {
     pub(crate) yielder: Rc<Yielder>,
     pub(crate) command: Command,
@@ -39,7 +40,7 @@ pub(crate) struct Scripted<'a> {
     pub(crate) gated: bool,
 }
 
-/// A script or function under way, and what it may do.
+/// A running script or function, and what it may do.
 pub(super) struct Called<'a> {
     pub(super) command: Command,
     pub(super) name: &'a str,
@@ -50,31 +51,31 @@ pub(super) struct Called<'a> {
     pub(super) gated: bool,
 }
 
-/// Why a script comes to no end of its own.
+/// Why a script was cut short.
 pub(super) enum Cut {
     NotNow(Suspend),
     Killed,
     TooLong,
 }
 
-/// Whether a command is run by a machine.
+/// Returns true if a command is run by a Lua machine.
 pub(super) fn is_scripted(command: &Command) -> bool {
     matches!(command.run, Run::Engine(Verb::Eval | Verb::ScriptLoad | Verb::Library))
 }
 
-/// Whether a command runs a script or a function.
+/// Returns true if a command runs a script or a function.
 pub(super) fn is_run_by_lua(command: &Command) -> bool {
     matches!(command.run, Run::Engine(Verb::Eval))
 }
 
-/// Whether a command is tried in place before it is brought to the script runner. Not a function: its library may keep what it has
-/// counted, however often it is undone.
+/// Returns true if a command is tried in place before it goes to the script runner. A function is not: its library may
+/// keep counts that undoing cannot reset.
 pub(super) fn is_tried_in_place(command: &Command) -> bool {
     is_run_by_lua(command) && !command.calls_function()
 }
 
 impl Session {
-    /// Whether a request runs on the script runner.
+    /// Returns true if a request runs on the script runner.
     pub(super) fn needs_runner(&self, command: &Command) -> bool {
         let is_exec = matches!(command.run, Run::Engine(Verb::Exec));
         is_scripted(command)
@@ -82,7 +83,7 @@ impl Session {
                 && self.multi.as_ref().is_some_and(|multi| multi.queue.iter().any(|(command, _)| is_scripted(command)))
     }
 
-    /// Runs a request on the script runner, as far as it goes at once.
+    /// Runs a request on the script runner as far as it goes at once.
     pub(super) fn begin_script(
         &mut self,
         needs: RetryState,
@@ -116,7 +117,7 @@ impl Session {
         }
     }
 
-    /// What stands here while the session itself is on the script runner: only what its connection asks of it.
+    /// Creates a stand-in for the time the session is on the script runner: it has only what its connection needs.
     fn stand_in(&self) -> Self {
         let mut stand_in = Self::new(self.worker.clone(), self.client.clone());
         stand_in.is_stand_in = true;
@@ -127,7 +128,7 @@ impl Session {
         stand_in
     }
 
-    /// The session comes back from the script runner.
+    /// Takes the session back from the script runner.
     pub(super) fn take_back(&mut self, job: ScriptJob, output: &mut Output) -> (RetryState, Result<(), Suspend>) {
         let ScriptJob { session, request, needs, output: mut told, result, .. } = job;
         let stand_in = std::mem::replace(self, session);
@@ -139,7 +140,7 @@ impl Session {
         (needs, result)
     }
 
-    /// On the script runner: runs a request, inside the gate or with the gate up.
+    /// Runs a request on the script runner, inside the gate or with the gate up.
     pub(crate) fn run_scripted(
         &mut self,
         scripted: &Scripted<'_>,
@@ -276,7 +277,7 @@ impl Session {
         self.run_code(worker, code, keys_count, &called, tx, reply)
     }
 
-    /// Has a script wait for the end of CLIENT PAUSE WRITE, unless it says that it only reads.
+    /// Makes a script wait for the end of CLIENT PAUSE WRITE, unless it is declared read-only.
     fn wait_if_it_writes(&mut self, worker: &Worker, reads_only: bool, tx: &Tx<'_>) -> Ran {
         if reads_only || worker.engine.pause.holds(true, || tx.now()).is_none() {
             return Ok(());
@@ -285,7 +286,7 @@ impl Session {
         Err(Failure::Nothing)
     }
 
-    /// Runs a script or a function; one that tells of errors counts as failed.
+    /// Runs a script or a function; one that returns an error counts as failed.
     fn run_code(
         &mut self,
         worker: &Rc<Worker>,
@@ -311,7 +312,7 @@ impl Session {
         Ok(())
     }
 
-    /// A script by its source, which is compiled if it is not known yet.
+    /// Finds a script by its source, or compiles it.
     fn known_or_compiled(&self, worker: &Rc<Worker>, source: &[u8], is_loaded: bool) -> Result<Script, Failure> {
         let name = lua::name_of(source);
         let scripts = &worker.engine.scripts;
@@ -332,7 +333,7 @@ impl Session {
         }
     }
 
-    /// Runs a task to its end, slice by slice.
+    /// Runs a task to completion, slice by slice.
     fn run_task(
         &mut self,
         worker: &Rc<Worker>,
@@ -362,8 +363,8 @@ impl Session {
         }
     }
 
-    /// Has the machine do what it is told, slice by slice, to its end or until `limit` is over. Why it was cut short, if it
-    /// was, and what came of it.
+    /// Runs the machine's task slice by slice, to completion or until `limit` has passed. Returns why it was cut short,
+    /// if it was, and its result.
     pub(super) fn drive(
         &mut self,
         worker: &Rc<Worker>,
@@ -424,7 +425,7 @@ impl Session {
         (cut, outcome)
     }
 
-    /// redis.call: the reply, errors included, or what is lacking for it; and when it ended, if it ran.
+    /// redis.call: returns the reply, errors included, or the missing requirement; and when it ended, if it ran.
     fn call(
         &mut self,
         worker: &Rc<Worker>,
@@ -487,14 +488,14 @@ impl Session {
         }
     }
 
-    /// A call that came to nothing, counted.
+    /// Counts a rejected call and returns its error.
     fn rejected(&self, worker: &Worker, command: Option<Command>, text: &str) -> Value {
         command.iter().for_each(|command| worker.counters().by_command[command.index()].rejected.add(1));
         self.note_error(worker, text);
         error(text)
     }
 
-    /// redis.log: at once, or once it is known that a script in place comes to its end.
+    /// redis.log: logs at once, or for a script in place once it is certain to complete.
     fn log(&mut self, worker: &Worker, level: u8, text: String) {
         match &mut self.outbox {
             Some(outbox) if self.yielder.is_none() => outbox.logged.push((level, text)),
@@ -502,7 +503,7 @@ impl Session {
         }
     }
 
-    /// Whether all is held that a command touches.
+    /// Checks that all shards a command touches are held.
     fn check_call(
         &self,
         worker: &Worker,
@@ -529,7 +530,7 @@ impl Session {
         {
             missing.push(keyspace::shard_of(engine.keyspace.hash(SCHEMAS)));
         }
-        // Where somebody waits for a key, all shards are to be known that serving him needs.
+        // If a client waits for a key, all shards that serving it needs must be known.
         let take = |shard: usize, tx: &mut Tx<'_>| tx.extend(shard) && !engine.hooks.any(shard);
         missing.retain(|shard| !(engine.loading.is_over() && take(*shard, tx)));
         if !missing.is_empty() {
@@ -546,20 +547,20 @@ impl Session {
         Ok(())
     }
 
-    /// Waits until the gate is down, or a script is busy.
+    /// Waits until the gate is down or a script is busy.
     pub async fn gate_open_or_busy(&self) {
         let _: Option<()> = self.worker.unless_busy(poll_fn(|context| self.poll_gate_open(context))).await;
     }
 }
 
-/// The error of a command that was run and whose reply does not fit the memory that is left for scripts.
+/// The error for a command that ran but whose reply exceeds the memory left for scripts.
 const REPLY_TOO_LONG: &str = "ERR the command was run, but its reply is longer than the memory that is left for scripts \
     (script-memory-max)";
 
-/// What is heard by who calls something that may write as if it only read.
+/// The error for calling, through a read-only command, something that may write.
 const NOT_A_READER: &str = "ERR Can not execute a script with write flag using *_ro command.";
 
-/// What `text` leads to, from the worker's memo if it has come before, else by `find`.
+/// Returns the result for `text` from the worker's memo, or else by `find`.
 fn remembered(
     worker: &Worker,
     by: By,
@@ -580,12 +581,12 @@ fn error(text: &str) -> Value {
     Value::Error(text.to_owned())
 }
 
-/// Whether a command counts as writing where only reading is allowed.
+/// Returns true if a command counts as writing where only reads are allowed.
 fn changes(command: &Command) -> bool {
     command.writes() || matches!(command.name, "PUBLISH" | "SPUBLISH")
 }
 
-/// The command of a call, or why it cannot be made, and of what command if there is one.
+/// Returns the command of a call, or why it cannot be made, and its command if there is one.
 fn callable(args: &Args<'_>) -> Result<Command, (Option<Command>, &'static str)> {
     const WRONG_COUNT: &str = "ERR Wrong number of args calling Redis command from script";
     match registry::find(args) {
@@ -599,7 +600,7 @@ fn callable(args: &Args<'_>) -> Result<Command, (Option<Command>, &'static str)>
     }
 }
 
-/// redis.acl_check_cmd: whoever is let in may do everything.
+/// redis.acl_check_cmd: every authenticated client may run everything.
 fn check(args: &Args<'_>) -> Value {
     match registry::find(args) {
         Lookup::Command(_) => Value::Boolean(true),

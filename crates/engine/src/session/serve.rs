@@ -1,5 +1,5 @@
-//! Serving blocked clients in a writer's hands: inside its locks and its frame, in order of arrival, before anybody
-//! else sees the element.
+//! Serving blocked clients from within a writer's tx: inside its locks and its frame, in order of arrival, before any
+//! other client sees the element.
 
 use super::Session;
 use super::attempt::{SHARDS_MAX, Served};
@@ -19,16 +19,16 @@ use wire::resp::Encoder;
 use wire::{Args, Output};
 
 impl Session {
-    /// [`serve_blocked`], by a session.
+    /// Calls [`serve_blocked`] for a session.
     pub(super) fn serve_blocked(&self, worker: &Worker, tx: &mut Tx<'_>, served: &mut Served) -> Result<(), Suspend> {
         serve_blocked(&worker.engine, tx, served)
     }
 }
 
-/// Serves whoever waits for a key that this tx has fed, and for what serving them feeds in turn.
+/// Serves clients blocked on keys that this tx has fed, and on keys that serving them feeds in turn.
 ///
 /// # Errors
-/// What the tx lacks for it: it is to be abandoned and run again with that.
+/// Returns the missing requirement: the tx must be abandoned and rerun with it.
 pub(crate) fn serve_blocked(engine: &Engine, tx: &mut Tx<'_>, served: &mut Served) -> Result<(), Suspend> {
     let mut done = 0;
     while done < tx.log().mark() {
@@ -41,7 +41,7 @@ pub(crate) fn serve_blocked(engine: &Engine, tx: &mut Tx<'_>, served: &mut Serve
                 if serve_one(tx, &waiter, database, &key, served)? {
                     continue;
                 }
-                // One behind may have to know when something falls due.
+                // A waiter further back may need to know when a message falls due.
                 if !waiter.is_watchful() && tx.is_queue(&key) {
                     line.find(|waiter| waiter.is_watchful()).into_iter().for_each(|waiter| waiter.look());
                 }
@@ -52,10 +52,10 @@ pub(crate) fn serve_blocked(engine: &Engine, tx: &mut Tx<'_>, served: &mut Serve
     Ok(())
 }
 
-/// Serves whoever waits for what has fallen due under the keys of a request, before that looks at them.
+/// Serves clients that wait for due messages under the keys of a request, before the request looks at them.
 ///
 /// # Errors
-/// As [`serve_blocked`].
+/// See [`serve_blocked`].
 pub(super) fn serve_due(
     engine: &Engine,
     tx: &mut Tx<'_>,
@@ -83,8 +83,8 @@ pub(super) fn serve_due(
     Ok(())
 }
 
-/// Has what has fallen due ready under those keys of a request that somebody waits for, some of it at a time; whether there
-/// was any.
+/// Makes due messages ready, in batches, under keys of the request that have blocked waiters. Returns whether any were
+/// due.
 fn settle_waited(
     engine: &Engine,
     tx: &mut Tx<'_>,
@@ -117,7 +117,7 @@ fn settle_waited(
     Ok(is_any)
 }
 
-/// Keys that the records behind `mark` may have fed.
+/// Returns the keys that the records after `mark` may have fed.
 fn fed_keys(engine: &Engine, tx: &Tx<'_>, mark: usize) -> Vec<(u32, Vec<u8>)> {
     let map = engine.keyspace.map();
     let (mut fed, mut known) = (Vec::new(), HashSet::new());
@@ -142,8 +142,8 @@ fn fed_keys(engine: &Engine, tx: &Tx<'_>, mark: usize) -> Vec<(u32, Vec<u8>)> {
     fed
 }
 
-/// Runs a waiter's command; whether it was served (or no longer waits, or waits for another kind). `false`: there is nothing
-/// for it, nor for those behind it.
+/// Runs a waiter's command. Returns true if it was served, no longer waits, or waits for another type; `false` if there
+/// is nothing for it or for those behind it.
 fn serve_one(
     tx: &mut Tx<'_>,
     waiter: &Arc<Waiter>,
@@ -153,12 +153,12 @@ fn serve_one(
 ) -> Result<bool, Suspend> {
     let Run::Blocking { try_now, .. } = waiter.command.run else { unreachable!("only blocking commands wait") };
     let waits_for = waiter.command.group.value_type();
-    // What is read stays for those behind; and who reads as one of a group is told when that goes.
+    // A read leaves the entry for those behind; and a group reader is notified when the group is removed.
     let is_shared = waits_for == Some(ValueType::Stream);
     if !is_shared {
         let Some(kind) = tx.serve(database, key, |tx| tx.value_type(key)) else { return Ok(false) };
         if !waits_for.is_some_and(|waits_for| waits_for.is_taken_from(kind)) {
-            // It waits for another kind; somebody behind it may wait for this one.
+            // It waits for another type; a client behind it may wait for this one.
             return Ok(true);
         }
     }
@@ -209,7 +209,8 @@ fn missing_shards(tx: &Tx<'_>, waiter: &Waiter) -> Vec<usize> {
     missing
 }
 
-/// Takes a waiter that no longer waits off all its keys. Who is the first of a line now has to know when to look again.
+/// Removes a waiter that no longer waits from all its keys. The new first waiter of each line must learn when to look
+/// again.
 pub(super) fn take_off(worker: &Worker, waiter: &Arc<Waiter>) {
     let engine = &*worker.engine;
     waiter.for_each_key(|key, is_target| {

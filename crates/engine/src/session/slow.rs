@@ -1,7 +1,7 @@
-//! A request that has to wait: for a shard (which may still have to be loaded), for journal room, for the gate, for an
+//! A request that has to wait: for a shard (which may still be loading), for journal room, for the gate, for an
 //! element, for its own search of a big list, for time to pass.
 //!
-//! Nothing is held across an await: no lock, no borrow of the worker, no part in the gate.
+//! Nothing is held across an await: no lock, no borrow of the worker, no membership in the gate.
 
 use super::Session;
 use super::attempt::{Attempt, RetryState, SHARDS_MAX};
@@ -30,40 +30,40 @@ use values::long_string::PIECE_BYTES;
 use wire::resp::Encoder;
 use wire::{Args, Mark, Output, Reply};
 
-/// After so many rounds without all its shards a command goes under the gate.
+/// Rounds without all its shards after which a command runs under the gate.
 const ROUNDS_MAX: usize = 4;
-/// A script that has met keys whose shards it lacked so often runs under the gate.
+/// Reruns for missing shards after which a script runs under the gate.
 const RERUNS_MAX: usize = 3;
-/// What the client hears whose script is undone by a stop.
+/// The error for a client whose script is undone by a shutdown.
 const STOPPING: &str = "ERR the server stops: the script was undone";
-/// How much of a text is cut before others have their turn, in bytes: some 100 µs.
+/// Bytes of a text cut before others have their turn: some 100 µs.
 const CUT_STEP_BYTES: usize = 100 * PIECE_BYTES;
-/// How many shards a sweep asks for beyond the one that it waits for, at most.
+/// Maximum number of shards that a sweep asks for beyond the one it waits for.
 const AHEAD_MAX: usize = 16;
-/// How long a sweep or a search works before it lets others have their turn, in microseconds.
+/// Microseconds for which a sweep or a search works before others have their turn.
 const SWEEP_US_MAX: u128 = 500;
 
-/// For how long a request ran; how long it waited is not in it.
+/// How long a request ran, waiting excluded.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Took {
-    /// In the attempt that came to something, most of it under its locks.
+    /// In the attempt that succeeded, most of it under its locks.
     pub(super) held: Duration,
-    /// Before that, in clones, without a lock.
+    /// Before that, on clones, without a lock.
     pub(super) searched: Duration,
 }
 
 /// Why a search cannot look at a key at once.
 enum InTheWay {
-    /// Somebody has the gate up.
+    /// Another task holds the gate.
     Gate,
-    /// Somebody holds this shard, or it is still to be loaded.
+    /// This shard is held by another request or still to be loaded.
     Shard(usize),
-    /// The value of a key of this hash is still to be read.
+    /// The value of a key with this hash is still to be read.
     Unread(u64),
 }
 
-/// What attempts lacked, for as long as the request lives. Clones may turn out to be the last reference to a big list,
-/// so a thread that has time drops them.
+/// The needs found by earlier attempts, kept while the request lives. Clones may turn out to be the last reference to a
+/// big list, so a background thread drops them.
 struct Lent<'w> {
     needs: RetryState,
     worker: &'w Worker,
@@ -79,8 +79,8 @@ impl Drop for Lent<'_> {
 }
 
 impl RetryState {
-    /// Who stands in a line hears there of the end of his time: he stays, and looks again soon, where others wait for what
-    /// somebody holds.
+    /// Turns other obstacles into a wait for a client that already stands in a line: it keeps its place and looks again
+    /// soon. Its timeout still applies there.
     fn keep_place(&mut self, worker: &Worker, why: Suspend) -> Suspend {
         let waits_for_room = matches!(why, Suspend::Room(bytes) if bytes <= self.room_bytes);
         let began_before = self.room_wait.take();
@@ -97,12 +97,12 @@ impl RetryState {
         Suspend::StillWaiting { look_again_ms: Some(worker.engine.clock.now() + in_ms) }
     }
 
-    /// Whether it waits while a script is busy: as its command says, and who stands in a line stays there.
+    /// Returns true if it waits while a script is busy: if its command allows that, or if it stands in a line.
     fn is_patient(&self, command: &Command) -> bool {
         self.wait.is_some() || command.has(Flag::AllowBusy)
     }
 
-    /// The wait that has begun, or goes on.
+    /// Returns the wait that has begun or continues.
     fn waiting(&mut self, why: Suspend) -> ElementWait {
         match why {
             Suspend::Waiting(wait) => wait,
@@ -135,7 +135,7 @@ impl Session {
             let mut parked = None;
             let mut gated = false;
             match needs.keep_place(worker, why) {
-                // Neither a round nor a wait for a lock: nobody holds it.
+                // Neither a round nor a wait for a lock: nobody holds the shard.
                 Suspend::Unloaded(shard, want) => {
                     parked = Some(self.park(&worker.engine, shard, want).await);
                 }
@@ -176,7 +176,7 @@ impl Session {
                     met += usize::from(self.needs_runner(&command));
                     gated = needs.shards.len() > SHARDS_MAX || met > RERUNS_MAX;
                 }
-                // More than was asked for before: that may be had at once.
+                // More than was asked for before, so it may be available at once.
                 Suspend::Room(bytes) if bytes > needs.room_bytes => needs.room_bytes = bytes,
                 Suspend::Room(_) => wait_room(worker).await,
                 Suspend::LongStrings => {}
@@ -218,7 +218,7 @@ impl Session {
         }
     }
 
-    /// Works on clones, before the next attempt. Gives the time that took, and whether all is told.
+    /// Works on clones before the next attempt. Returns the time taken, and whether the reply is complete.
     async fn work_ahead(
         &mut self,
         worker: &Worker,
@@ -234,7 +234,7 @@ impl Session {
         }
     }
 
-    /// What is no attempt, or none any more. Gives the time for which it ran.
+    /// Runs a request that needs no further attempt. Returns the time for which it ran.
     async fn run_apart(
         &mut self,
         worker: &Rc<Worker>,
@@ -266,7 +266,8 @@ impl Session {
         }
     }
 
-    /// One more attempt, under the gate or not, and when it began; `None` if a script is busy before that.
+    /// Makes one more attempt, under the gate or not, and returns when it began; `None` if a script is busy before
+    /// that.
     #[expect(clippy::too_many_arguments, reason = "what a request that waits has beside it")]
     async fn try_again(
         &mut self,
@@ -303,7 +304,7 @@ impl Session {
             let attempt = Attempt { worker, needs, raised: None, now, is_outside: false };
             self.attempt(&attempt, &mut LockRetention::new(&worker.engine.keyspace), command, args, output)
         } else if needs.wait.is_some() {
-            // The gate is up, for a script perhaps: it keeps its place meanwhile.
+            // The gate is up, perhaps for a script, which keeps its place meanwhile.
             Err(Suspend::RunnerBusy)
         } else {
             unless_busy(worker, is_patient, gate_open(&worker.engine.gate)).await?;
@@ -319,7 +320,7 @@ impl Session {
         Took::default()
     }
 
-    /// Cuts the long texts of a request, in steps between which others have their turn.
+    /// Cuts the long texts of a request in steps, between which others have their turn.
     async fn cut(&self, command: &Command, args: &Args<'_>) -> PrebuiltStrings {
         let mut cuts = PrebuiltStrings::default();
         for argument in self.long_texts(command, args) {
@@ -353,8 +354,8 @@ impl Session {
         }
     }
 
-    /// Waits until it is served, or its time is up, which `ends` says from the first wait on; whether it is to look again by
-    /// itself instead, from its place in the line: what it finds then was not there before.
+    /// Waits until it is served or its time is up; `ends` is set at the first wait. Returns true if it must look again
+    /// by itself, from its place in the line: it may find something that was not there before.
     async fn wait_blocked(
         &mut self,
         worker: &Worker,
@@ -396,7 +397,7 @@ impl Session {
         false
     }
 
-    /// Walks over all shards, one at a time. Gives the time for which it ran.
+    /// Sweeps over all shards, one at a time. Returns the time for which it ran.
     async fn sweep(&mut self, worker: &Rc<Worker>, command: Command, args: &Args<'_>, output: &mut Output) -> Duration {
         let Run::Sweep(begin) = command.run else { unreachable!("asked for a sweep") };
         let mark = output.mark();
@@ -412,7 +413,7 @@ impl Session {
         took
     }
 
-    /// Has a sweep visit the shards. Gives the time for which it ran.
+    /// Lets a sweep visit the shards. Returns the time for which it ran.
     pub(super) async fn walk(&self, worker: &Worker, sweep: &mut dyn commands::Sweep) -> Duration {
         let (mut took, mut began) = (Duration::ZERO, Instant::now());
         let mut next = Some(sweep.first_shard());
@@ -432,7 +433,7 @@ impl Session {
         took + began.elapsed()
     }
 
-    /// Ends the reply of what has looked at keys anywhere.
+    /// Completes the reply of a command that has looked at keys anywhere.
     pub(super) fn end_walk(
         &mut self,
         worker: &Worker,
@@ -444,7 +445,7 @@ impl Session {
         if let Err(failure) = result {
             return self.fail(worker, Some(command), &failure, output);
         }
-        // What it has seen lies anywhere: it waits for all.
+        // The keys it has seen may be anywhere, so it waits for all frames.
         if let Some(journal) = &worker.engine.journal {
             let seen = journal.next();
             self.saw(seen);
@@ -452,7 +453,7 @@ impl Session {
         }
     }
 
-    /// Visits a shard, of which it asks for so many `ahead` more if it is still to be loaded.
+    /// Visits a shard; if it is still to be loaded, asks for `ahead` more.
     pub(super) async fn visit(
         &self,
         worker: &Worker,
@@ -495,7 +496,7 @@ impl Session {
             if engine.keyspace.shard(shard).is_shut() {
                 engine.loading.want(shard);
                 (shard + 1..SHARDS).take(*ahead).for_each(|shard| engine.loading.want(shard));
-                // Whoever has waited for some will want more.
+                // A sweep that has waited for some shards will want more.
                 *ahead = (2 * *ahead + 1).min(AHEAD_MAX);
             }
             let parked = self.park(engine, shard, Want::Read).await;
@@ -504,32 +505,32 @@ impl Session {
         }
     }
 
-    /// Parks at a shard, during which the client counts as waiting if it is still to be loaded.
+    /// Parks at a shard. The client counts as waiting while the shard is still to be loaded.
     pub(super) async fn park<'e>(&self, engine: &'e Engine, shard: usize, want: Want) -> Parked<'e, ShardState> {
         let _early = engine.keyspace.shard(shard).is_shut().then(|| self.client.wait_early());
         park(engine, shard, want).await
     }
 
-    /// Waits for the values of keys of this hash, during which the client counts as waiting.
+    /// Waits for the values of keys with this hash. The client counts as waiting meanwhile.
     pub(super) async fn read(&self, engine: &Engine, hash: u64) {
         let _early = self.client.wait_early();
         read(engine, hash).await;
     }
 
-    /// Whether a sweep does without the contents of a shard that is still to be loaded.
+    /// Returns true if a sweep does not need the contents of a shard that is still to be loaded.
     fn pass(&self, engine: &Engine, sweep: &mut dyn commands::Sweep, shard: usize) -> bool {
         let known = engine.loading.known(shard, engine.keyspace.map().table(self.database));
         sweep.pass(shard, known.keys, known.is_changed)
     }
 
-    /// Works on clones, in turns. Gives the time that took.
+    /// Works on clones in turns. Returns the time taken.
     async fn search(&mut self, worker: &Worker, needs: &mut RetryState, wanted: JobRequest) -> Duration {
         if let Some(earlier) = needs.jobs.begin(wanted) {
             worker.engine.deferred_drop.free(Box::new(earlier));
         }
         let mut took = Duration::ZERO;
         loop {
-            // First of all: the attempt was a turn.
+            // Yields first: the attempt was a turn.
             yield_now().await;
             let began = Instant::now();
             let mut is_over = false;
@@ -554,7 +555,7 @@ impl Session {
         }
     }
 
-    /// Shows a search the key that it wants, under the lock of its shard alone.
+    /// Shows a search the key it wants, under the lock of its shard alone.
     fn show(&mut self, worker: &Worker, searches: &mut OffLockJobs) -> Result<(), InTheWay> {
         let engine = &*worker.engine;
         let Some(key) = searches.wants() else { return Ok(()) };
@@ -625,7 +626,7 @@ impl Session {
         }
     }
 
-    /// WAITAOF, of what the connection has written so far.
+    /// WAITAOF, for everything the connection has written so far.
     async fn wait_disk(&mut self, worker: &Worker, args: &Args<'_>, output: &mut Output) -> Result<(), Failure> {
         let (waits_here, waits_there, timeout_ms) = commands::wait_arguments(args)?;
         if waits_here && worker.engine.journal.is_none() {
@@ -637,7 +638,7 @@ impl Session {
             if sleep.as_mut().is_some_and(|sleep| sleep.as_mut().poll(context).is_ready()) {
                 return Poll::Ready(());
             }
-            // No replica ever has it.
+            // There are no replicas, so this never completes.
             if waits_there {
                 return Poll::Pending;
             }
@@ -647,7 +648,7 @@ impl Session {
         self.tell_disk(worker, args, &mut Encoder::new(output, self.protocol))
     }
 
-    /// What WAITAOF replies: whether the disk has what the connection has written.
+    /// Writes the reply of WAITAOF: whether the connection's writes are on disk.
     pub(super) fn tell_disk(&self, worker: &Worker, args: &Args<'_>, reply: &mut dyn Reply) -> Result<(), Failure> {
         let (waits_here, ..) = commands::wait_arguments(args)?;
         let is_durable = match &worker.engine.journal {
@@ -663,7 +664,7 @@ impl Session {
 
     async fn pause(&self, worker: &Worker, args: &Args<'_>) -> Result<(), Failure> {
         let (span_ms, writes_only) = commands::pause_arguments(args)?;
-        // Under the gate only to set the flag: nothing that was running goes on after it.
+        // The gate is up only while the flag is set: nothing that ran before continues after it.
         let _raised = raise(worker).await;
         let until_ms = worker.engine.clock.now().saturating_add(span_ms);
         worker.engine.pause.begin(until_ms, writes_only);
@@ -688,20 +689,20 @@ impl Session {
     }
 }
 
-/// After so long one who stands in a line looks again if what he wanted to look at was held by another request.
+/// Delay before a waiter retries when another request held its shard.
 const HELD_MS: base::Ms = 2;
-/// Likewise, if clients are paused or a script has all.
+/// Delay before a waiter retries when clients are paused or a script is busy.
 const PAUSED_MS: base::Ms = 20;
 
-/// When the time of a blocked command is up; `None`: never.
+/// When the timeout of a blocked command ends; `None`: never.
 struct Ends(Option<Sleep>);
 
-/// `waiting`, or `None` once a script is busy, for who has no patience with it.
+/// Awaits `waiting`; if not `is_patient`, returns `None` once a script is busy.
 async fn unless_busy<R>(worker: &Worker, is_patient: bool, waiting: impl Future<Output = R>) -> Option<R> {
     if is_patient { Some(waiting.await) } else { worker.unless_busy(waiting).await }
 }
 
-/// Waits for scripts on the script runner, or helps with the order of names.
+/// Waits for scripts on the script runner, or helps to update the order of names.
 async fn wait_turn(worker: &Worker, why: &Suspend) {
     match why {
         Suspend::Behind => worker.help_order().await,
@@ -724,7 +725,7 @@ async fn wait_room(worker: &Worker) {
     .await;
 }
 
-/// Room may come between a refusal and the registration: then nobody wakes the waiter, and it looks again by itself.
+/// Room may appear between a refusal and the registration: then nobody wakes the waiter, so it retries by itself.
 const ROOM_MS: base::Ms = 5;
 
 const NO_JOURNAL: Failure = Failure::Text(std::borrow::Cow::Borrowed(

@@ -1,4 +1,5 @@
-//! A command that touches very much: run speculatively on another thread while nothing is held, then committed under its locks.
+//! A command that touches very much: run speculatively on another thread, holding nothing, then committed under its
+//! locks.
 //!
 //! ```text
 //! attempt: much to do --> Suspend::Speculate(snapshot) --> Offload pool: the command on clones --.
@@ -21,17 +22,17 @@ use std::time::Duration;
 use wire::resp::{Encoder, Protocol};
 use wire::{Args, Output};
 
-/// Requests with more arguments run speculatively: the handlers of many commands do something for each.
+/// Requests with more arguments run speculatively: many handlers do work per argument.
 pub(super) const ARGUMENTS_MAX: usize = 1024;
-/// Keys that a command has which runs speculatively, at most: cloning what they hold is little then.
+/// Maximum number of keys of a command that runs speculatively: cloning this many values is cheap.
 const KEYS_MAX: usize = 64;
-/// So often a command runs speculatively before it is done under its locks.
+/// Speculative runs of a command before it is run under its locks.
 const TRIES_MAX: u32 = 2;
 
-/// So much of a request is copied in a turn, in bytes: a few hundred microseconds where memory is fresh.
+/// Bytes of a request copied per turn: a few hundred microseconds where memory is fresh.
 const COPIED_BYTES: usize = 512 << 10;
 
-/// What a speculative run came to.
+/// The result of a speculative run.
 pub(crate) struct SpeculativeResult {
     speculation: Speculation,
     outcome: Outcome,
@@ -39,7 +40,7 @@ pub(crate) struct SpeculativeResult {
     took: Duration,
 }
 
-/// Whether a command may run speculatively (once more).
+/// Returns true if a command may run speculatively (again).
 fn may_speculate(needs: &RetryState, command: &Command, args: &Args<'_>) -> bool {
     let mut keys_count = 0;
     command.for_each_key(args, |_, _| keys_count += 1);
@@ -47,7 +48,7 @@ fn may_speculate(needs: &RetryState, command: &Command, args: &Args<'_>) -> bool
 }
 
 impl Session {
-    /// Does what ran speculatively, or what has too many arguments to be done at once, under the locks.
+    /// Commits a speculative result, or runs a command with very many arguments under the locks.
     #[cold]
     pub(super) fn apply_speculation(
         &self,
@@ -75,7 +76,7 @@ impl Session {
         handler(tx, args, &mut Encoder::new(output, self.protocol))
     }
 
-    /// What a command is to run speculatively on, whose shards the tx holds. One that only reads has seen it then.
+    /// Takes the snapshot for a speculative run; the tx holds its shards. A read has then seen the snapshot's state.
     pub(super) fn snapshot(
         &mut self,
         worker: &Worker,
@@ -92,7 +93,7 @@ impl Session {
         Box::new(tx.snapshot(keys.into_iter()))
     }
 
-    /// Runs speculatively a command; a reader's reply is told then, and that was all.
+    /// Runs a command speculatively; a read replies at once and is complete.
     pub(super) async fn speculate(
         &mut self,
         worker: &Worker,
@@ -102,7 +103,7 @@ impl Session {
         output: &mut Output,
     ) -> (Duration, bool) {
         let mut copying = args.copying();
-        // First of all: the attempt was a turn.
+        // Yields first: the attempt was a turn.
         yield_now().await;
         while !copying.step(COPIED_BYTES) {
             yield_now().await;
@@ -124,7 +125,7 @@ impl Session {
         let performance = worker.engine.offload.run(job).await;
         let took = performance.took;
         needs.speculations += 1;
-        // Where events are told, keys that it has looked for in vain are told of by its tx.
+        // If events are on, the tx itself reports keys that were looked up in vain.
         let waits = matches!(performance.outcome, Err(Failure::Nothing));
         if !command.writes() && !waits && !worker.engine.tells_events() {
             self.tell_read(worker, command, performance, output);
@@ -135,7 +136,7 @@ impl Session {
         (took, false)
     }
 
-    /// Tells what a reader found in clones.
+    /// Writes the reply of a read on clones.
     fn tell_read(
         &mut self,
         worker: &Worker,
@@ -155,7 +156,7 @@ impl Session {
     }
 }
 
-/// Runs speculatively a command on the thread that calls.
+/// Runs a command speculatively on the calling thread.
 fn perform(
     snapshot: Snapshot,
     command: Command,

@@ -1,4 +1,4 @@
-//! Why a request waits: what an attempt lacked, which the wait is to bring.
+//! Why a request waits: the missing requirement of an attempt.
 
 use super::element_wait::ElementWait;
 use crate::script::runner::ScriptTicket;
@@ -7,59 +7,59 @@ use keyspace::{Abandon, JobRequest, Snapshot};
 use std::rc::Rc;
 use sync::lock::Want;
 
-/// Why an attempt came to nothing; nothing has changed.
+/// Why an attempt failed; nothing has changed.
 pub(crate) enum Suspend {
-    /// Somebody else holds this shard.
+    /// Another request holds this shard.
     Locked(usize, Want),
     /// This shard is still to be loaded.
     Unloaded(usize, Want),
-    /// The value of a key of this hash is still to be read.
+    /// The value of a key with this hash is still to be read.
     Unread(u64),
     /// All shards are needed, and some are still to be loaded.
     Loading,
-    /// The journal has no room for so many bytes yet.
+    /// The journal does not yet have room for this many bytes.
     Room(u64),
     /// These shards are needed too.
     Shards(Vec<usize>),
     /// A big list is to be searched without its lock.
     Search(Box<JobRequest>),
-    /// It touches so much that it is to run speculatively on this.
+    /// It touches so much that it is to run speculatively on this snapshot.
     Speculate(Box<Snapshot>),
     /// It can only run under the gate.
     Gate,
     /// CLIENT PAUSE, perhaps of writes alone.
     Paused {
-        /// It writes.
+        /// Whether the command writes.
         writes: bool,
     },
-    /// It is to wait for so many milliseconds first.
+    /// It first waits for this many milliseconds.
     Delayed(Ms),
-    /// It is to help with the order of names before it writes.
+    /// It must help to update the order of names before it writes.
     Behind,
-    /// It is blocked now, and hangs off its keys.
+    /// It is now blocked and registered at its keys.
     Waiting(ElementWait),
-    /// It has looked again and is still to wait, in its place.
+    /// It has retried and keeps waiting, in its place.
     StillWaiting {
-        /// When it is to look once more.
+        /// When it retries next.
         look_again_ms: Option<Ms>,
     },
-    /// Texts are to be cut that are too long for a turn.
+    /// It has texts that take longer than a turn to cut.
     LongStrings,
-    /// It walks over all shards.
+    /// It sweeps over all shards.
     Sweep,
-    /// It goes through names in their order.
+    /// It walks names in order.
     Range,
-    /// It has very many keys: they are looked at, or removed, some at a time, or sorted before they are put.
+    /// It has very many keys: they are looked at or removed in parts, or sorted before they are put.
     ManyKeys,
-    /// It does very much of the connection or the server.
+    /// It does a lot of work on the connection or the server.
     Parts,
-    /// Only the engine can do it, and not at once.
+    /// Only the engine can run it, and not at once.
     Verb,
-    /// A script rests on this worker's script runner.
+    /// A script is suspended on this worker's script runner.
     RunnerBusy,
-    /// It is a script that rests there.
+    /// It is the script suspended there.
     Script(Rc<ScriptTicket>),
-    /// The server stops.
+    /// The server is stopping.
     Stopping,
 }
 

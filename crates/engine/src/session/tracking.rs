@@ -1,7 +1,7 @@
-//! A session's part in client-side caching: noting what it has read, hearing of changes.
+//! A session's part in client-side caching: recording its reads and receiving invalidations.
 //!
-//! A push about a key that came before its reader held the shard is told before the reply, one that came after it behind:
-//! so a client that drops what it is told of, and keeps what it is shown, never keeps what is old.
+//! An invalidation posted before its reader held the shard is sent before the reply; a later one follows the reply. So
+//! a client that drops what is invalidated, and keeps what replies contain, never keeps stale data.
 
 use super::Session;
 use super::messages::{OUTPUT_BYTES_MAX, is_lost};
@@ -23,17 +23,17 @@ pub(super) struct Tracking {
     no_loop: bool,
     redirect: u64,
     when: TrackWhen,
-    /// CLIENT CACHING: the next request does otherwise than most.
+    /// CLIENT CACHING: the next request deviates from the default.
     is_caching_said: bool,
     prefixes: BTreeSet<Vec<u8>>,
-    /// How many pushes had come when the latest reply saw its keys.
+    /// The number of pushes posted when the latest reply saw its keys.
     heard: u64,
-    /// What an EXEC under way has read and not changed since.
+    /// Keys that a running EXEC has read and not changed since.
     read: BTreeSet<Box<[u8]>>,
 }
 
 impl Session {
-    /// CLIENT TRACKING ON, or CLIENT CACHING: both are checked by now.
+    /// CLIENT TRACKING ON, or CLIENT CACHING: both have been checked.
     pub(super) fn begin_tracking(&mut self, asked: commands::Tracking) {
         let engine = &self.worker.engine;
         let tracked = Tracked {
@@ -67,7 +67,7 @@ impl Session {
         self.client.tracking.set(false, false, 0);
     }
 
-    /// How it tracks, as it would be asked for.
+    /// Returns its tracking state in the form of a request for it.
     pub(super) fn tracking_state(&self) -> Option<commands::Tracking> {
         self.tracking.as_ref().map(|tracking| commands::Tracking {
             redirect: tracking.redirect,
@@ -80,7 +80,7 @@ impl Session {
         })
     }
 
-    /// Tracks as before an EXEC that came to nothing.
+    /// Restores the tracking state from before an abandoned EXEC.
     pub(super) fn restore_tracking(&mut self, before: Option<commands::Tracking>) {
         if self.tracking_state() != before {
             self.untrack();
@@ -88,7 +88,7 @@ impl Session {
         }
     }
 
-    /// Notes what a command has read, whose shards are held still.
+    /// Records the keys that a command has read, whose shards are still held.
     #[inline]
     pub(super) fn note_read(&mut self, worker: &Worker, command: &Command, args: &Args<'_>) {
         if self.tracking.is_none() {
@@ -104,7 +104,7 @@ impl Session {
         }
     }
 
-    /// As [`Session::note_read`], of keys of one shard that a gathering command looks at.
+    /// Like [`Session::note_read`], for keys of one shard that a gathering command looks at.
     pub(super) fn note_looked<'a>(&self, worker: &Worker, shard: usize, keys: impl Iterator<Item = &'a [u8]>) {
         if self.remembers() {
             keys.for_each(|key| worker.engine.tracker.remember(shard, key, self.client.id));
@@ -123,14 +123,14 @@ impl Session {
         told
     }
 
-    /// What the next reply shows is as of now.
+    /// Notes that the next reply shows data as of now.
     pub(super) fn note_heard(&mut self) {
         if let Some(tracking) = &mut self.tracking {
             tracking.heard = self.client.pushes.count();
         }
     }
 
-    /// Whether what is read now is remembered.
+    /// Returns true if current reads are remembered.
     fn remembers(&self) -> bool {
         self.tracking.as_ref().is_some_and(|tracking| {
             !tracking.is_broadcast
@@ -142,7 +142,7 @@ impl Session {
         })
     }
 
-    /// Tells everybody what a tx of this session has changed, by a request of its client or on its way.
+    /// Sends tracking clients the changes of a tx of this session, made by a request of its client or as a side effect.
     pub(super) fn tell_changes(&mut self, worker: &Worker, tx: &Tx<'_>, stamp: &Arc<Stamp>, is_own: bool) {
         let mut told = self.told(worker);
         let by = if is_own { self.client.id } else { 0 };
@@ -150,12 +150,12 @@ impl Session {
         self.own_pushes.append(&mut told.own);
     }
 
-    /// An EXEC begins, perhaps once more.
+    /// Begins the reads of an EXEC, perhaps a repeated one.
     pub(super) fn begin_reads(&mut self) {
         self.tracking.iter_mut().for_each(|tracking| tracking.read.clear());
     }
 
-    /// As [`Session::note_read`], of a command of an EXEC, which has changed what the log has behind `mark`.
+    /// Like [`Session::note_read`], for a command of an EXEC whose changes are in the log after `mark`.
     #[inline]
     pub(super) fn note_command(
         &mut self,
@@ -174,12 +174,12 @@ impl Session {
         }
         if remembers {
             tracking.read.extend(keys_of(command, args));
-            // So that a change further on is told.
+            // So that a later change is reported.
             self.note_read(worker, command, args);
         }
     }
 
-    /// Remembers what an EXEC has read, once what it has changed has been told.
+    /// Remembers the reads of an EXEC, once its changes have been reported.
     pub(super) fn end_reads(&mut self, worker: &Worker) {
         let Some(tracking) = &mut self.tracking else { return };
         tracking.heard = self.client.pushes.count();
@@ -193,7 +193,7 @@ impl Session {
         }
     }
 
-    /// Takes pushes that came before number `end` into the output. Whether there are more than it takes at once.
+    /// Takes pushes posted before number `end` into the output. Returns true if there are more than it takes at once.
     pub(super) fn take_pushes(&mut self, end: u64, output: &mut Output) -> bool {
         let client = self.client.clone();
         while output.bytes_pending() < OUTPUT_BYTES_MAX {
@@ -211,13 +211,13 @@ impl Session {
         client.pushes.are_ready()
     }
 
-    /// In RESP2 only a connection that listens to messages is told anything, and only for others.
+    /// Writes a push. In RESP2 only a subscribed connection gets any, and only on behalf of others.
     fn write_push(&self, push: &Push, is_redirected: bool, output: &mut Output) {
         let is_resp3 = self.protocol == Protocol::Resp3;
         if let Push::Line(line) = push {
             if self.protocol == Protocol::Memcache {
                 output.append_bytes(line.as_bytes());
-                // What memcached's `watch` writes ends so.
+                // The lines of memcached's `watch` end with this.
                 return output.append_bytes(b"\n");
             }
             return Encoder::new(output, self.protocol).simple(line);
@@ -250,7 +250,8 @@ impl Session {
         }
     }
 
-    /// Ends a request whose reply begins at `mark`: pushes that the reply has overtaken come before it, its own behind it.
+    /// Completes a request whose reply begins at `mark`: inserts the pushes that the reply has overtaken before it, and
+    /// its own after it.
     pub(super) fn settle_tracking(&mut self, command: &Command, mark: Mark, output: &mut Output) {
         let mut own = std::mem::take(&mut self.own_pushes);
         let is_ahead = own.iter().any(|own| own.is_first) || (self.tracking.is_some() && self.client.pushes.any());

@@ -1,7 +1,8 @@
-//! A request that has to wait, as long as there is memory for what it waits for.
+//! A request that has to wait, while there is memory for what it waits for.
 //!
-//! While it waits, nothing of it has run, so it can be given up: a command that grows when memory is short, one that puts
-//! together a reply from very many keys when memory is nearly out, and any one whose keys cannot be loaded for want of memory.
+//! While it waits, none of it has run, so it can be abandoned: a command that grows when memory is short, one that
+//! builds a reply from very many keys when memory is nearly exhausted, and any command whose keys cannot be loaded for
+//! lack of memory.
 
 use super::attempt::OUT_OF_MEMORY_LINE;
 use super::slow::Took;
@@ -22,8 +23,8 @@ const NOT_LOADED: &str = "OOM the key is not loaded, since the data does not fit
                           restart with a larger limit";
 
 impl Session {
-    /// Runs a request to its end, waiting for what it needs; `input` begins with it. Dropped, it has not run, or has
-    /// run as a whole, or (of DEL and UNLINK of very many keys, and what flushes by parts) up to one of its parts.
+    /// Runs a request to completion, waiting for what it needs; `input` begins with it. If dropped, it has not run, or
+    /// has run completely, or (DEL and UNLINK of very many keys, and flushes in parts) up to one of its parts.
     pub async fn run_slowly(&mut self, slow: Box<Slow>, input: &[u8], output: &mut Output) {
         let worker = self.worker.clone();
         let Slow { command, ranges, why, .. } = *slow;
@@ -46,7 +47,7 @@ impl Session {
         self.count(&worker, worker.slow_bound_ns(), command, &args, took);
     }
 
-    /// Refuses a request for which there is no memory before it has come as a whole: the connection is over then.
+    /// Refuses a request for lack of memory before it has been fully received, and closes the connection.
     pub fn refuse_input(&mut self, output: &mut Output) {
         let worker = self.worker.clone();
         self.note_error(&worker, OUT_OF_MEMORY);
@@ -64,11 +65,11 @@ impl Session {
         why: Suspend,
         output: &mut Output,
     ) -> Result<Took, Failure> {
-        // Long texts are cut before a command is admitted: each is there twice for a while.
+        // Long texts are cut before a command is admitted: each exists twice for a while.
         if matches!(why, Suspend::LongStrings) && !worker.engine.memory.take(args.bytes_total() as u64) {
             return Err(Failure::OutOfMemory);
         }
-        // One that is on the script runner goes on there by itself.
+        // A request on the script runner continues there by itself.
         let is_staged = self.needs_runner(&command);
         let client = self.client.clone();
         let mut running = pin!(self.run_until_done(worker, command, args, why, output));
@@ -88,14 +89,14 @@ impl Session {
     }
 }
 
-/// Whether a command is to be given up that has not run yet.
+/// Returns true if a command that has not run yet must be abandoned.
 fn is_short_for(worker: &Worker, command: &Command) -> bool {
     let memory = &worker.engine.memory;
     match (command.run, command.access) {
-        // It waits for an element, and is asked when there is one.
+        // It waits for an element; memory is checked when there is one.
         (Run::Blocking { .. }, _) => false,
         (_, Access::Write { grows: true }) => memory.is_refusing(),
-        // DBSIZE goes through all shards, but its reply is a number.
+        // DBSIZE visits all shards, but its reply is a number.
         (Run::Gather { .. } | Run::Sweep(_) | Run::Range { .. }, Access::Read) => {
             !command.has(Flag::Fast) && memory.is_nearly_out()
         }

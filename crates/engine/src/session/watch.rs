@@ -1,4 +1,4 @@
-//! WATCH and UNWATCH: which keys a connection watches, and how their watches begin and end, a few keys at a time.
+//! WATCH and UNWATCH: the keys a connection watches, and how watches begin and end, a few keys at a time.
 //!
 //! ```text
 //! WATCH, few keys  --> their shards held once
@@ -24,7 +24,7 @@ use sync::gate::Raised;
 use sync::lock::Want;
 use wire::Args;
 
-/// Keys that are watched, or no longer watched, before others have their turn.
+/// Keys watched or unwatched before others have their turn.
 const KEYS_MAX: usize = 128;
 /// Keys of a long WATCH whose shards are held together.
 const KEYS_HELD_MAX: usize = 32;
@@ -34,25 +34,27 @@ const KEYS_HELD_MAX: usize = 32;
 pub(super) struct WatchedKeys {
     watch: Arc<KeyWatch>,
     names: BTreeSet<Box<[u8]>>,
-    /// A bit for each shard that has some.
+    /// A bit for each shard that has watched keys.
     shards: [u64; SHARDS / 64],
-    /// Those that were there, and may go by themselves: when they do next.
+    /// Keys that existed and may expire: when they next do.
     lapsing: BTreeSet<(Ms, Box<[u8]>)>,
 }
 
 impl WatchedKeys {
-    /// How many keys there are.
+    /// Returns the number of watched keys.
     pub(super) fn len(&self) -> usize {
         self.names.len()
     }
 
-    /// Adds the watches' shards to a plan. Not as keys of the tx: UNWATCH in the queue gives their bytes back. O(shards).
+    /// Adds the watches' shards to a plan, but not as keys of the tx: UNWATCH in the queue frees their bytes.
+    /// O(shards).
     pub(super) fn plan(&self, plan: &mut Plan) {
         let is_watched = |shard: &usize| self.shards[shard / 64] >> (shard % 64) & 1 == 1;
         (0..SHARDS).filter(is_watched).for_each(|shard| plan.add_shard(shard, Want::Read));
     }
 
-    /// Whether a watched key was changed, or its time has come; all their shards are held. O(keys whose time may have come).
+    /// Returns true if a watched key was changed or has expired; all their shards are held. O(keys that may have
+    /// expired).
     pub(super) fn have_changed(&mut self, tx: &mut Tx<'_>) -> bool {
         let database = tx.database();
         let mut has_changed = self.watch.is_dirty();
@@ -65,13 +67,13 @@ impl WatchedKeys {
             tx.use_database(of);
             cost::count(Work::Names, 1);
             match tx.lasts_until(key) {
-                // An element's time has come, not the key's.
+                // An element has expired, not the key.
                 Some(until_ms) => drop(self.lapsing.insert((until_ms.max(tx.now() + 1), name))),
                 None => has_changed = true,
             }
         }
         if has_changed {
-            // So an attempt that is made again finds the same.
+            // So a repeated attempt finds the same.
             self.watch.mark();
         }
         tx.use_database(database);
@@ -83,7 +85,7 @@ impl Session {
     /// WATCH, of few keys at once.
     ///
     /// # Errors
-    /// [`Suspend::Verb`] if there are many keys; else what it lacks.
+    /// Returns [`Suspend::Verb`] if there are many keys; otherwise the missing requirement.
     pub(super) fn watch(&mut self, attempt: &Attempt<'_>, args: &Args<'_>) -> Result<Result<(), Failure>, Suspend> {
         let &Attempt { worker, raised, now, .. } = attempt;
         if self.multi.is_some() {
@@ -112,7 +114,7 @@ impl Session {
                     (from, count) = (to, KEYS_HELD_MAX.min(2 * count));
                     yield_now().await;
                 }
-                // One key's shard comes free sooner or later.
+                // A single key's shard becomes free sooner or later.
                 Err(Suspend::Locked(shard, want) | Suspend::Unloaded(shard, want)) => {
                     count = 1;
                     drop(self.park(&worker.engine, shard, want).await);
@@ -177,12 +179,12 @@ impl Session {
     }
 }
 
-/// Watches that have ended, to be taken out of the hooks.
+/// Ended watches, to be removed from the hooks.
 struct EndedWatches {
     names: BTreeSet<Box<[u8]>>,
     /// See [`hooks::Hooks::remove_watch`].
     watch: usize,
-    /// So that no other watch lies there.
+    /// Keeps the allocation, so that no other watch gets the same address.
     _watch: std::sync::Weak<KeyWatch>,
 }
 
