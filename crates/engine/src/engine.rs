@@ -1,4 +1,4 @@
-//! The engine: the keyspace and everything that is shared by the threads that serve it.
+//! The engine: the keyspace and all state shared by the threads that serve it.
 
 use crate::auth_failures::AuthFailures;
 use crate::checkpoint::{Asked, Orders, Patience, Reason};
@@ -30,19 +30,20 @@ use std::sync::{Arc, Mutex};
 use std::task::Waker;
 use sync::gate::Gate;
 
-/// Our own version.
+/// The server's version.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// Threads beside the workers that take shard locks, at most: loaders, housekeeper, checkpointer, and room for more.
+/// Maximum number of threads besides the workers that take shard locks: loaders, housekeeper, checkpointer, and spare
+/// ones.
 const BACKGROUND_MEMBERS_MAX: usize = 32;
 
-/// What all threads share.
+/// The state shared by all threads.
 pub struct Engine {
     /// All keys.
     pub keyspace: Keyspace,
     /// The one clock.
     pub clock: Clock,
-    /// What stops all shards at once.
+    /// The gate, which stops access to all shards at once.
     pub gate: Arc<Gate>,
     /// The log of all changes; `None` for a pure cache.
     pub journal: Option<Arc<Journal>>,
@@ -50,62 +51,62 @@ pub struct Engine {
     pub hooks: Hooks,
     /// Connections.
     pub clients: Clients,
-    /// What is subscribed to.
+    /// All subscriptions.
     pub(crate) registry: SubscriptionRegistry,
-    /// Which keyspace notifications are made: [`Classes::bits`].
+    /// The enabled keyspace notifications: [`Classes::bits`].
     event_classes: AtomicU32,
     /// Settings.
     pub settings: Arc<Settings>,
-    /// One set a worker.
+    /// One set per worker.
     pub counters: Box<[Counters]>,
     /// Error replies by word.
     pub errors: Errors,
-    /// What was done in a second, of late.
+    /// Recent rates per second.
     pub rates: Rates,
     /// The slow log.
     pub slowlog: SlowLog,
-    /// What took long.
+    /// Slow events.
     pub latency_monitor: LatencyMonitor,
-    /// Who may have kept which keys.
+    /// The keys that clients may have cached.
     pub(crate) tracker: Tracker,
-    /// Flushes of the memcached port that are still to come.
+    /// Pending flushes of the memcached port.
     pub(crate) flushes: Flushes,
-    /// Counts of `stats detail`, by prefixes of keys.
+    /// Counts of `stats detail`, by key prefix.
     pub(crate) prefixes: PrefixMap,
     /// Wrong passwords.
     pub auth_failures: AuthFailures,
-    /// Who is shown all requests.
+    /// Connections that receive all requests.
     pub(crate) monitors: Monitors,
     /// CLIENT PAUSE.
     pub pause: Pause,
-    /// Scripts that are known, and those that run long.
+    /// Known scripts, and the long-running ones.
     pub scripts: Scripts,
-    /// Where big values go to be dropped.
+    /// The thread that drops big values.
     pub deferred_drop: DeferredDrop,
-    /// Where commands run speculatively that touch very much.
+    /// The threads that run big commands speculatively.
     pub offload: OffloadPool,
-    /// Bytes of the clones in frames that are on their way to the journal: the most that it pins.
+    /// Bytes of the clones in frames on their way to the journal: the most that it pins.
     pub journal_clones_bytes: Arc<AtomicU64>,
     /// When the server was ready.
     pub started_ms: Ms,
     /// Forty hexadecimal digits, new at each start.
     pub run_id: String,
-    /// Port told by INFO.
+    /// The port reported by INFO.
     pub port: AtomicU32,
-    /// Whether the expire cycle runs (DEBUG SET-ACTIVE-EXPIRE).
+    /// Whether the expire cycle is active (DEBUG SET-ACTIVE-EXPIRE).
     pub active_expire: AtomicBool,
-    /// What recovery found.
+    /// The result of recovery.
     pub recovery: Option<Recovery>,
-    /// What the checkpointer is asked, and what it tells.
+    /// Requests to the checkpointer, and its status.
     pub checkpoints: Orders,
-    /// Which shards are still to be loaded.
+    /// The shards still to be loaded.
     pub loading: Loading,
-    /// The state that the watchdog looks at.
+    /// The state read by the watchdog.
     pub(crate) watch: WatchdogState,
     members: AtomicU32,
-    /// The memory that its limits leave.
+    /// The memory left by its limits.
     pub memory: Memory,
-    /// Bytes in use when ready, and the most since.
+    /// Bytes in use when ready, and the peak since.
     pub startup_bytes: AtomicU64,
     /// See above.
     pub peak_bytes: AtomicU64,
@@ -118,9 +119,9 @@ struct Shutdown {
     wakers: Mutex<Vec<Waker>>,
 }
 
-/// What an engine is made of.
+/// The parts of a new engine.
 pub struct Parts {
-    /// Of the data folder, or fresh.
+    /// The hasher, from the data folder or new.
     pub hasher: KeyHasher,
     /// The one clock.
     pub clock: Clock,
@@ -131,7 +132,7 @@ pub struct Parts {
 }
 
 impl Engine {
-    /// An engine over an opened journal (or none) and the keyspace that `loading` knows to fill.
+    /// Creates an engine over an opened journal (or none) and the keyspace that `loading` fills.
     pub fn new(
         parts: Parts,
         keyspace: Keyspace,
@@ -155,7 +156,7 @@ impl Engine {
             registry: SubscriptionRegistry::new(parts.workers),
             event_classes: AtomicU32::new(current.event_classes.bits()),
             settings: parts.settings,
-            // The last set counts for background threads.
+            // The last set is for background threads.
             counters: (0..=parts.workers).map(|_| Counters::default()).collect(),
             errors: Errors::default(),
             rates: Rates::default(),
@@ -188,7 +189,7 @@ impl Engine {
         engine
     }
 
-    /// Settings that somebody else must hear of when CONFIG SET changes them.
+    /// Applies settings held elsewhere when CONFIG SET changes them.
     fn follow_settings(self: &Arc<Self>) {
         let engine = Arc::downgrade(self);
         self.settings.on_change(Box::new(move |_, current| {
@@ -203,27 +204,28 @@ impl Engine {
         }));
     }
 
-    /// A part in the gate for one more thread, and its number.
+    /// Registers one more thread with the gate and returns its membership.
     pub fn member(&self) -> sync::gate::Member {
         self.gate.member(self.members.fetch_add(1, Relaxed) as usize)
     }
 
-    /// Which keyspace notifications are made.
+    /// Returns the enabled keyspace notifications.
     pub(crate) fn event_classes(&self) -> Classes {
         Classes::of_bits(self.event_classes.load(Relaxed))
     }
 
-    /// Whether anybody may be told of what happens to keys.
+    /// Returns true if anybody may receive keyspace notifications.
     #[inline]
     pub(crate) fn tells_events(&self) -> bool {
         self.event_classes().tells() && self.registry.is_used()
     }
 
-    /// Whether a reply that has seen `position` may leave under the policy in force, or under `always`: once everything below
-    /// outlives the process, or the machine.
+    /// Returns true if a reply that has seen `position` may be sent under the policy in force, or under `always`: once
+    /// everything below survives a crash of the process, or of the machine.
     pub fn may_leave(&self, position: Position, always: bool) -> bool {
         let Some(journal) = &self.journal else { return true };
-        // Built as that canary, replies leave before what they tell of is written: the history test must find it.
+        // In that canary build, replies are sent before the changes they confirm are written: the history test must
+        // find it.
         let is_early = cfg!(bobbin_canary = "early-reply") && !always && journal.level() == Level::Written;
         is_early || position <= journal.reached(if always { Level::Durable } else { journal.level() })
     }
@@ -235,7 +237,7 @@ impl Engine {
         wakers.into_iter().for_each(Waker::wake);
     }
 
-    /// Whether the server was asked to stop; `waker` is woken when it is.
+    /// Returns true if the server was asked to stop; otherwise registers `waker` for that.
     pub fn is_shutting_down(&self, waker: Option<&Waker>) -> bool {
         if let Some(waker) = waker {
             self.shutdown.wakers.lock().expect("no holder panics").push(waker.clone());
@@ -243,7 +245,7 @@ impl Engine {
         self.shutdown.asked.load(Relaxed)
     }
 
-    /// Adds to the rates; called a few times a second.
+    /// Adds a sample to the rates; called a few times a second.
     pub fn sample(&self) {
         let sum = |counter: fn(&Counters) -> u64| self.counters.iter().map(counter).sum();
         let sample = Sample {
@@ -268,10 +270,10 @@ impl Engine {
         self.prefixes.clear();
     }
 
-    /// Asks for a checkpoint; the number of its round.
+    /// Requests a checkpoint; returns the number of its round.
     ///
     /// # Errors
-    /// The whole text, if one is asked for or under way, or there is nowhere to keep it.
+    /// Returns the full error text if one is already requested or running, or there is nowhere to keep it.
     pub(crate) fn begin_checkpoint(&self, reason: Reason, patience: Patience) -> Result<Asked, String> {
         if self.journal.is_none() {
             return Err("ERR there is nowhere to save to: the journal is off".into());
@@ -279,13 +281,14 @@ impl Engine {
         self.checkpoints.ask(reason, patience).map_err(Into::into)
     }
 
-    /// Frames of the journal beyond the store at the start, and since.
+    /// Returns the number of the journal's frames beyond the store: those found at the start and those written since.
     pub(crate) fn frames(&self) -> u64 {
         let written = self.journal.as_ref().map_or(0, |journal| journal.statistics().frames);
         written + self.recovery.as_ref().map_or(0, |recovery| recovery.frames)
     }
 
-    /// Changes that no checkpoint holds, each a frame; those on their way to the journal may be missing.
+    /// Returns the number of changes that no checkpoint holds, one per frame; frames on their way to the journal may be
+    /// missing.
     pub(crate) fn changes_unsaved(&self) -> u64 {
         let Some(journal) = &self.journal else {
             return self.counters.iter().map(|counters| counters.changes.get()).sum();
@@ -295,21 +298,21 @@ impl Engine {
         if next == position { 0 } else { self.frames().saturating_sub(frames).max(1) }
     }
 
-    /// Counts a hold of a shard by a background thread.
+    /// Counts a shard hold by a background thread.
     pub(crate) fn note_background_hold(&self, held_ns: u64) {
         let counters = self.background_counters();
         counters.longest_lock_hold_us.raise(held_ns / 1000);
         counters.lock_holds.add(held_ns);
     }
 
-    /// Counts such a hold once more, in which a checkpoint has turned the shard.
+    /// Counts a background hold again as one in which a checkpoint turned the shard.
     pub(crate) fn note_shard_turn(&self, held_ns: u64) {
         let counters = self.background_counters();
         counters.longest_shard_turn_us.raise(held_ns / 1000);
         counters.shard_turns.add(held_ns);
     }
 
-    /// Notes an event that held others up so long, in milliseconds, if that is what LATENCY is to tell.
+    /// Records an event that held others up for `took_ms` milliseconds, if it reaches the LATENCY threshold.
     pub(crate) fn note_spike(&self, event: &'static str, took_ms: u64) {
         let threshold_ms = self.settings.current().latency_monitor_ms;
         if threshold_ms > 0 && took_ms >= threshold_ms {
@@ -321,8 +324,8 @@ impl Engine {
         self.counters.last().expect("there is one for background threads")
     }
 
-    /// What there is, in one look at each shard; one that is held for writing is left out. Of a shard that is still to be
-    /// loaded the keys count that the store has of it. O(shards).
+    /// Sums up all shards, looking at each once; skips a shard that is held for writing. For a shard still to be
+    /// loaded, counts its stored keys. O(shards).
     pub fn sums(&self) -> Sums {
         let map = self.keyspace.map();
         let tables: Vec<_> = (0..map.databases()).map(|database| map.table(database)).collect();
@@ -353,28 +356,28 @@ impl Engine {
     }
 }
 
-/// What all shards hold together.
+/// Totals over all shards.
 pub struct Sums {
-    /// Bytes of memory of all keys, values and tables.
+    /// Memory of all keys, values and tables, in bytes.
     pub data_bytes: u64,
-    /// Of each database.
+    /// Totals of each database.
     pub databases: Vec<KeysSum>,
 }
 
-/// What there is of keys.
+/// Key statistics.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct KeysSum {
-    /// Those that expired and that nobody met yet included.
+    /// All keys, including expired ones not yet removed.
     pub keys: u64,
-    /// Those with a deadline.
+    /// Keys with a deadline.
     pub expiring: u64,
-    /// Those that hold strings; of a shard that is still to be loaded all are taken for such.
+    /// Keys that hold strings; in a shard still to be loaded, all keys are taken for strings.
     pub strings: u64,
-    /// About the memory that those in memory take, in bytes.
+    /// Approximate memory of the strings in memory, in bytes.
     pub strings_bytes: u64,
-    /// About when those in memory fall due, each times its shard's keys that expire.
+    /// The weighted sum of approximate deadlines in memory, each times its shard's number of expiring keys.
     dues_ms: u128,
-    /// Keys that expire and are in memory.
+    /// Expiring keys in memory.
     dues: u64,
 }
 
@@ -387,13 +390,13 @@ impl KeysSum {
         }
     }
 
-    /// About how long keys that expire have left, in milliseconds.
+    /// Returns the approximate average time to live of expiring keys, in milliseconds.
     pub fn average_left_ms(&self, now: Ms) -> Ms {
         self.dues_ms.checked_div(u128::from(self.dues)).map_or(0, |due_ms| (due_ms as Ms).saturating_sub(now))
     }
 }
 
-/// Tells the values up to which size each of them is small.
+/// Sets the size limits up to which values count as small.
 fn tell_limits(current: &Current) {
     values::list::set_listpack_limit(i64::from(current.list_listpack_size));
     values::limits::HASH_ENTRIES.set(current.hash_listpack_entries);
@@ -409,7 +412,7 @@ fn tell_limits(current: &Current) {
     values::limits::STREAM_NODE_ENTRIES.set(current.stream_node_entries);
 }
 
-/// The journal's word for a setting.
+/// Returns the journal's policy for a setting.
 pub fn policy_of(fsync: Fsync) -> Policy {
     match fsync {
         Fsync::Always => Policy::Always,

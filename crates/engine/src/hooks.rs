@@ -1,7 +1,7 @@
-//! What hangs off a shard by key: blocked commands and watches. Costs one bit read where there is none.
+//! Hooks of a shard by key: blocked commands and watches. Costs one bit read if there is none.
 //!
-//! A hook is hung while its shard is held (for reading at least), and looked at by writers who hold it exclusively;
-//! the mutexes here only keep the maps whole and are held for no longer than a look-up.
+//! A hook is added while its shard is held (at least for reading), and read by writers who hold it exclusively; the
+//! mutexes here only keep the maps consistent and are held no longer than a look-up.
 
 use crate::waiter::Waiter;
 use base::limits::SHARDS;
@@ -29,7 +29,7 @@ impl KeyWatch {
 
 /// The hooks of all shards.
 pub struct Hooks {
-    /// A bit a shard: whether anything hangs there.
+    /// One bit per shard: whether it has any hooks.
     used: Box<[AtomicU64]>,
     shards: Box<[Mutex<ShardHooks>]>,
 }
@@ -37,7 +37,7 @@ pub struct Hooks {
 #[derive(Default)]
 struct ShardHooks {
     waiters: BTreeMap<Name, VecDeque<Arc<Waiter>>>,
-    /// There by where each [`KeyWatch`] lies.
+    /// Keyed by the address of each [`KeyWatch`].
     watches: BTreeMap<Name, BTreeMap<usize, Weak<KeyWatch>>>,
 }
 
@@ -48,12 +48,12 @@ fn is_first_watchful(line: &VecDeque<Arc<Waiter>>, waiter: &Arc<Waiter>) -> bool
 /// Database number and key.
 type Name = Vec<u8>;
 
-/// The name by which things hang off a key.
+/// Returns the name under which a key's hooks are stored.
 pub(crate) fn name(database: u32, key: &[u8]) -> Name {
     [&database.to_le_bytes(), key].concat()
 }
 
-/// The database and the key of a name.
+/// Splits a name into database and key.
 pub(crate) fn split(name: &[u8]) -> (u32, &[u8]) {
     let (database, key) = name.split_first_chunk().expect("a name begins with its database");
     (u32::from_le_bytes(*database), key)
@@ -69,12 +69,12 @@ impl Default for Hooks {
 }
 
 impl Hooks {
-    /// Whether anything hangs off `shard`.
+    /// Returns true if `shard` has any hooks.
     pub fn any(&self, shard: usize) -> bool {
         self.used[shard / 64].load(Ordering::Acquire) & 1 << (shard % 64) != 0
     }
 
-    /// Shards off which anything hangs.
+    /// Returns the shards with hooks.
     pub fn used_shards(&self) -> impl Iterator<Item = usize> {
         (0..SHARDS).filter(|shard| self.any(*shard))
     }
@@ -83,7 +83,7 @@ impl Hooks {
         self.shards[shard].lock().expect("no holder panics")
     }
 
-    /// Changes the hooks of a shard and keeps its bit true.
+    /// Changes the hooks of a shard and updates its bit.
     fn change<R>(&self, shard: usize, change: impl FnOnce(&mut ShardHooks) -> R) -> R {
         let mut hooks = self.shard(shard);
         let result = change(&mut hooks);
@@ -96,7 +96,7 @@ impl Hooks {
         result
     }
 
-    /// Hangs a waiter off a key, behind those that are there. The caller holds the shard.
+    /// Adds a waiter to a key, behind the existing ones. The caller holds the shard.
     pub fn add_waiter(&self, shard: usize, database: u32, key: &[u8], waiter: &Arc<Waiter>) {
         self.change(shard, |hooks| {
             let queue = hooks.waiters.entry(name(database, key)).or_default();
@@ -106,7 +106,7 @@ impl Hooks {
         });
     }
 
-    /// Takes a waiter off a key; gives the one that is by that the first there who is watchful.
+    /// Removes a waiter from a key; returns the waiter that thereby becomes the first watchful one there.
     pub fn remove_waiter(&self, shard: usize, database: u32, key: &[u8], waiter: &Arc<Waiter>) -> Option<Arc<Waiter>> {
         self.change(shard, |hooks| {
             let name = name(database, key);
@@ -121,13 +121,13 @@ impl Hooks {
         })
     }
 
-    /// Whether a waiter is the first in the line of a key who is watchful.
+    /// Returns true if a waiter is the first watchful one in a key's line.
     pub fn is_first_watchful(&self, shard: usize, database: u32, key: &[u8], waiter: &Arc<Waiter>) -> bool {
         let hooks = self.shard(shard);
         hooks.waiters.get(&name(database, key)).is_some_and(|queue| is_first_watchful(queue, waiter))
     }
 
-    /// The keys that those who wait for a key put into what they take from it.
+    /// Returns the keys to which a key's waiters move what they take.
     pub fn targets(&self, shard: usize, database: u32, key: &[u8]) -> Vec<Vec<u8>> {
         let hooks = self.shard(shard);
         let mut targets = Vec::new();
@@ -139,20 +139,20 @@ impl Hooks {
         targets
     }
 
-    /// The waiters of a key, first come first.
+    /// Returns the waiters of a key, first come first.
     pub fn waiters(&self, shard: usize, database: u32, key: &[u8]) -> Vec<Arc<Waiter>> {
         let hooks = self.shard(shard);
         let queue = hooks.waiters.get(&name(database, key));
         queue.map_or(Vec::new(), |queue| queue.iter().filter(|waiter| waiter.is_waiting()).cloned().collect())
     }
 
-    /// Whether anybody waits for a key.
+    /// Returns true if a key has waiters.
     pub fn is_waited_for(&self, shard: usize, database: u32, key: &[u8]) -> bool {
         let hooks = self.shard(shard);
         hooks.waiters.get(&name(database, key)).is_some_and(|queue| queue.iter().any(|waiter| waiter.is_waiting()))
     }
 
-    /// Keys of `shard` that have waiters, with their databases, in order.
+    /// Returns the keys of `shard` that have waiters, with their databases, in order.
     pub fn waited_keys(&self, shard: usize) -> Vec<(u32, Vec<u8>)> {
         self.shard(shard)
             .waiters
@@ -162,7 +162,7 @@ impl Hooks {
             .collect()
     }
 
-    /// How many keys have waiters, and how many one that is to be told when its key goes.
+    /// Returns how many keys have waiters, and how many a waiter that must be notified when its key is removed.
     pub fn waited_count(&self) -> (usize, usize) {
         let (mut keys, mut told) = (0, 0);
         for shard in self.used_shards() {
@@ -175,7 +175,7 @@ impl Hooks {
         (keys, told)
     }
 
-    /// Watches the key of a [`name`]. The caller holds the shard. O(log of what hangs there).
+    /// Adds a watch to the key of a [`name`]. The caller holds the shard. O(log of the shard's hooks).
     pub fn add_watch(&self, shard: usize, name: &[u8], watch: &Arc<KeyWatch>) {
         self.change(shard, |hooks| {
             let place = Arc::as_ptr(watch) as usize;
@@ -183,7 +183,7 @@ impl Hooks {
         });
     }
 
-    /// Ends the watch that lies at `place`, of the key of a [`name`]. O(log of what hangs there).
+    /// Removes the watch with address `place` from the key of a [`name`]. O(log of the shard's hooks).
     pub fn remove_watch(&self, shard: usize, name: &[u8], place: usize) {
         self.change(shard, |hooks| {
             if let Some(watches) = hooks.watches.get_mut(name) {
@@ -195,14 +195,14 @@ impl Hooks {
         });
     }
 
-    /// Marks the watches of a key that has changed.
+    /// Marks the watches of a changed key.
     pub fn mark_watches(&self, shard: usize, database: u32, key: &[u8]) {
         let hooks = self.shard(shard);
         let watches = hooks.watches.get(&name(database, key)).into_iter().flat_map(BTreeMap::values);
         watches.filter_map(Weak::upgrade).for_each(|watch| watch.mark());
     }
 
-    /// Marks the watches of those databases and keys that `has_changed` says have changed.
+    /// Marks the watches of those databases and keys for which `has_changed` returns true.
     pub fn mark_watches_of(&self, shard: usize, mut has_changed: impl FnMut(u32, &[u8]) -> bool) {
         let hooks = self.shard(shard);
         for (name, watches) in &hooks.watches {

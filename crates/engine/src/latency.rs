@@ -1,16 +1,16 @@
-//! How long a command's calls took, by how many: what INFO's `latencystats` is told from.
+//! Latency histogram of a command's calls: the source of INFO's `latencystats`.
 //!
 //! ```text
 //! | 0 .. 63 ns, one each 4 ns | 64 ns .. | 128 ns .. | 256 ns .. | ... | 8.6 s and more |
 //!                               each power of two in 16 steps: a figure is right to 6 %
 //! ```
 //!
-//! One of a command and worker, made at the first call, with one writer.
+//! One per command and worker, allocated at the first call, with one writer.
 
 use crate::counters::Counter;
 use std::sync::OnceLock;
 
-/// Steps of one power of two.
+/// Steps per power of two.
 const STEPS: usize = 16;
 /// Powers of two below 2^[`FIRST`] nanoseconds share its steps.
 const FIRST: u32 = 6;
@@ -35,7 +35,7 @@ impl Latency {
     }
 }
 
-/// The times, in nanoseconds, that such a `share` of all calls took at most; `None` without a call.
+/// Returns the latencies in nanoseconds within which such a `share` of all calls completed; `None` without a call.
 pub fn percentiles_ns<'a, const N: usize>(
     all: impl Iterator<Item = &'a Latency>,
     shares: [f64; N],
@@ -58,8 +58,8 @@ pub fn percentiles_ns<'a, const N: usize>(
     })
 }
 
-/// How many calls took at most so many microseconds, for the powers of two (1.024 µs, 2.048 µs, ...) at which there are more
-/// than before.
+/// Returns how many calls took at most this many microseconds, at those powers of two (1.024 µs, 2.048 µs, ...) where
+/// the number grows.
 pub fn by_powers_us<'a>(all: impl Iterator<Item = &'a Latency>) -> Vec<(u64, u64)> {
     let mut sums = [0; POWERS];
     for latency in all {
@@ -82,7 +82,7 @@ fn step_of(ns: u64) -> usize {
     ((power + 1 - FIRST) as usize * STEPS + within as usize).min(POWERS * STEPS - 1)
 }
 
-/// Where a step ends.
+/// Returns the end of a step.
 fn end_ns_of(step: usize) -> u64 {
     let (power, within) = ((step / STEPS) as u32, (step % STEPS) as u64 + 1);
     match power {

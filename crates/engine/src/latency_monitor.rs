@@ -1,10 +1,10 @@
-//! What took long: of each kind of event the last seconds in which one took at least `latency-monitor-threshold`.
+//! Slow events: for each kind, the latest seconds in which one took at least `latency-monitor-threshold`.
 
 use commands::SlowEvents;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Mutex;
 
-/// Seconds that are kept of a kind, as in Redis.
+/// Seconds kept per kind, as in Redis.
 const SAMPLES_MAX: usize = 160;
 
 /// The latency monitor of a server.
@@ -15,13 +15,13 @@ pub struct LatencyMonitor {
 
 #[derive(Default)]
 struct EventKind {
-    /// When, in seconds since the epoch, and how long the longest of that second took, in milliseconds.
+    /// The second since the epoch, and the longest duration in that second, in milliseconds.
     samples: VecDeque<(u64, u64)>,
     max_ms: u64,
 }
 
 impl LatencyMonitor {
-    /// Notes an event that took long.
+    /// Records a slow event.
     pub fn note(&self, event: &'static str, at_s: u64, took_ms: u64) {
         let mut kinds = self.kinds.lock().expect("no holder panics");
         let kind = kinds.entry(event).or_default();
@@ -35,7 +35,7 @@ impl LatencyMonitor {
         }
     }
 
-    /// Of each kind its samples, the oldest first, and the longest ever.
+    /// Returns each kind's samples, the oldest first, and the longest ever.
     pub fn all(&self) -> Vec<SlowEvents> {
         let kinds = self.kinds.lock().expect("no holder panics");
         let told = |(event, kind): (&&str, &EventKind)| SlowEvents {
@@ -46,7 +46,7 @@ impl LatencyMonitor {
         kinds.iter().map(told).collect()
     }
 
-    /// Forgets these kinds, or all if none is named; how many.
+    /// Forgets these kinds, or all if none is named; returns how many.
     pub fn forget(&self, events: &[&[u8]]) -> usize {
         let mut kinds = self.kinds.lock().expect("no holder panics");
         let before = kinds.len();

@@ -5,8 +5,8 @@
 //!                                       Checkpointer (one) ----^   `--> Store
 //! ```
 //!
-//! Invariant: nothing here opens a socket or starts a thread; futures are woken by plain wakers and sleep by the
-//! [`worker::Timer`] they are given, so the same code runs in the server and in a simulated world.
+//! Invariant: nothing here opens a socket or starts a thread; futures are woken by plain wakers and sleep on the given
+//! [`worker::Timer`], so the same code runs in the server and in a simulated world.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! What `stats` of the queue port tells, and what is counted for it.
+//! `stats` of the queue port, and its counters.
 
 use crate::engine::Engine;
 use crate::memcached::{add, of_server, total};
@@ -8,14 +8,14 @@ use std::sync::Mutex;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// Names of queues of which one worker keeps counts, at most: names that come and go must not grow it for ever. Beyond, the
-/// sums alone count.
+/// Maximum number of queues that one worker counts by name: names that come and go must not make the map grow forever.
+/// Beyond, only the totals count.
 const NAMES_MAX: usize = 10_000;
 
-/// Of each queue, messages that were taken.
+/// The number of messages taken, by queue.
 type Taken = BTreeMap<Box<[u8]>, u64>;
 
-/// What one worker counts.
+/// The counters of one worker.
 #[derive(Default)]
 pub(crate) struct QueueCounters {
     gets: AtomicU64,
@@ -26,7 +26,7 @@ pub(crate) struct QueueCounters {
 }
 
 impl QueueCounters {
-    /// Counts a look, whether something was found, and whether it was taken.
+    /// Counts a get, whether it found a message, and whether it took it.
     pub(crate) fn note_get(&self, name: &[u8], is_hit: bool, takes: bool) {
         self.gets.fetch_add(1, Relaxed);
         if is_hit {
@@ -37,7 +37,7 @@ impl QueueCounters {
         }
     }
 
-    /// Counts a message, and whether there was room for it.
+    /// Counts a put message, and whether there was room for it.
     pub(crate) fn note_set(&self, name: &[u8], is_hit: bool) {
         self.sets.fetch_add(1, Relaxed);
         if is_hit {
@@ -46,7 +46,7 @@ impl QueueCounters {
         }
     }
 
-    /// Counts that a message that was taken has come back.
+    /// Counts the return of a message that was taken.
     pub(crate) fn note_return(&self, name: &[u8]) {
         if let Some(taken) = self.taken.lock().expect("no holder panics").get_mut(name) {
             *taken = taken.saturating_sub(1);
@@ -68,13 +68,13 @@ impl QueueCounters {
     }
 }
 
-/// Forgets a queue that is gone; whether it was known: one that is empty is, since the start.
+/// Forgets a queue that is gone. Returns true if it was known: one that was emptied since the start is.
 pub(crate) fn forget(engine: &Engine, name: &[u8]) -> bool {
     let all = engine.counters.iter().map(|counters| &counters.queues.taken);
     all.filter(|taken| taken.lock().expect("no holder panics").remove(name).is_some()).count() > 0
 }
 
-/// Names and values of a topic; `None` if there is no such topic.
+/// Returns the names and values of a topic; `None` if there is no such topic.
 pub(crate) fn facts(engine: &Engine, topic: &str) -> Option<Facts> {
     match topic {
         "" => Some(general(engine)),
@@ -93,8 +93,9 @@ fn general(engine: &Engine) -> Facts {
     facts
 }
 
-/// Of each queue, by its name, how many messages were put, and taken for good or for now, as this port counts them; those with
-/// `lengths` are there now. The difference is how many are left. A queue is known, too, that was emptied since the start.
+/// Returns for each queue, by name, how many messages were put, and how many taken for good or for now, as this port
+/// counts them; those with `lengths` exist now. The difference is the number left. Queues emptied since the start are
+/// included.
 pub(crate) fn queues(engine: &Engine, lengths: Vec<(Box<[u8]>, u64)>) -> BTreeMap<Box<[u8]>, (u64, u64)> {
     let mut all: BTreeMap<_, (u64, u64)> = lengths.into_iter().map(|(name, length)| (name, (length, 0))).collect();
     for counters in &engine.counters {

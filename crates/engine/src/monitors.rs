@@ -1,4 +1,4 @@
-//! MONITOR, and `watch` of memcached: connections that are shown what others ask for.
+//! MONITOR, and `watch` of memcached: connections that see the requests of others.
 
 use crate::client::Client;
 use crate::pubsub::Stamp;
@@ -8,30 +8,30 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
-/// So many may watch items, as in memcached.
+/// Maximum number of item watchers, as in memcached.
 const ITEM_WATCHERS_MAX: usize = 20;
 
-/// Kinds of lines, each a bit.
+/// Kinds of lines, one bit each.
 #[derive(Clone, Copy)]
 pub(crate) enum LineKind {
     /// All requests: MONITOR.
     Requests = 1,
-    /// Items that were looked for.
+    /// Item lookups.
     Fetches = 2,
-    /// Items that were put.
+    /// Item writes.
     Mutations = 4,
-    /// Items that were evicted; none ever is.
+    /// Item evictions; there are none.
     Evictions = 8,
 }
 
 const ITEMS: u8 = LineKind::Fetches as u8 | LineKind::Mutations as u8 | LineKind::Evictions as u8;
 
-/// All connections that are shown something.
+/// All monitoring connections.
 #[derive(Default)]
 pub(crate) struct Monitors {
-    /// Kinds of lines that anybody is shown.
+    /// Kinds of lines with a watcher.
     shown: AtomicU8,
-    /// Lines of items so far.
+    /// Item lines so far.
     lines: AtomicU64,
     watchers: RwLock<Vec<Watcher>>,
 }
@@ -48,32 +48,32 @@ impl Watcher {
 }
 
 impl Monitors {
-    /// Whether anybody is shown requests.
+    /// Returns true if any connection monitors requests.
     #[inline]
     pub(crate) fn any(&self) -> bool {
         self.shows(LineKind::Requests)
     }
 
-    /// Whether anybody is shown items.
+    /// Returns true if any connection watches items.
     #[inline]
     pub(crate) fn any_items(&self) -> bool {
         self.shown.load(Ordering::Acquire) & ITEMS != 0
     }
 
-    /// Whether anybody is shown this.
+    /// Returns true if any connection watches this kind.
     #[inline]
     pub(crate) fn shows(&self, shown: LineKind) -> bool {
         self.shown.load(Ordering::Acquire) & shown as u8 != 0
     }
 
-    /// A connection is shown what is asked for from now on.
+    /// Shows all requests to a connection from now on.
     pub(crate) fn add(&self, client: &Arc<Client>) {
         self.change(|watchers| {
             watchers.push(Watcher { client: client.clone(), shown: LineKind::Requests as u8 });
         });
     }
 
-    /// A connection is shown these events from now on, and no others; `false`: there are too many such connections.
+    /// Shows these events, and no others, to a connection from now on; `false`: there are too many such connections.
     pub(crate) fn add_item_watcher(&self, client: &Arc<Client>, events: &[ItemEvent]) -> bool {
         let bit = |event: &ItemEvent| match event {
             ItemEvent::Fetch => LineKind::Fetches as u8,
@@ -95,7 +95,7 @@ impl Monitors {
         })
     }
 
-    /// It is shown no more.
+    /// Stops showing anything to a connection.
     pub(crate) fn remove(&self, id: u64) {
         self.change(|watchers| watchers.retain(|watcher| watcher.client.id != id));
     }
@@ -107,13 +107,13 @@ impl Monitors {
         result
     }
 
-    /// The number of the next line of items.
+    /// Returns the number of the next item line.
     pub(crate) fn next_line(&self) -> u64 {
         self.lines.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    /// Shows a line to all who are shown such; one for whom more than `bytes_max` wait is cut off. Who is to be woken is noted
-    /// in `woken`.
+    /// Sends a line to all connections that watch its kind; cuts off those for which more than `bytes_max` wait. Adds
+    /// the clients to be woken to `woken`.
     pub(crate) fn show(&self, shown: LineKind, line: String, bytes_max: u64, woken: &mut BTreeMap<u64, Arc<Client>>) {
         let line: Arc<str> = line.into();
         let stamp = Stamp::of(0, false);

@@ -1,17 +1,17 @@
-//! The way to the threads on which commands run speculatively that touch very much.
+//! The queue to the threads that run big commands speculatively.
 //!
 //! ```text
 //!   session: run(job) --> queue --> a thread of the process: job() --> slot, whose session is woken
 //! ```
 //!
-//! Where nobody has taken the other end, as in a simulated world, a job is done by whoever asks for it.
+//! If nobody has taken the receiving end, as in a simulated world, the caller runs the job.
 
 use std::future::poll_fn;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::task::{Poll, Waker};
 
-/// What is to be done.
+/// The work to be done.
 type OffloadJob = Box<dyn FnOnce() + Send>;
 
 /// The queue of speculative runs.
@@ -27,21 +27,22 @@ impl Default for OffloadPool {
     }
 }
 
-/// What comes of a job.
+/// The result of a job.
 enum JobSlot<T> {
-    /// Nothing yet, and who waits for it.
+    /// No result yet, and the waker of the caller.
     Empty(Option<Waker>),
     Full(T),
     Taken,
 }
 
 impl OffloadPool {
-    /// The other end, for the threads that do the jobs; once.
+    /// Returns the receiving end, for the threads that do the jobs; once.
     pub fn receiver(&self) -> Option<Receiver<OffloadJob>> {
         self.receiver.lock().expect("no holder panics").take()
     }
 
-    /// Has a job done, and waits for what comes of it. If nobody waits any more, that is dropped where it was made.
+    /// Runs a job on another thread and waits for its result. If nobody waits any more, the result is dropped where it
+    /// was made.
     pub(crate) async fn run<T: Send + 'static>(&self, job: impl FnOnce() -> T + Send + 'static) -> T {
         let is_alone = self.receiver.lock().expect("no holder panics").is_some();
         if is_alone {

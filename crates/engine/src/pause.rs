@@ -1,4 +1,4 @@
-//! CLIENT PAUSE: commands wait until a time, all of them or those that write.
+//! CLIENT PAUSE: all commands, or only writes, wait until a given time.
 
 use base::Ms;
 use std::sync::Mutex;
@@ -15,7 +15,7 @@ pub struct Pause {
 }
 
 impl Pause {
-    /// Pauses until `until_ms`, or longer if it is paused already; a wider pause stays wide.
+    /// Pauses until `until_ms`, or longer if already paused longer; a pause of all commands remains one.
     pub fn begin(&self, until_ms: Ms, writes_only: bool) {
         let before = self.until_ms.fetch_max(until_ms, Relaxed);
         let narrow = writes_only && (before == 0 || self.writes_only.load(Relaxed));
@@ -33,7 +33,7 @@ impl Pause {
         wakers.into_iter().for_each(Waker::wake);
     }
 
-    /// Until when a command that writes (or does not) is to wait; `None`: not at all.
+    /// Returns until when a command that writes (or does not) must wait; `None`: not at all.
     #[inline]
     pub fn holds(&self, writes: bool, now: impl FnOnce() -> Ms) -> Option<Ms> {
         let until_ms = self.until_ms.load(Relaxed);
@@ -41,7 +41,7 @@ impl Pause {
             return None;
         }
         if until_ms <= now() {
-            // Unless it has just been made longer.
+            // Unless it has just been prolonged.
             if self.until_ms.compare_exchange(until_ms, 0, Relaxed, Relaxed).is_ok() {
                 self.wake_all();
             }
@@ -50,7 +50,7 @@ impl Pause {
         Some(until_ms)
     }
 
-    /// Registers to be woken when it ends early; it may have ended just before.
+    /// Registers a waker for an early end; it may just have ended.
     pub fn wait(&self, waker: &Waker) {
         self.wakers.lock().expect("no holder panics").push(waker.clone());
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-/// Prefixes that are counted, at most: what clients call their keys must not grow the map for ever.
+/// Maximum number of counted prefixes: client-chosen key names must not make the map grow forever.
 const PREFIXES_MAX: usize = 65_536;
 
 #[derive(Default)]

@@ -1,34 +1,34 @@
-//! Pushes: what one connection alone is told without having asked just then: that keys it may have kept have changed, what
-//! others ask for.
+//! Pushes: data sent to a single connection that did not just ask for it: invalidations of keys it may have cached, and
+//! requests that it monitors.
 //!
 //! ```text
 //! end of a tx, its shards held --> Pushes of a client --> between its requests into its output
 //!                                  its position follows before the shards are let go
 //! ```
 //!
-//! Unlike a message, a push goes to its client at once, whatever worker that is on: so whoever holds a shard after the tx
-//! finds the pushes of it in place. [`ClientPushes::count`] says how many have ever come; a reply that has seen the keys at some
-//! instant belongs behind those that had come by then, and before all others.
+//! Unlike a message, a push goes to its client at once, on whatever worker that is: so whoever holds a shard after the
+//! tx finds its pushes in place. [`ClientPushes::count`] counts all pushes so far; a reply that has seen the keys at
+//! some instant belongs after those already posted, and before all later ones.
 
 use crate::pubsub::Stamp;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// What is told.
+/// The content of a push.
 pub(crate) enum Push {
     /// These keys have changed.
     Keys(Arc<[Box<[u8]>]>),
     /// All keys may have changed.
     All,
-    /// The connection of this number, which was to hear of keys in place of this one, is gone.
+    /// The connection with this number, to which invalidations for this one were redirected, is gone.
     Gone(u64),
-    /// A request, as MONITOR shows it.
+    /// A line, as MONITOR shows it.
     Line(Arc<str>),
 }
 
 impl Push {
-    /// What it holds, in bytes.
+    /// Returns its size in bytes.
     fn bytes(&self) -> u64 {
         match self {
             Self::Keys(keys) => 32 + keys.iter().map(|key| key.len() as u64 + 16).sum::<u64>(),
@@ -38,22 +38,22 @@ impl Push {
     }
 }
 
-/// A push on its way.
+/// A push in transit.
 pub(crate) struct Sent {
     pub(crate) push: Push,
-    /// Whether it is about what another connection has read.
+    /// Whether it concerns a key that another connection has read.
     pub(crate) is_redirected: bool,
     pub(crate) stamp: Arc<Stamp>,
 }
 
-/// Pushes that wait for one connection.
+/// Pushes waiting for one connection.
 #[derive(Default)]
 pub(crate) struct ClientPushes {
     queue: Mutex<Queue>,
-    /// How many wait.
+    /// The number waiting.
     waiting: AtomicUsize,
     bytes: AtomicU64,
-    /// How many have ever come.
+    /// The number posted so far.
     count: AtomicU64,
 }
 
@@ -68,29 +68,29 @@ impl ClientPushes {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether any wait, with or without a position.
+    /// Returns true if any wait, with or without a position.
     #[inline]
     pub(crate) fn any(&self) -> bool {
         self.waiting.load(Ordering::Acquire) > 0
     }
 
-    /// Whether the first that waits may be taken.
+    /// Returns true if the first one may be taken.
     pub(crate) fn are_ready(&self) -> bool {
         self.any() && self.lock().sent.front().is_some_and(|sent| sent.stamp.position().is_some())
     }
 
-    /// How many have ever come.
+    /// Returns the number posted so far.
     pub(crate) fn count(&self) -> u64 {
         self.count.load(Ordering::Acquire)
     }
 
-    /// What they hold, in bytes.
+    /// Returns the bytes waiting.
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes.load(Ordering::Relaxed)
     }
 
-    /// Puts one in. If more than `bytes_max` wait then (0: no bound), all go, none comes any more, and it says how many bytes
-    /// they were: the client is to be cut off.
+    /// Adds a push. If more than `bytes_max` then wait (0: no bound), drops all, accepts no more, and returns how many
+    /// bytes they were: the client must be cut off.
     pub(crate) fn put(&self, sent: Sent, bytes_max: u64) -> Option<u64> {
         let mut queue = self.lock();
         if queue.is_cut_off {
@@ -108,7 +108,7 @@ impl ClientPushes {
         queue.is_cut_off.then_some(bytes)
     }
 
-    /// Takes the first, if it has a position and came before number `end` of all that ever came.
+    /// Takes the first push if it has a position and was posted before number `end`.
     pub(crate) fn take(&self, end: u64) -> Option<Sent> {
         let mut queue = self.lock();
         let number = self.count() - queue.sent.len() as u64;
@@ -117,7 +117,7 @@ impl ClientPushes {
         }
         let sent = queue.sent.pop_front();
         if queue.sent.is_empty() {
-            // A queue that was long once is not kept.
+            // A queue that was once long is freed.
             queue.sent = VecDeque::new();
         }
         self.waiting.store(queue.sent.len(), Ordering::Release);

@@ -1,4 +1,4 @@
-//! How long a thread itself has worked, without what the scheduler gave to others.
+//! CPU time of a thread: the time it worked, without the time the scheduler gave to others.
 //!
 //! ```text
 //!   mark (a system call)     begin      end
@@ -9,28 +9,28 @@ use base::clock::thread_cpu_us;
 use quanta::Instant;
 use std::cell::Cell;
 
-/// One thread's own; reads its CPU time as seldom as its bounds allow.
+/// The CPU time of one thread, read as seldom as its bounds allow.
 pub(crate) struct ThreadCpuTime {
-    /// When the CPU time was last read, and what it was, in microseconds.
+    /// When the CPU time was last read, and its value in microseconds.
     mark: Cell<(Option<Instant>, u64)>,
     age_us_max: u128,
     short_ns: u64,
 }
 
 impl ThreadCpuTime {
-    /// Of a worker, which has a turn every few microseconds: up to 200 microseconds too high; spans of less than 500 are
-    /// taken to be its own.
+    /// For a worker, which has a turn every few microseconds: up to 200 microseconds too high; spans below 500 count
+    /// fully as its own.
     pub(crate) fn of_worker() -> Self {
         Self { mark: Cell::default(), age_us_max: 200, short_ns: 500_000 }
     }
 
-    /// Of a thread in the background, whose holds of shards are told more exactly: up to a microsecond too high; spans of
-    /// less than 20 are taken to be its own.
+    /// For a background thread, whose shard holds are measured more exactly: up to a microsecond too high; spans below
+    /// 20 count fully as its own.
     pub(crate) fn of_background() -> Self {
         Self { mark: Cell::default(), age_us_max: 0, short_ns: 20_000 }
     }
 
-    /// A span begins at `now`, or several, one in another.
+    /// Begins a span at `now`, or several nested ones.
     #[inline]
     pub(crate) fn begin(&self, now: Instant) {
         if self.mark.get().0.is_none_or(|at| (now - at).as_micros() > self.age_us_max) {
@@ -38,7 +38,7 @@ impl ThreadCpuTime {
         }
     }
 
-    /// Of a span that has just ended, in nanoseconds, a bound of what was the thread's own.
+    /// Returns an upper bound of the thread's own time in a span that has just ended, in nanoseconds.
     #[inline]
     pub(crate) fn of(&self, took_ns: u64) -> u64 {
         let (marked, cpu_us) = self.mark.get();

@@ -1,4 +1,4 @@
-//! Client-side caching: which connections may have kept which keys, and telling them of changes.
+//! Client-side caching: which connections may have cached which keys, and invalidations of changed keys.
 //!
 //! ```text
 //! a reader, its shards held --> Tracker: key -> numbers of connections        only those that track
@@ -6,9 +6,9 @@
 //!                           --> prefixes of those that want every change  --> a push a prefix, all its keys in one
 //! ```
 //!
-//! - Keys are told apart by name alone, whatever their database, as clients are told them.
-//! - The table holds `tracking-table-max-keys` at most: beyond that some key is told as if it had changed.
-//! - While nobody tracks, all of it is one load of a number that never changes.
+//! - Keys are told apart by name alone, whatever their database, as in the invalidations.
+//! - The table holds at most `tracking-table-max-keys`: beyond that, some key is invalidated as if it had changed.
+//! - While nobody tracks, all of this costs one load of a number that never changes.
 
 use crate::client::Client;
 use crate::engine::Engine;
@@ -23,45 +23,45 @@ use std::ops::Bound;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
-/// Keys that are put out of a table that is too long whenever some are put in, at most.
+/// Maximum number of keys evicted from an oversized table whenever some are added.
 const EVICTED_MAX: usize = 16;
 
 /// A connection that tracks.
 pub(crate) struct Tracked {
     pub(crate) client: Arc<Client>,
-    /// The connection that is told in its place; 0: none.
+    /// The connection that gets its invalidations instead; 0: none.
     pub(crate) redirect: u64,
     pub(crate) is_broadcast: bool,
-    /// It is not told of its own changes.
+    /// It gets no invalidations for its own changes.
     pub(crate) no_loop: bool,
 }
 
 impl Tracked {
-    /// Whether it is told of changes that `by` makes.
+    /// Returns true if it gets invalidations for changes by `by`.
     fn hears(&self, by: u64) -> bool {
         !self.no_loop || self.client.id != by
     }
 }
 
-/// Keys of one shard, and the numbers of connections that may have kept them.
+/// Keys of one shard, and the numbers of connections that may have cached them.
 #[derive(Default)]
 struct Keys {
     ids: BTreeMap<Box<[u8]>, Vec<u64>>,
     items_count: usize,
 }
 
-/// What all connections track.
+/// The tracking state of all connections.
 pub(crate) struct Tracker {
-    /// How many connections track.
+    /// The number of tracking connections.
     in_use: AtomicUsize,
     clients: RwLock<HashMap<u64, Arc<Tracked>>>,
     /// By shard.
     keys: Box<[Mutex<Keys>]>,
     keys_count: AtomicUsize,
     items_count: AtomicUsize,
-    /// Which connections hear of all changes of keys that begin so.
+    /// The connections that receive all changes of keys with a prefix.
     prefixes: RwLock<PrefixSubscribers>,
-    /// The shard of which a key is put out next.
+    /// The shard from which the next key is evicted.
     hand: AtomicUsize,
 }
 
@@ -79,40 +79,40 @@ impl Default for Tracker {
     }
 }
 
-/// What a connection is told of its own change.
+/// An invalidation of a connection's own change.
 pub(crate) struct Own {
     pub(crate) push: Push,
     pub(crate) is_redirected: bool,
-    /// Ahead of the reply, as of what others have read; what it has read itself, behind it.
+    /// Whether it goes ahead of the reply, as for reads of others; for its own reads it follows the reply.
     pub(crate) is_first: bool,
 }
 
-/// Whom a tx has told something, beside the connection that made it.
+/// Clients invalidated by a tx, besides the connection that made it.
 #[derive(Default)]
 pub(crate) struct InvalidatedClients {
-    /// How much may wait for one of them, in bytes; 0: no bound.
+    /// Bytes that may wait for one of them; 0: no bound.
     pub(crate) bytes_max: u64,
-    /// To be woken once their pushes have a position.
+    /// Clients to be woken once their pushes have a position.
     pub(crate) clients: BTreeMap<u64, Arc<Client>>,
-    /// What the connection itself is told.
+    /// Invalidations for the connection itself.
     pub(crate) own: Vec<Own>,
 }
 
 impl InvalidatedClients {
-    /// Wakes all that were told.
+    /// Wakes all invalidated clients.
     pub(crate) fn wake(&mut self) {
         std::mem::take(&mut self.clients).into_values().for_each(|client| client.wake());
     }
 }
 
 impl Tracker {
-    /// Whether any connection tracks.
+    /// Returns true if any connection tracks.
     #[inline]
     pub(crate) fn is_used(&self) -> bool {
         self.in_use.load(Ordering::Acquire) > 0
     }
 
-    /// How many connections track; keys in the table; connections of all of them; prefixes.
+    /// Returns the number of tracking connections; of keys in the table; of connections over all keys; of prefixes.
     pub(crate) fn figures(&self) -> [usize; 4] {
         let prefixes = self.prefixes.read().unwrap_or_else(PoisonError::into_inner).len();
         let [clients, keys, items] =
@@ -124,7 +124,7 @@ impl Tracker {
         self.keys[shard].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A connection tracks, or does so differently.
+    /// Starts tracking for a connection, or changes how it tracks.
     pub(crate) fn add(&self, tracked: Tracked, prefixes: &[Vec<u8>]) {
         let id = tracked.client.id;
         let before = self.clients.write().unwrap_or_else(PoisonError::into_inner).insert(id, Arc::new(tracked));
@@ -137,7 +137,7 @@ impl Tracker {
         }
     }
 
-    /// A connection tracks no more. Its number stays in the table until the keys change.
+    /// Ends a connection's tracking. Its number stays in the table until the keys change.
     pub(crate) fn remove(&self, id: u64, prefixes: &BTreeSet<Vec<u8>>, deferred_drop: &DeferredDrop) {
         let removed = self.clients.write().unwrap_or_else(PoisonError::into_inner).remove(&id);
         if removed.is_none() {
@@ -158,7 +158,7 @@ impl Tracker {
         }
     }
 
-    /// Notes that a connection has read a key, whose shard is held.
+    /// Records that a connection has read a key, whose shard is held.
     pub(crate) fn remember(&self, shard: usize, key: &[u8], id: u64) {
         let mut keys = self.shard(shard);
         let ids = match keys.ids.get_mut(key) {
@@ -183,7 +183,7 @@ impl Tracker {
         ids
     }
 
-    /// Some key of a shard.
+    /// Takes some key of a shard.
     fn pop(&self, shard: usize) -> Option<(Box<[u8]>, Vec<u64>)> {
         let mut keys = self.shard(shard);
         let (key, ids) = keys.ids.pop_first()?;
@@ -197,7 +197,7 @@ impl Tracker {
         self.items_count.fetch_sub(items, Ordering::Relaxed);
     }
 
-    /// Empties the table, and has a thread that has time drop what was in it.
+    /// Empties the table; a background thread drops its contents.
     fn forget_all(&self, deferred_drop: &DeferredDrop) {
         let parts: Vec<Keys> = (0..SHARDS).map(|shard| std::mem::take(&mut *self.shard(shard))).collect();
         parts.iter().for_each(|keys| self.note_forgotten(keys.ids.len(), keys.items_count));
@@ -211,7 +211,7 @@ impl Tracker {
     }
 }
 
-/// Puts keys out of a table of more than `keys_max` (0: no bound), and tells those who may have kept them.
+/// Evicts keys from a table of more than `keys_max` (0: no bound), and invalidates them.
 pub(crate) fn put_out(engine: &Engine, keys_max: usize, told: &mut InvalidatedClients) {
     let tracker = &engine.tracker;
     let mut left = EVICTED_MAX;
@@ -228,8 +228,8 @@ pub(crate) fn put_out(engine: &Engine, keys_max: usize, told: &mut InvalidatedCl
     }
 }
 
-/// Tells all whom it concerns what a tx has changed, whose shards are held; `by` is the connection that made it, 0 if none
-/// did. Who is to be woken is noted in `told`, and what `by` itself is told.
+/// Sends the changes of a tx, whose shards are held, to all connections that track them; `by` is the connection that
+/// made it, 0 if none did. Collects in `told` the clients to be woken, and the pushes for `by` itself.
 pub(crate) fn tell_changes(engine: &Engine, tx: &Tx<'_>, by: u64, stamp: &Arc<Stamp>, told: &mut InvalidatedClients) {
     let tracker = &engine.tracker;
     let mut changed = Vec::new();
@@ -254,7 +254,7 @@ pub(crate) fn tell_changes(engine: &Engine, tx: &Tx<'_>, by: u64, stamp: &Arc<St
         }
     }
     let prefixes = tracker.prefixes.read().unwrap_or_else(PoisonError::into_inner);
-    // By prefix: who hears of it, and the keys.
+    // By prefix: the receivers, and the keys.
     let mut changed_of = BTreeMap::new();
     if !prefixes.is_empty() {
         for key in &known {
@@ -273,20 +273,20 @@ pub(crate) fn tell_changes(engine: &Engine, tx: &Tx<'_>, by: u64, stamp: &Arc<St
     }
 }
 
-/// Prefixes, and the numbers of connections that hear of what begins so.
+/// Prefixes, and the numbers of connections that receive matching changes.
 type PrefixSubscribers = BTreeMap<Box<[u8]>, BTreeSet<u64>>;
 
-/// Visits those of `all` that `key` begins with, the longest first. O(log of all) for each, and for each of some that share a
-/// beginning with it: most keys meet few of these, however many there are.
+/// Visits those of `all` that are prefixes of `key`, the longest first. O(log of all) for each, and for each that
+/// shares a beginning with it: most keys meet few of these, however many there are.
 fn for_each_prefix<'p>(all: &'p PrefixSubscribers, key: &[u8], mut visit: impl FnMut(&'p [u8], &'p BTreeSet<u64>)) {
-    // Whatever begins the key and is longer than `rest` has been seen, and `rest` itself if it is not `wanted`.
+    // All prefixes of the key longer than `rest` have been seen, and `rest` itself if it is not `wanted`.
     let (mut rest, mut is_wanted) = (key, true);
     loop {
         let end = if is_wanted { Bound::Included(rest) } else { Bound::Excluded(rest) };
         let Some((found, ids)) = all.range::<[u8], _>((Bound::Unbounded, end)).next_back() else { return };
         cost::count(Work::Names, 1);
         let common = found.iter().zip(rest).take_while(|(one, other)| one == other).count();
-        // Behind what is found nothing begins the key, so nothing does that is longer than what both have in common.
+        // No later entry is a prefix of the key, so none longer than the common part is.
         is_wanted = common < found.len();
         if !is_wanted {
             visit(found, ids);
@@ -295,7 +295,7 @@ fn for_each_prefix<'p>(all: &'p PrefixSubscribers, key: &[u8], mut visit: impl F
     }
 }
 
-/// Tells all that track that whole databases have changed.
+/// Reports the change of whole databases to all tracking connections.
 fn tell_all(engine: &Engine, by: u64, stamp: &Arc<Stamp>, told: &mut InvalidatedClients) {
     let tracker = &engine.tracker;
     tracker.forget_all(&engine.deferred_drop);
@@ -304,7 +304,7 @@ fn tell_all(engine: &Engine, by: u64, stamp: &Arc<Stamp>, told: &mut Invalidated
     all.iter().for_each(|tracked| tell(engine, tracked, &Push::All, by, stamp, told));
 }
 
-/// Tells one connection, or whom it has named in its place.
+/// Sends a push to one connection, or to the one it redirects to.
 fn tell(engine: &Engine, tracked: &Tracked, push: &Push, by: u64, stamp: &Arc<Stamp>, told: &mut InvalidatedClients) {
     let copy = || match push {
         Push::Keys(keys) => Push::Keys(keys.clone()),

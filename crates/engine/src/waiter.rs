@@ -9,10 +9,10 @@
 //!                 GONE
 //! ```
 //!
-//! It may look again by itself, from its place in the line: at a time of its own, or as soon as it is told to.
+//! It may retry by itself, from its place in the line: at a set time, or as soon as it is asked to.
 //!
-//! A writer that serves it, its own time-out, CLIENT UNBLOCK, CLIENT KILL and the closing connection all claim it in
-//! the same way, so exactly one of them has it.
+//! A writer that serves it, its own timeout, CLIENT UNBLOCK, CLIENT KILL and the closing connection all claim it in the
+//! same way, so exactly one of them gets it.
 
 use base::{Ms, Position};
 use commands::registry::Command;
@@ -30,9 +30,9 @@ const GONE: u8 = 2;
 /// One blocked command.
 pub struct Waiter {
     state: AtomicU8,
-    /// Whether it is to look again, from its place in the line.
+    /// Whether it must retry from its place in the line.
     looks: AtomicBool,
-    /// When it looks again by itself; `Ms::MAX`: never.
+    /// When it retries by itself; `Ms::MAX`: never.
     looks_at_ms: AtomicU64,
     slot: Mutex<AnswerSlot>,
     /// Its command.
@@ -41,7 +41,7 @@ pub struct Waiter {
     pub request: OwnedRequest,
     /// Its database.
     pub database: u32,
-    /// How its reply is to be written.
+    /// The protocol of its reply.
     pub protocol: Protocol,
 }
 
@@ -51,20 +51,20 @@ struct AnswerSlot {
     waker: Option<Waker>,
 }
 
-/// How a wait ended.
+/// The outcome of a wait.
 pub enum Answer {
     /// Served: the reply, and the position that it has seen.
     Reply(Output, Position),
-    /// Nothing will ever come: why, and the position that this has seen.
+    /// Nothing will ever arrive: the reason, and the position that this has seen.
     Failure(Failure, Position),
-    /// As if the time were up.
+    /// As if the timeout had passed.
     TimedOut,
     /// CLIENT UNBLOCK ... ERROR.
     Unblocked,
 }
 
 impl Waiter {
-    /// A command that waits.
+    /// Creates a waiting command.
     pub fn new(command: Command, request: OwnedRequest, database: u32, protocol: Protocol) -> Self {
         let (state, looks, looks_at_ms) = (AtomicU8::new(WAITING), AtomicBool::new(false), AtomicU64::new(Ms::MAX));
         Self { state, looks, looks_at_ms, slot: Mutex::default(), command, request, database, protocol }
@@ -75,47 +75,48 @@ impl Waiter {
         self.state.compare_exchange(WAITING, CLAIMED, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
 
-    /// Whether it still waits.
+    /// Returns true if it still waits.
     pub fn is_waiting(&self) -> bool {
         self.state.load(Ordering::Acquire) == WAITING
     }
 
-    /// Gives a claim back. The connection looks again whether its time is up.
+    /// Gives a claim back. The connection checks its timeout again.
     pub fn give_back(&self) {
-        // Unless its connection left meanwhile: nobody may serve it then.
+        // Unless its connection has left meanwhile: then nobody may serve it.
         let _ = self.state.compare_exchange(CLAIMED, WAITING, Ordering::AcqRel, Ordering::Acquire);
         let waker = lock(&self.slot).waker.take();
         waker.into_iter().for_each(Waker::wake);
     }
 
-    /// Whether the first of its like in a line looks again by itself, when something in a queue falls due.
+    /// Returns true if it must retry by itself when a message falls due, while it is the first such waiter in a line.
     pub fn is_watchful(&self) -> bool {
         self.command.group == Group::Queue
     }
 
-    /// When it looks again by itself.
+    /// Returns when it retries by itself.
     pub fn looks_at(&self) -> Option<Ms> {
         Some(self.looks_at_ms.load(Ordering::SeqCst)).filter(|at_ms| *at_ms != Ms::MAX)
     }
 
-    /// Says when it looks again by itself.
+    /// Sets when it retries by itself.
     pub fn set_looks_at(&self, at_ms: Option<Ms>) {
         self.looks_at_ms.store(at_ms.unwrap_or(Ms::MAX), Ordering::SeqCst);
     }
 
-    /// Has its connection look again, from its place in the line.
+    /// Makes its connection retry, from its place in the line.
     pub fn look(&self) {
         self.looks.store(true, Ordering::SeqCst);
         let waker = lock(&self.slot).waker.take();
         waker.into_iter().for_each(Waker::wake);
     }
 
-    /// Whether it was told to look again since it was asked this last; behind [`Waiter::poll_end`], which hears of it.
+    /// Returns true if it was asked to retry since the last call; call it after [`Waiter::poll_end`], which registers
+    /// for it.
     pub fn takes_look(&self) -> bool {
         self.looks.swap(false, Ordering::SeqCst)
     }
 
-    /// Its connection waits no more, served or not.
+    /// Ends the connection's wait, served or not.
     pub fn leave(&self) {
         self.state.store(GONE, Ordering::Release);
     }
@@ -129,7 +130,7 @@ impl Waiter {
         waker.into_iter().for_each(Waker::wake);
     }
 
-    /// How the wait ends, for its connection, whose time `is_over`.
+    /// Polls the end of the wait for its connection, whose time `is_over`.
     pub fn poll_end(&self, is_over: bool, context: &mut Context<'_>) -> Poll<Answer> {
         let mut slot = lock(&self.slot);
         if let Some(answer) = slot.answer.take() {
@@ -137,16 +138,16 @@ impl Waiter {
         }
         slot.waker = Some(context.waker().clone());
         drop(slot);
-        // A claim that fails was made by somebody who answers, or gives it back and wakes this.
+        // If the claim fails, another claimer will answer, or give it back and wake this.
         if is_over && self.claim() { Poll::Ready(Answer::TimedOut) } else { Poll::Pending }
     }
 
-    /// Whether its command puts what it takes under another key.
+    /// Returns true if its command moves what it takes to another key.
     pub fn has_target(&self) -> bool {
         self.command.keys.iter().any(|spec| spec.flags.contains("INSERT"))
     }
 
-    /// The keys that its command takes from, and its targets, by whether the key's flags say INSERT.
+    /// Visits its command's source keys and targets, with whether the key's flags include INSERT.
     pub fn for_each_key(&self, mut visit: impl FnMut(&[u8], bool)) {
         let args = self.request.args();
         for spec in self.command.keys {
@@ -155,7 +156,7 @@ impl Waiter {
     }
 }
 
-/// Run by `RUSTFLAGS="--cfg shuttle" cargo test -p engine --lib waiter`.
+/// Run with `RUSTFLAGS="--cfg shuttle" cargo test -p engine --lib waiter`.
 #[cfg(all(test, shuttle))]
 mod schedules {
     use super::*;
@@ -170,7 +171,7 @@ mod schedules {
         Arc::new(Waiter::new(command, OwnedRequest::of(&["BLPOP", "queue", "0"]), 0, Protocol::Resp2))
     }
 
-    /// A time that comes to its end.
+    /// A timeout.
     #[derive(Default)]
     struct Timer {
         is_over: AtomicBool,
@@ -196,7 +197,7 @@ mod schedules {
         }))
     }
 
-    /// A writer that has one element: its first tx is abandoned. Counts in `served`.
+    /// A writer with one element: its first tx is abandoned. Counts in `served`.
     fn serve(waiter: &Waiter, served: &AtomicUsize) {
         for is_abandoned in [true, false] {
             if !waiter.claim() {

@@ -1,4 +1,4 @@
-//! Waits: for a shard, for the gate, for one's next turn. Nothing is held across them.
+//! Waits: for a shard, for the gate, for the next turn. Nothing is held across them.
 
 use crate::engine::Engine;
 use crate::worker::Worker;
@@ -8,7 +8,7 @@ use std::task::Poll;
 use sync::gate::{Gate, Member, Raised};
 use sync::lock::{Parked, Want};
 
-/// Waits until a shard may be free, or is loaded. What it gives is to be kept until the next try.
+/// Waits until a shard may be free, or is loaded. Keep the result until the next try.
 pub(crate) async fn park(engine: &Engine, shard: usize, want: Want) -> Parked<'_, ShardState> {
     let lock = engine.keyspace.shard(shard);
     if lock.is_shut() {
@@ -26,7 +26,7 @@ pub(crate) async fn park(engine: &Engine, shard: usize, want: Want) -> Parked<'_
     parked.expect("parked before it was woken")
 }
 
-/// Waits until no key of this hash has a value that is unread.
+/// Waits until no key with this hash has an unread value.
 pub(crate) async fn read(engine: &Engine, hash: u64) {
     poll_fn(|context| engine.loading.poll_read(hash, context)).await;
 }
@@ -48,7 +48,7 @@ pub(crate) async fn gate_open(gate: &Gate) {
     .await;
 }
 
-/// Raises the gate for a worker, after whoever has it up, and after scripts that rest inside: meanwhile it stays down.
+/// Raises the gate for a worker, after any other holder, and after scripts suspended inside: meanwhile it stays down.
 pub(crate) async fn raise(worker: &Worker) -> Raised<'_> {
     let scripts = &worker.engine.scripts;
     loop {
@@ -80,7 +80,7 @@ pub(crate) async fn raise(worker: &Worker) -> Raised<'_> {
     }
 }
 
-/// Raises the gate for a thread that is no worker, after whoever has it up.
+/// Raises the gate for a thread that is no worker, after any other holder.
 pub(crate) async fn raise_for<'m>(engine: &Engine, member: &'m Member) -> Raised<'m> {
     loop {
         if let Some(raising) = member.try_raise() {
@@ -91,7 +91,7 @@ pub(crate) async fn raise_for<'m>(engine: &Engine, member: &'m Member) -> Raised
     }
 }
 
-/// Lets others on this event loop have their turn.
+/// Lets other tasks on this event loop have their turn.
 pub(crate) async fn yield_now() {
     let mut yielded = false;
     poll_fn(|context| {

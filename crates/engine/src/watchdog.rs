@@ -1,4 +1,4 @@
-//! The watchdog: names what has been under way for too long, while it still is.
+//! The watchdog: reports operations that take too long, while they are still running.
 //!
 //! ```text
 //! workers: turn, command, locks  ---.
@@ -6,8 +6,9 @@
 //! the gate: who raised it last   ---'
 //! ```
 //!
-//! A worker publishes by relaxed stores into a cache line of its own, and reads no clock for it: when a turn begins and when a
-//! command does, when locks are taken and released. Whatever looks the same at two looks of the watchdog has been so in between.
+//! A worker publishes, by relaxed stores into a cache line of its own and without reading a clock, when a turn or a
+//! command begins and when locks are taken and released. A state that is the same at two looks of the watchdog has
+//! lasted from one to the other.
 
 use crate::engine::Engine;
 use crate::worker::Worker;
@@ -21,49 +22,49 @@ use std::sync::atomic::{AtomicU16, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// A kind of thing that is watched.
+/// A kind of watched operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum WatchedThing {
-    /// A worker's turn: meanwhile it serves nobody else.
+    /// A worker's turn: meanwhile its other connections wait.
     Turn,
-    /// Shard locks that a command or transaction holds.
+    /// Shard locks held by a command or transaction.
     LockHold,
-    /// Shard locks that a script holds, which others of its worker do not wait for.
+    /// Shard locks held by a script, which other connections of its worker need not wait for.
     ScriptHold,
-    /// Requests of a worker that wait for journal room.
+    /// Requests of a worker waiting for journal room.
     JournalWait,
     /// The gate, raised or being raised.
     Gate,
 }
 
 impl WatchedThing {
-    /// All of them, in the order of their counters.
+    /// All kinds, in the order of their counters.
     const ALL: [Self; 5] = [Self::Turn, Self::LockHold, Self::ScriptHold, Self::JournalWait, Self::Gate];
 }
 
-/// Something under way.
+/// An operation in progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sighting {
     /// Its kind.
     pub what: WatchedThing,
-    /// The worker whose it is; `None`: a thread in the background.
+    /// Its worker; `None`: a background thread.
     pub worker: Option<u16>,
-    /// Which one: another turn of the same worker has another number.
+    /// Its number: each turn of a worker has another.
     pub number: u64,
-    /// When it began, in nanoseconds since the start, where that is known.
+    /// When it began, in nanoseconds since the start, if known.
     pub began_ns: Option<u64>,
-    /// The index of the command's command, where one is known.
+    /// The index of its command, if known.
     pub command: Option<u16>,
 }
 
-/// Something that has been under way for too long.
+/// An operation that takes too long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Report {
-    /// The last sighting of it.
+    /// Its last sighting.
     pub sighting: Sighting,
-    /// For how long it has been under way, at least, in milliseconds.
+    /// Its minimum age, in milliseconds.
     pub age_ms: u64,
-    /// It is reported for the first time.
+    /// Whether this is its first report.
     pub is_first: bool,
 }
 
@@ -93,30 +94,30 @@ impl fmt::Display for Report {
     }
 }
 
-/// A thing under way, remembered from look to look.
+/// An operation remembered between looks.
 struct SeenThing {
     number: u64,
     since_ns: u64,
-    /// Age at which it is reported (again).
+    /// The age at which it is reported (again).
     report_ns: u64,
-    /// It was in the look under way.
+    /// It was seen in the current look.
     is_there: bool,
 }
 
-/// Decides what is reported: once when it is older than the threshold, and again whenever its age has doubled. So however long
-/// something lasts, it takes few lines, and of each worker and kind at most one thing at a time is reported.
+/// Decides what is reported: once when it is older than the threshold, and again whenever its age has doubled. So
+/// anything lasting long takes few lines, and at most one operation per worker and kind is reported at a time.
 pub struct Watchdog {
     threshold_ns: u64,
     seen: HashMap<(WatchedThing, Option<u16>), SeenThing>,
 }
 
 impl Watchdog {
-    /// One that reports what is older than `threshold`.
+    /// Creates a watchdog that reports operations older than `threshold`.
     pub fn new(threshold: Duration) -> Self {
         Self { threshold_ns: (threshold.as_nanos() as u64).max(1), seen: HashMap::new() }
     }
 
-    /// Looks at all that is under way at `now_ns`, which never goes back. O(sightings).
+    /// Processes all operations in progress at `now_ns`, which never goes back. O(sightings).
     pub fn observe(&mut self, now_ns: u64, sightings: &[Sighting]) -> Vec<Report> {
         self.seen.values_mut().for_each(|seen| seen.is_there = false);
         let mut reports = Vec::new();
@@ -136,7 +137,7 @@ impl Watchdog {
             seen.since_ns = sighting.began_ns.unwrap_or(seen.since_ns);
             let age_ns = now_ns.saturating_sub(seen.since_ns);
             if age_ns < self.threshold_ns {
-                // Of those that wait, another may be the oldest by now: that is news once it has waited for long.
+                // Among waiters, another may now be the oldest: it is reported once it has waited too long.
                 seen.report_ns = self.threshold_ns;
             } else if age_ns >= seen.report_ns {
                 let is_first = seen.report_ns == self.threshold_ns;
@@ -149,28 +150,28 @@ impl Watchdog {
     }
 }
 
-/// The present work of one worker, written by it alone.
+/// The current work of one worker, written by it alone.
 #[derive(Default)]
 #[repr(align(128))]
 pub(crate) struct Beat {
-    /// When the turn under way began, in nanoseconds since the start; 0: there is none.
+    /// When the current turn began, in nanoseconds since the start; 0: none.
     turn_ns: AtomicU64,
-    /// How often shard locks were taken and released, outside of scripts and by scripts: odd while they are held.
+    /// How often shard locks were taken and released, outside of scripts and by scripts: odd while held.
     holds: [AtomicU64; 2],
-    /// Which command holds them.
+    /// The commands that hold them.
     hold_rows: [AtomicU16; 2],
-    /// The command of the command that was begun last, and one; 0: none in this turn.
+    /// The index plus one of the last command begun; 0: none in this turn.
     command: AtomicU16,
 }
 
 impl Beat {
-    /// A command begins (or goes on).
+    /// Notes that a command begins (or continues).
     #[inline]
     pub(crate) fn set_command(&self, command: usize) {
         self.command.store(command as u16 + 1, Relaxed);
     }
 
-    /// Shard locks are held until what this gives is dropped: by a script that may rest meanwhile, or not.
+    /// Marks shard locks as held until the result is dropped: by a script, which may be suspended meanwhile, or not.
     #[inline]
     pub(crate) fn hold(&self, is_script: bool) -> Hold<'_> {
         let at = usize::from(is_script);
@@ -181,7 +182,7 @@ impl Beat {
     }
 }
 
-/// Shard locks are held while it lives.
+/// Marks shard locks as held while it lives.
 pub(crate) struct Hold<'b>(&'b AtomicU64);
 
 impl Drop for Hold<'_> {
@@ -191,7 +192,7 @@ impl Drop for Hold<'_> {
     }
 }
 
-/// A request that waits for journal room, for as long as it lives.
+/// A request that waits for journal room, while it lives.
 pub(crate) struct RoomWait {
     engine: Arc<Engine>,
     place: (u16, u64),
@@ -203,22 +204,23 @@ impl Drop for RoomWait {
     }
 }
 
-/// When each wait began, and of which command it is, in order of arrival at each worker.
+/// When each wait began, and its command, in order of arrival at each worker.
 type RoomWaits = BTreeMap<(u16, u64), (u64, u16)>;
 
-/// The state that the watchdog looks at.
+/// The state that the watchdog reads.
 pub(crate) struct WatchdogState {
     start: Instant,
     beats: Box<[Beat]>,
     room_waits: Mutex<RoomWaits>,
-    /// How often the gate was raised (from bit 32 on); by which worker, and one (16 bits); for which command, and one.
+    /// How often the gate was raised (from bit 32 on); the worker that raised it, plus one (16 bits); the command, plus
+    /// one.
     gate: AtomicU64,
-    /// By the order of [`WatchedThing::ALL`].
+    /// In the order of [`WatchedThing::ALL`].
     counts: [AtomicU64; WatchedThing::ALL.len()],
 }
 
 impl WatchdogState {
-    /// Of so many workers.
+    /// Creates the state for this many workers.
     pub(crate) fn new(workers: usize) -> Self {
         Self {
             start: Instant::now(),
@@ -233,7 +235,7 @@ impl WatchdogState {
         self.room_waits.lock().expect("no holder panics")
     }
 
-    /// Nanoseconds since the start, never 0.
+    /// Returns nanoseconds since the start, never 0.
     fn ns(&self, at: Instant) -> u64 {
         (at.saturating_duration_since(self.start).as_nanos() as u64).max(1)
     }
@@ -243,7 +245,7 @@ impl WatchdogState {
         &self.beats[worker]
     }
 
-    /// A turn of a worker began at `now`.
+    /// Notes that a turn of a worker began at `now`.
     #[inline]
     pub(crate) fn begin_turn(&self, worker: usize, now: Instant) {
         let beat = &self.beats[worker];
@@ -251,13 +253,13 @@ impl WatchdogState {
         beat.turn_ns.store(self.ns(now), Relaxed);
     }
 
-    /// It has ended.
+    /// Notes that the turn has ended.
     #[inline]
     pub(crate) fn end_turn(&self, worker: usize) {
         self.beats[worker].turn_ns.store(0, Relaxed);
     }
 
-    /// The gate is raised from now on, by a worker or a thread in the background.
+    /// Notes that a worker or a background thread raises the gate.
     pub(crate) fn note_raise(&self, worker: Option<usize>) {
         let command = worker.map_or(0, |worker| self.beats[worker].command.load(Relaxed));
         let count = (self.gate.load(Relaxed) >> 32).wrapping_add(1);
@@ -265,12 +267,12 @@ impl WatchdogState {
         self.gate.store(count << 32 | worker << 16 | u64::from(command), Relaxed);
     }
 
-    /// How often something of this kind was too old.
+    /// Returns how often something of this kind took too long.
     pub(crate) fn count(&self, what: WatchedThing) -> u64 {
         self.counts[what as usize].load(Relaxed)
     }
 
-    /// For how long the oldest turn has been under way, in microseconds; 0 if there is none.
+    /// Returns the age of the oldest turn in progress, in microseconds; 0 if there is none.
     pub(crate) fn oldest_turn_us(&self) -> u64 {
         let now_ns = self.ns(Instant::now());
         let began = self.beats.iter().map(|beat| beat.turn_ns.load(Relaxed)).filter(|began_ns| *began_ns > 0).min();
@@ -314,7 +316,7 @@ impl WatchdogState {
 }
 
 impl Engine {
-    /// Looks at all that is under way, counts what is too old for the first time, and gives what is to be logged.
+    /// Looks at all operations in progress, counts those newly too old, and returns those to be logged.
     pub fn look_after(&self, watchdog: &mut Watchdog) -> Vec<Report> {
         let sightings = self.watch.sightings(self.gate.is_raised());
         let reports = watchdog.observe(self.watch.ns(Instant::now()), &sightings);

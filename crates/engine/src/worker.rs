@@ -1,7 +1,7 @@
-//! A worker: what one thread keeps for all its connections.
+//! A worker: the state one thread keeps for all its connections.
 //!
-//! It owns connections, not data. Everything here is touched by its own thread only, but for the notifier, which the
-//! journal rings.
+//! It owns connections, not data. Only its own thread touches anything here, except for the notifier, which the journal
+//! rings.
 
 use crate::counters::Counters;
 use crate::engine::Engine;
@@ -29,96 +29,97 @@ use std::time::Duration;
 use sync::gate::Member;
 use sync::notifier::Notifier;
 
-/// A sleep, as the event loop (or the simulated world) gives it.
+/// A sleep, provided by the event loop or the simulated world.
 pub type Sleep = Pin<Box<dyn Future<Output = ()>>>;
 
-/// Sleeps of so many milliseconds.
+/// Creates a sleep of this many milliseconds.
 pub type SleepFn = Box<dyn Fn(Ms) -> Sleep>;
 
-/// A connection to another server, as the event loop gives it.
+/// A connection to another server, provided by the event loop.
 pub trait OutboundConnection {
-    /// Reads what has come; 0 bytes: it is closed.
+    /// Reads available bytes; 0 bytes: the connection is closed.
     ///
     /// # Errors
-    /// The connection's.
+    /// Returns the connection's error.
     fn poll_read(&mut self, context: &mut Context<'_>, into: &mut [u8]) -> Poll<io::Result<usize>>;
 
-    /// Writes what it takes.
+    /// Writes as many bytes as the connection takes.
     ///
     /// # Errors
-    /// The connection's.
+    /// Returns the connection's error.
     fn poll_write(&mut self, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>>;
 }
 
-/// A connection under way.
+/// A connection being established.
 pub type Dialing = Pin<Box<dyn Future<Output = io::Result<Box<dyn OutboundConnection>>>>>;
 
 /// Connects to a host's port.
 pub type Dialer = Box<dyn Fn(String, u16) -> Dialing>;
 
-/// A connection that waits until what its replies have seen is safe enough.
+/// A connection that waits until the data its replies have seen is safe enough.
 struct DurabilityWait {
     level: Level,
     position: Position,
     waker: Waker,
 }
 
-/// One worker's own.
+/// The state of one worker.
 pub struct Worker {
-    /// What all share.
+    /// The shared engine.
     pub engine: Arc<Engine>,
     /// Its number.
     pub index: usize,
-    /// Its part in the gate.
+    /// Its gate membership.
     pub member: Member,
     pub(crate) log_buffer: RefCell<Option<LogBuffer>>,
     pub(crate) scratch: RefCell<Scratch>,
-    /// Its part in messages.
+    /// Its message dispatcher.
     pub(crate) post: RefCell<Dispatcher>,
-    /// Workers to whom this turn has posted publications.
+    /// Workers to which this turn has posted publications.
     pub(crate) notified: RefCell<Vec<u16>>,
-    /// Whom this turn has given pushes.
+    /// Clients to which this turn has sent pushes.
     pub(crate) told: RefCell<InvalidatedClients>,
     timer: SleepFn,
     dialer: Option<Dialer>,
     notifier: Arc<Notifier>,
     waits: RefCell<Vec<DurabilityWait>>,
-    /// Somebody waits for whom the journal has not been asked yet.
+    /// A waiter exists for which the journal has not been asked yet.
     waits_asked: Cell<bool>,
     /// The task that listens.
     listener: RefCell<Option<Waker>>,
     reader: RefCell<Reader>,
     random: Cell<Random>,
-    /// Its connections that are about to help with the order of names.
+    /// Its connections that are about to help update the order of names.
     helpers: FifoLock,
     own_time: ThreadCpuTime,
-    /// Where its scripts run.
+    /// The runner of its scripts.
     pub(crate) runner: ScriptRunner,
-    /// Bytes that requests of this worker may still take without asking for more.
+    /// Bytes that this worker's requests may still take without asking for more.
     credit_bytes: Cell<u64>,
-    /// What its connections of the queue port have open.
+    /// Open messages of its queue-port connections.
     pub(crate) leases: Leases,
-    /// Work left to do for requests and connections that are over.
+    /// Remaining work for finished requests and closed connections.
     chores: RefCell<VecDeque<Box<dyn Chore>>>,
 }
 
-/// Work left to do when a request or connection is over, in steps.
+/// Work that remains when a request or connection has ended, done in steps.
 pub(crate) trait Chore {
-    /// Does some 100 µs of it. Whether it is done.
+    /// Does some 100 µs of work. Returns true when it is done.
     fn step(&mut self, worker: &Worker) -> bool;
 }
 
-/// How often one looks again who waits for the order of names, in milliseconds.
+/// How often a waiter for the order of names checks again, in milliseconds.
 const BEHIND_MS: Ms = 1;
 
-/// Bytes of notes that may be left to one who has the gate up, some hundred names; and steps after which it has it anyway.
+/// Bytes of notes that may be left when the gate is raised, some hundred names; and steps after which it is raised
+/// anyway.
 const SETTLED_BYTES: u64 = 8 << 10;
 const SETTLING_STEPS_MAX: usize = 64;
 
-/// Frames up to this length take twice their bytes of memory, in bytes: entries, nodes and a copy on its way to the journal. The
-/// data of longer ones is there when they are admitted.
+/// Frames up to this length take twice their bytes of memory: entries, nodes and a copy on its way to the journal. The
+/// data of longer ones is already in memory when they are admitted.
 const DOUBLED_BYTES_MAX: u64 = 1 << 20;
-/// A worker takes so much at once of the memory that is left, in bytes.
+/// Bytes of the remaining memory that a worker takes at once.
 const CREDIT_BYTES: u64 = 64 << 10;
 
 impl keyspace::MemoryGrant for Worker {
@@ -135,7 +136,7 @@ pub(crate) struct Scratch {
 }
 
 impl Worker {
-    /// Worker number `index` of `engine`, with the event loop's `timer`.
+    /// Creates worker number `index` of `engine`, with the event loop's `timer`.
     pub fn new(engine: Arc<Engine>, index: usize, timer: SleepFn) -> Self {
         let notifier = Arc::new(Notifier::new());
         let log_buffer = engine.journal.as_ref().map(|journal| {
@@ -169,25 +170,25 @@ impl Worker {
         }
     }
 
-    /// Maps the stacks on which scripts run, which the first script does otherwise.
+    /// Maps the stacks for scripts, which otherwise happens at the first script.
     ///
     /// # Panics
-    /// The system gives no memory for them.
+    /// Panics if the system has no memory for them.
     pub fn map_for_scripts(&self) {
         self.runner.map(self);
     }
 
-    /// Lets its connections be clients of other servers.
+    /// Enables connections to other servers.
     pub fn set_dialer(&mut self, dialer: Dialer) {
         self.dialer = Some(dialer);
     }
 
-    /// Connects to another server; `None` where nobody can.
+    /// Connects to another server; `None` without a dialer.
     pub(crate) fn dial(&self, host: &str, port: u16) -> Option<Dialing> {
         self.dialer.as_ref().map(|dialer| dialer(host.to_owned(), port))
     }
 
-    /// Whether a request may grow by what a frame of `bytes` makes of the data; takes that from what is left.
+    /// Takes memory for a frame of `bytes` and the data it adds. Returns false if not enough is left.
     #[inline]
     pub(crate) fn may_grow(&self, bytes: u64) -> bool {
         let bytes = bytes.saturating_add(bytes.min(DOUBLED_BYTES_MAX));
@@ -214,14 +215,14 @@ impl Worker {
         }
         let is_granted = memory.take(bytes);
         if !is_granted {
-            // What is smaller is refused as well from now on.
+            // From now on smaller ones are refused too.
             self.credit_bytes.set(0);
             memory.note_refusal();
         }
         is_granted
     }
 
-    /// Whether a buffer of so many bytes may be allocated for what a client sends.
+    /// Returns true if a buffer of this many bytes may be allocated for client input.
     pub fn may_receive(&self, bytes: u64) -> bool {
         let is_granted = bytes == 0 || self.engine.memory.take(bytes);
         if !is_granted {
@@ -236,22 +237,22 @@ impl Worker {
         &self.engine.counters[self.index]
     }
 
-    /// The bound of the slow log in nanoseconds, without touching what other threads count.
+    /// Returns the slow log's bound in nanoseconds, without touching counters of other threads.
     pub(crate) fn slow_bound_ns(&self) -> u64 {
         self.reader.borrow_mut().current().slowlog_slower_than_us.map_or(u64::MAX, |us| us.saturating_mul(1000))
     }
 
-    /// The settings in force.
+    /// Returns the settings in force.
     pub fn settings(&self) -> Arc<Current> {
         self.reader.borrow_mut().current().clone()
     }
 
-    /// A sleep of `ms` milliseconds.
+    /// Returns a sleep of `ms` milliseconds.
     pub fn sleep(&self, ms: Ms) -> Sleep {
         (self.timer)(ms)
     }
 
-    /// A random number, of a seed nobody knows.
+    /// Returns a random number from a secret seed.
     pub fn random(&self) -> u64 {
         let mut random = self.random.get();
         let drawn = random.next_u64();
@@ -259,7 +260,7 @@ impl Worker {
         drawn
     }
 
-    /// Tells the journal, and workers for whose connections there are messages, that a turn has ended.
+    /// Signals the end of a turn to the journal, and to workers whose connections have messages.
     pub(crate) fn end_turn(&self) {
         self.log_buffer.borrow_mut().iter_mut().for_each(LogBuffer::end_turn);
         let mut notified = self.notified.borrow_mut();
