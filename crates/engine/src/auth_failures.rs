@@ -1,12 +1,12 @@
-//! Wrong passwords: how many came, and how long the next answer to the same network waits.
+//! Wrong passwords: their number, and how long the next answer to the same network is delayed.
 //!
 //! ```text
 //!   failures of late   0    1    2    3    4    5    6 and more       forgotten after a minute without another
 //!   delay in ms        0   50  100  200  400  800        1000
 //! ```
 //!
-//! A right password waits as long as a wrong one would: otherwise who guesses learns from an answer that is late, and
-//! hangs up. A second at most, so that a neighbour behind the same address gets in all the same.
+//! A right password waits as long as a wrong one would: otherwise a guesser could take a late answer for a no and hang
+//! up. The delay is a second at most, so that a legitimate client behind the same address still gets in.
 
 use crate::client::Client;
 use base::Ms;
@@ -19,9 +19,9 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 const DELAY_MS_MIN: Ms = 50;
 /// The longest delay, in milliseconds.
 const DELAY_MS_MAX: Ms = 1_000;
-/// After so long without another failure those of a network are forgotten, in milliseconds.
+/// Milliseconds without another failure after which those of a network are forgotten.
 const MEMORY_MS: Ms = 60_000;
-/// Networks remembered, at most. Beyond it the one that has failed least recently is forgotten.
+/// Maximum number of networks remembered. Beyond it, the one with the oldest last failure is forgotten.
 const NETWORKS_MAX: usize = 4096;
 
 /// An IPv4 address, the upper half of an IPv6 one, or `None`: the unix socket.
@@ -33,7 +33,7 @@ struct Record {
     last_ms: Ms,
 }
 
-/// The wrong passwords that came, by network.
+/// Wrong passwords, by network.
 #[derive(Default)]
 pub struct AuthFailures {
     total: AtomicU64,
@@ -41,7 +41,7 @@ pub struct AuthFailures {
 }
 
 impl AuthFailures {
-    /// Counts a wrong password of `client`. Returns how many came from its network of late, this one included.
+    /// Counts a wrong password of `client`. Returns the number of recent ones from its network, this one included.
     /// O(log networks); O(networks) while the table is full.
     pub fn add(&self, client: &Client, now: Ms) -> u32 {
         self.total.fetch_add(1, Relaxed);
@@ -59,18 +59,18 @@ impl AuthFailures {
         record.count
     }
 
-    /// How many came from the network of `client` of late.
+    /// Returns the number of recent ones from the network of `client`.
     pub fn recent(&self, client: &Client, now: Ms) -> u32 {
         let records = self.records.lock().expect("no holder panics");
         records.get(&network_of(client.ip())).map_or(0, |record| record.count_at(now))
     }
 
-    /// How many came since the start, or the last reset.
+    /// Returns the number since the start, or the last reset.
     pub fn total(&self) -> u64 {
         self.total.load(Relaxed)
     }
 
-    /// CONFIG RESETSTAT: the total is 0 again. What delays is remembered.
+    /// CONFIG RESETSTAT: resets the total. The delays stay.
     pub fn reset_total(&self) {
         self.total.store(0, Relaxed);
     }
@@ -82,7 +82,7 @@ impl Record {
     }
 }
 
-/// How long an answer waits after so many failures of its network, in milliseconds.
+/// Returns the delay of an answer after this many failures of its network, in milliseconds.
 pub(crate) fn delay_ms(failures: u32) -> Ms {
     match failures {
         0 => 0,

@@ -10,31 +10,31 @@ use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU32, AtomicU64, AtomicUsize
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Waker};
 
-/// Connections from this machine that are accepted beyond `maxclients`: whoever mends a server that is full must get in.
+/// Local connections accepted beyond `maxclients`: whoever repairs a full server must get in.
 pub const LOCAL_RESERVE: usize = 32;
-/// Connections that may owe a password at once however small `maxclients` is.
+/// Minimum number of connections that may be unauthenticated at once, however small `maxclients` is.
 const LOCKED_MIN: usize = 64;
 
-/// How many connections may owe a password at once: a tenth of `maxclients`, and at least 64.
+/// Returns how many connections may be unauthenticated at once: a tenth of `maxclients`, and at least 64.
 pub fn locked_clients_max(maxclients: usize) -> usize {
     (maxclients / 10).max(LOCKED_MIN)
 }
 
-/// One connection, shared with whoever looks at it.
+/// One connection, shared with its observers.
 pub struct Client {
-    /// Never given twice.
+    /// Its number, never reused.
     pub id: u64,
-    /// The other side: `host:port`, or the socket's path and `:0`.
+    /// The peer: `host:port`, or the socket's path and `:0`.
     pub address: Box<str>,
-    /// This side.
+    /// The local address.
     pub local_address: Box<str>,
-    /// Whether the other side is on this machine.
+    /// Whether the peer is on this machine.
     pub is_local: bool,
-    /// When it came.
+    /// When it connected.
     pub since_ms: Ms,
-    /// When it last asked for something.
+    /// When it last sent a request.
     pub last_ms: AtomicU64,
-    /// The row it ran last, plus one.
+    /// The index of its last command, plus one.
     pub last_command: AtomicU16,
     /// Its database.
     pub database: AtomicU32,
@@ -50,13 +50,13 @@ pub struct Client {
     pub mail_bytes: AtomicU64,
     /// Subscriptions to channels, shard channels and patterns.
     pub subscriptions: [AtomicU32; 3],
-    /// What it alone is told.
+    /// Pushes waiting for it alone.
     pub(crate) pushes: ClientPushes,
-    /// It is shown all requests.
+    /// It monitors all requests.
     pub(crate) is_monitor: AtomicBool,
     /// How its reads are tracked.
     pub(crate) tracking: TrackingSign,
-    /// How much waited for it when it was cut off for that.
+    /// Bytes that waited for it when it was cut off for that.
     cut_off_bytes: AtomicU64,
     /// CLIENT NO-EVICT, NO-TOUCH.
     pub no_evict: AtomicBool,
@@ -68,15 +68,15 @@ pub struct Client {
     closing: AtomicBool,
     idle: Mutex<Option<Waker>>,
     blocked: Mutex<Option<Arc<Waiter>>>,
-    /// It waits for what is still to be loaded.
+    /// It waits for loading, or for the end of a pause.
     is_early: AtomicBool,
-    /// Since when it has owed a password; 0 if it owes none.
+    /// Since when it has been unauthenticated; 0 if it is not.
     locked_ms: AtomicU64,
     /// It was accepted beyond `maxclients`, in the reserve for this machine.
     pub is_in_reserve: AtomicBool,
 }
 
-/// While it lives, its client counts as waiting: nothing of what it asked for has run.
+/// While it lives, its client counts as waiting: none of its request has run.
 pub(crate) struct Early<'a>(&'a Client);
 
 impl Drop for Early<'_> {
@@ -85,7 +85,7 @@ impl Drop for Early<'_> {
     }
 }
 
-/// How CLIENT LIST tells that a connection tracks.
+/// A connection's tracking state as CLIENT LIST reports it.
 #[derive(Default)]
 pub(crate) struct TrackingSign {
     is_on: AtomicBool,
@@ -95,7 +95,7 @@ pub(crate) struct TrackingSign {
 }
 
 impl TrackingSign {
-    /// It tracks now, or not.
+    /// Sets whether and how it tracks.
     pub(crate) fn set(&self, is_on: bool, is_broadcast: bool, redirect: u64) {
         self.is_on.store(is_on, Relaxed);
         self.is_broadcast.store(is_broadcast, Relaxed);
@@ -103,7 +103,7 @@ impl TrackingSign {
         self.redirect.store(redirect, Relaxed);
     }
 
-    /// The connection that was to be told in its place is gone.
+    /// Notes that the connection it redirects to is gone.
     pub(crate) fn note_broken(&self) {
         self.is_broken.store(true, Relaxed);
     }
@@ -112,7 +112,7 @@ impl TrackingSign {
         self.is_broken.load(Relaxed)
     }
 
-    /// Flags, and who is told.
+    /// Returns the flags, and the number of the redirection target.
     fn told(&self) -> (String, i64) {
         if !self.is_on.load(Relaxed) {
             return (String::new(), -1);
@@ -123,7 +123,7 @@ impl TrackingSign {
     }
 }
 
-/// What a client told of itself.
+/// What a client has declared about itself.
 #[derive(Clone, Default)]
 pub struct ClientAttributes {
     /// CLIENT SETNAME.
@@ -135,10 +135,10 @@ pub struct ClientAttributes {
 }
 
 impl Client {
-    /// The number of a connection that is nobody's: none that comes is given it.
+    /// The number of the server's own connection, never given to a client.
     pub(crate) const OF_SERVER: u64 = 0;
 
-    /// A connection that is nobody's, by which the server asks itself.
+    /// Creates the connection through which the server makes its own requests.
     pub(crate) fn of_server(now: Ms) -> Self {
         Self::new(Self::OF_SERVER, "", "", true, now)
     }
@@ -176,17 +176,17 @@ impl Client {
         }
     }
 
-    /// Whether it still owes a password.
+    /// Returns true if it is still unauthenticated.
     pub fn is_locked(&self) -> bool {
         self.locked_ms.load(Relaxed) > 0
     }
 
-    /// The address of the other side, without its port; `None` for a unix socket.
+    /// Returns the peer's address without its port; `None` for a unix socket.
     pub fn ip(&self) -> Option<IpAddr> {
         self.address.parse::<SocketAddr>().ok().map(|address| address.ip())
     }
 
-    /// The address of the other side as MONITOR shows it: of a unix socket its path.
+    /// Returns the peer's address as MONITOR shows it; for a unix socket, its path.
     pub(crate) fn shown_address(&self) -> String {
         match (self.ip(), self.address.strip_suffix(":0")) {
             (None, Some(path)) => format!("unix:{path}"),
@@ -194,43 +194,43 @@ impl Client {
         }
     }
 
-    /// What it told of itself.
+    /// Returns what it has declared about itself.
     pub fn told(&self) -> ClientAttributes {
         self.told.lock().expect("no holder panics").as_deref().cloned().unwrap_or_default()
     }
 
-    /// Bytes that replies under way keep in memory although their values have given them up.
+    /// Returns the bytes that replies in progress keep in memory although their values have released them.
     pub fn pinned_bytes(&self) -> u64 {
         self.pinned_bytes.load(Relaxed)
     }
 
-    /// Memory that is kept for it, in bytes.
+    /// Returns the memory kept for it, in bytes.
     pub fn memory_bytes(&self) -> u64 {
         1024 + self.output_bytes.load(Relaxed) as u64 + self.told_bytes() + self.pinned_bytes()
     }
 
-    /// Messages and pushes that wait for it, in bytes.
+    /// Returns the bytes of messages and pushes that wait for it.
     pub fn told_bytes(&self) -> u64 {
         self.mail_bytes.load(Relaxed) + self.pushes.bytes()
     }
 
-    /// Changes what it told of itself.
+    /// Changes what it has declared about itself.
     pub fn tell(&self, change: impl FnOnce(&mut ClientAttributes)) {
         change(self.told.lock().expect("no holder panics").get_or_insert_default());
     }
 
-    /// Whether it has subscribed to anything.
+    /// Returns true if it has any subscriptions.
     pub fn is_subscribed(&self) -> bool {
         self.subscriptions.iter().any(|count| count.load(Relaxed) > 0)
     }
 
-    /// Asks the connection to close because so many bytes wait for it.
+    /// Asks the connection to close because this many bytes wait for it.
     pub(crate) fn cut_off(&self, waiting_bytes: u64) {
         self.cut_off_bytes.store(waiting_bytes, Relaxed);
         self.close();
     }
 
-    /// How much waited for it when it was cut off for that; 0 if it was not.
+    /// Returns how much waited for it when it was cut off for that; 0 if it was not.
     pub fn cut_off_bytes(&self) -> u64 {
         self.cut_off_bytes.load(Relaxed)
     }
@@ -239,7 +239,7 @@ impl Client {
         self.cut_off_bytes() > 0
     }
 
-    /// Has the connection look whether there are pushes for it.
+    /// Makes the connection check for pushes.
     pub(crate) fn wake(&self) {
         let waker = self.idle.lock().expect("no holder panics").take();
         waker.into_iter().for_each(Waker::wake);
@@ -256,7 +256,7 @@ impl Client {
         self.wake();
     }
 
-    /// Whether it was asked to close; if not, the context is woken when it is.
+    /// Returns true if it was asked to close; otherwise registers the context for that.
     pub fn is_closing(&self, context: Option<&mut Context<'_>>) -> bool {
         if let Some(context) = context {
             let mut idle = self.idle.lock().expect("no holder panics");
@@ -267,34 +267,35 @@ impl Client {
         self.closing.load(Relaxed)
     }
 
-    /// Notes what it is blocked by, for UNBLOCK and KILL.
+    /// Records the wait that blocks it, for UNBLOCK and KILL.
     pub fn set_blocked(&self, waiter: Option<Arc<Waiter>>) {
         *self.blocked.lock().expect("no holder panics") = waiter;
     }
 
-    /// What it is blocked by.
+    /// Returns the wait that blocks it.
     pub fn blocked(&self) -> Option<Arc<Waiter>> {
         self.blocked.lock().expect("no holder panics").clone()
     }
 
-    /// It waits for what is still to be loaded, or for the end of a pause, as long as what this gives lives.
+    /// Marks it as waiting for loading, or for the end of a pause, while the result lives.
     pub(crate) fn wait_early(&self) -> Early<'_> {
         self.is_early.store(true, Relaxed);
         Early(self)
     }
 
-    /// Whether it waits for an element, for a shard to be loaded or for the end of a pause: if its other side has gone, for nobody.
+    /// Returns true if it waits for an element, for a shard to load or for the end of a pause: if the peer has gone, in
+    /// vain.
     pub fn is_waiting(&self) -> bool {
         self.is_early.load(Relaxed) || self.blocked().is_some()
     }
 
-    /// Whether it waits for a shard to be loaded or for the end of a pause.
+    /// Returns true if it waits for a shard to load or for the end of a pause.
     pub(crate) fn is_early(&self) -> bool {
         self.is_early.load(Relaxed)
     }
 
-    /// Ends its wait, since its other side has gone, so that nobody serves it any more; `false` if somebody does just now: then it
-    /// is to take what it is given, and give back what is leased.
+    /// Ends its wait, since the peer has gone, so that it is no longer served; `false` if it is being served just now:
+    /// then it must take what it is given, and give back what is leased.
     pub fn ends_wait(&self) -> bool {
         self.blocked().is_none_or(|waiter| waiter.claim())
     }
@@ -309,7 +310,7 @@ impl Client {
             && filter.age_s_min.is_none_or(|age_s| now.saturating_sub(self.since_ms) / 1000 >= age_s)
     }
 
-    /// As CLIENT LIST writes it, without a line end.
+    /// Returns its line of CLIENT LIST, without a line end.
     pub fn line(&self, now: Ms) -> String {
         let told = self.told();
         let queued = self.queued.load(Relaxed);
@@ -359,13 +360,13 @@ pub struct Clients {
     next_id: AtomicU64,
     by_id: Mutex<BTreeMap<u64, Arc<Client>>>,
     count: AtomicUsize,
-    /// How many owe a password.
+    /// The number of unauthenticated connections.
     locked_count: AtomicUsize,
     pinned_bytes: AtomicU64,
 }
 
 impl Clients {
-    /// A connection comes.
+    /// Adds a connection.
     pub fn add(&self, address: &str, local_address: &str, is_local: bool, now: Ms) -> Arc<Client> {
         let id = self.next_id.fetch_add(1, Relaxed) + 1;
         let client = Arc::new(Client::new(id, address, local_address, is_local, now));
@@ -374,7 +375,7 @@ impl Clients {
         client
     }
 
-    /// A connection goes.
+    /// Removes a connection.
     pub fn remove(&self, id: u64) {
         let removed = self.by_id.lock().expect("no holder panics").remove(&id);
         if let Some(client) = removed {
@@ -384,7 +385,7 @@ impl Clients {
         }
     }
 
-    /// Notes what `client` pins now. Only by its own connection.
+    /// Records what `client` pins now. Only for its own connection.
     pub fn note_pinned(&self, client: &Client, bytes: u64) {
         let before = client.pinned_bytes.swap(bytes, Relaxed);
         if bytes != before {
@@ -392,13 +393,13 @@ impl Clients {
         }
     }
 
-    /// Sum of what clients pin, in bytes. O(1).
+    /// Returns the total that clients pin, in bytes. O(1).
     pub fn pinned_bytes(&self) -> u64 {
         self.pinned_bytes.load(Relaxed)
     }
 
-    /// Asks those to close that pin most, until what the others pin is at most `limit_bytes`. Those that asked for
-    /// NO-EVICT stay. Gives whom it asked, and what each pins.
+    /// Asks the greatest pinners to close, until the others pin at most `limit_bytes`. Those with NO-EVICT stay.
+    /// Returns the clients asked, and what each pins.
     pub fn close_greatest_pinners(&self, limit_bytes: u64) -> Vec<(Arc<Client>, u64)> {
         if self.pinned_bytes() <= limit_bytes {
             return Vec::new();
@@ -421,7 +422,8 @@ impl Clients {
         pinning
     }
 
-    /// Notes that `client` owes a password from `now` on. Returns how many do, this one included. Only by its own connection.
+    /// Notes that `client` is unauthenticated from `now` on. Returns how many are, this one included. Only for its own
+    /// connection.
     pub fn note_locked(&self, client: &Client, now: Ms) -> usize {
         if client.locked_ms.swap(now.max(1), Relaxed) > 0 {
             return self.locked_count();
@@ -429,20 +431,20 @@ impl Clients {
         self.locked_count.fetch_add(1, Relaxed) + 1
     }
 
-    /// Notes that `client` owes a password no more. Only by its own connection.
+    /// Notes that `client` has authenticated. Only for its own connection.
     pub fn note_unlocked(&self, client: &Client) {
         if client.locked_ms.swap(0, Relaxed) > 0 {
             self.locked_count.fetch_sub(1, Relaxed);
         }
     }
 
-    /// How many owe a password. O(1).
+    /// Returns the number of unauthenticated connections. O(1).
     pub fn locked_count(&self) -> usize {
         self.locked_count.load(Relaxed)
     }
 
-    /// Asks those to close that have owed a password for as long as `bound_of` allows them, in milliseconds; returns them.
-    /// O(connections), and O(1) if no connection owes one.
+    /// Asks connections to close that have been unauthenticated for as long as `bound_of` allows, in milliseconds;
+    /// returns them. O(connections), and O(1) if all are authenticated.
     pub fn close_locked(&self, now: Ms, bound_of: impl Fn(&Client) -> Option<Ms>) -> Vec<Arc<Client>> {
         if self.locked_count() == 0 {
             return Vec::new();
@@ -459,17 +461,17 @@ impl Clients {
         late
     }
 
-    /// How many there are.
+    /// Returns the number of connections.
     pub fn count(&self) -> usize {
         self.count.load(Relaxed)
     }
 
-    /// The one of that number.
+    /// Returns the connection with this number.
     pub fn get(&self, id: u64) -> Option<Arc<Client>> {
         self.by_id.lock().expect("no holder panics").get(&id).cloned()
     }
 
-    /// Those that `filter`, asked by `asking`, names; in order of their numbers.
+    /// Returns the connections that `filter`, evaluated for `asking`, selects; in order of their numbers.
     pub fn select(&self, filter: &ClientFilter, asking: u64, now: Ms) -> Vec<Arc<Client>> {
         let clients = self.by_id.lock().expect("no holder panics");
         clients.values().filter(|client| client.fits(filter, asking, now)).cloned().collect()

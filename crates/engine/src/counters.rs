@@ -1,4 +1,4 @@
-//! What INFO counts. One set a worker, written by it alone with plain loads and stores; readers add them up.
+//! The counters of INFO. One set per worker, written by it alone with plain loads and stores; readers add them up.
 
 use crate::latency::Latency;
 use crate::memcacheq::QueueCounters;
@@ -11,19 +11,19 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 pub struct Counter(AtomicU64);
 
 impl Counter {
-    /// Adds; by its one writer only.
+    /// Adds `count`; only for its one writer.
     #[inline]
     pub fn add(&self, count: u64) {
         self.0.store(self.0.load(Relaxed).wrapping_add(count), Relaxed);
     }
 
-    /// Makes it `value`; by its one writer only.
+    /// Sets it to `value`; only for its one writer.
     #[inline]
     pub(crate) fn set(&self, value: u64) {
         self.0.store(value, Relaxed);
     }
 
-    /// Raises it to `value` if that is more; by its one writer only.
+    /// Raises it to `value` if that is more; only for its one writer.
     #[inline]
     pub fn raise(&self, value: u64) {
         if value > self.0.load(Relaxed) {
@@ -31,7 +31,7 @@ impl Counter {
         }
     }
 
-    /// What it says.
+    /// Returns its value.
     pub fn get(&self) -> u64 {
         self.0.load(Relaxed)
     }
@@ -46,24 +46,24 @@ impl Counter {
 pub struct CommandCounters {
     /// Times it ran.
     pub calls: Counter,
-    /// Nanoseconds it took in all.
+    /// Total nanoseconds it took.
     pub took_ns: Counter,
     /// Times it ran and replied with an error.
     pub failed: Counter,
     /// Times it was refused before it ran.
     pub rejected: Counter,
-    /// How long its calls took.
+    /// Latencies of its calls.
     pub latency: Latency,
 }
 
 /// Counters of one worker.
 #[repr(align(128))]
 pub struct Counters {
-    /// By the index of the command.
+    /// By command index.
     pub by_command: Box<[CommandCounters]>,
-    /// What the memcached port counts, by the names that it has for it.
+    /// Counters of the memcached port, under its names.
     pub(crate) items: [Counter; ItemCount::NAMES.len()],
-    /// What the queue port counts.
+    /// Counters of the queue port.
     pub(crate) queues: QueueCounters,
     /// Requests.
     pub commands: Counter,
@@ -75,43 +75,43 @@ pub struct Counters {
     pub hits: Counter,
     /// Reads that found none.
     pub misses: Counter,
-    /// Keys removed because their time had come.
+    /// Keys removed by expiry.
     pub expired: Counter,
-    /// Tagged lists removed by their prefix.
+    /// Tagged lists removed by prefix.
     pub dropped: Counter,
-    /// Commands and transactions that changed something while there is no journal to count them; never reset.
+    /// Commands and transactions that changed something while no journal counts them; never reset.
     pub changes: Counter,
-    /// Bytes that scripts have left on this worker; never reset.
+    /// Bytes held by scripts on this worker; never reset.
     pub(crate) script_memory_bytes: Counter,
     /// Connections accepted.
     pub connections: Counter,
-    /// Connections refused for want of room.
+    /// Connections refused for lack of room.
     pub refused: Counter,
     /// Connections closed because a browser spoke HTTP.
     pub http: Counter,
-    /// Connections closed because they gave no password in time.
+    /// Connections closed because they did not authenticate in time.
     pub passwords_late: Counter,
     /// Error replies.
     pub errors: Counter,
     /// Connections cut off because they did not read their replies.
     pub slow_readers: Counter,
-    /// Connections cut off because their replies pinned most.
+    /// Connections cut off because their replies pinned the most memory.
     pub evicted: Counter,
-    /// Turns by their own CPU time.
+    /// Turns by CPU time.
     pub turns: Latency,
-    /// Holds of shards by their own CPU time.
+    /// Shard holds by CPU time.
     pub lock_holds: Latency,
-    /// Waits for shards or the gate, by the clock on the wall.
+    /// Waits for shards or the gate, by wall-clock time.
     pub lock_waits: Latency,
-    /// Those holds in which a checkpoint turns a shard.
+    /// Shard holds in which a checkpoint turns a shard.
     pub shard_turns: Latency,
-    /// Longest turn of own CPU time, in microseconds.
+    /// Longest turn in CPU time, in microseconds.
     pub longest_turn_us: Counter,
-    /// Longest time shards were held, of own CPU time, in microseconds.
+    /// Longest shard hold in CPU time, in microseconds.
     pub longest_lock_hold_us: Counter,
     /// Longest time a command waited for shards, in microseconds.
     pub longest_lock_wait_us: Counter,
-    /// Longest time a checkpoint held a shard to turn it, of own CPU time, in microseconds.
+    /// Longest shard hold by a checkpoint's turn, in CPU time, in microseconds.
     pub longest_shard_turn_us: Counter,
     /// Longest time a reply waited to become durable, in microseconds.
     pub longest_durable_wait_us: Counter,
@@ -185,12 +185,12 @@ impl Counters {
         ])
     }
 
-    /// Back to zero, but for what is told of items and queues. A count made at the same instant may be lost or stay.
+    /// Resets all but the item and queue counters. A count made at the same instant may be lost or stay.
     pub fn reset(&self) {
         self.all().for_each(Counter::reset);
     }
 
-    /// Likewise, of items.
+    /// Resets the item counters.
     pub(crate) fn reset_items(&self) {
         self.items.iter().for_each(Counter::reset);
     }
@@ -202,7 +202,7 @@ pub struct Errors {
     counts: std::sync::Mutex<std::collections::BTreeMap<String, u64>>,
 }
 
-/// Most different words kept: what a script or an argument says must not grow the map for ever.
+/// Maximum number of distinct words kept: words from scripts or arguments must not make the map grow forever.
 const ERROR_WORDS_MAX: usize = 128;
 
 impl Errors {
@@ -217,24 +217,24 @@ impl Errors {
         }
     }
 
-    /// Words and how often they came.
+    /// Returns the words with their counts.
     pub fn counts(&self) -> Vec<(String, u64)> {
         self.counts.lock().expect("no holder panics").iter().map(|(word, count)| (word.clone(), *count)).collect()
     }
 
-    /// Forgets all.
+    /// Forgets all words.
     pub fn reset(&self) {
         self.counts.lock().expect("no holder panics").clear();
     }
 }
 
-/// Commands and bytes a second, over the last few samples.
+/// Commands and bytes per second, over the last few samples.
 #[derive(Default)]
 pub struct Rates {
     samples: std::sync::Mutex<std::collections::VecDeque<(base::Ms, Sample)>>,
 }
 
-/// Totals at an instant, or their change in a second.
+/// Totals at an instant, or their change per second.
 #[derive(Clone, Copy, Default)]
 pub struct Sample {
     /// Commands run.
@@ -245,7 +245,7 @@ pub struct Sample {
     pub output_bytes: u64,
 }
 
-/// Samples that the rates are taken over.
+/// Samples over which the rates are taken.
 const SAMPLES_MAX: usize = 16;
 
 impl Rates {
@@ -261,7 +261,7 @@ impl Rates {
         }
     }
 
-    /// What was done in a second, of late.
+    /// Returns the recent rates per second.
     pub fn per_second(&self) -> Sample {
         let samples = self.samples.lock().expect("no holder panics");
         let (Some((from_ms, from)), Some((to_ms, to))) = (samples.front(), samples.back()) else {

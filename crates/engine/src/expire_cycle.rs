@@ -1,4 +1,4 @@
-//! What runs beside the workers: removing expired keys, dropping what is big.
+//! Work beside the workers: removing expired keys, dropping big values.
 
 use crate::engine::Engine;
 use crate::pubsub::Stamp;
@@ -16,12 +16,12 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use sync::gate::Member;
 use sync::lock::Want;
 
-/// Keys removed under one hold of a shard, at most: some tens of microseconds.
+/// Maximum number of keys removed under one hold of a shard: some tens of microseconds.
 const EXPIRE_KEYS_MAX: usize = 128;
-/// Journal room for one such removal, in bytes; it stops before a frame gets longer.
+/// Journal room for one such removal, in bytes; it stops before a frame exceeds it.
 const EXPIRE_ROOM_BYTES: u64 = 256 << 10;
 
-/// The way to the thread that drops what is big.
+/// The queue to the thread that drops big values.
 pub struct DeferredDrop {
     sender: Sender<Box<dyn Any + Send>>,
     receiver: Mutex<Option<Receiver<Box<dyn Any + Send>>>>,
@@ -35,19 +35,19 @@ impl Default for DeferredDrop {
 }
 
 impl DeferredDrop {
-    /// Gives something away to be dropped. Without a thread that does it, it is dropped with the engine.
+    /// Gives a value away to be dropped. Without a thread that does so, it is dropped with the engine.
     pub fn free(&self, garbage: Box<dyn Any + Send>) {
         // The receiver lives as long as the engine or its thread does.
         let _ = self.sender.send(garbage);
     }
 
-    /// [`DeferredDrop::free`] for another thread, which may outlive the engine.
+    /// Returns [`DeferredDrop::free`] for another thread, which may outlive the engine.
     pub fn remote(&self) -> impl Fn(Box<dyn Any + Send>) + Send + use<> {
         let sender = self.sender.clone();
         move |garbage| drop(sender.send(garbage))
     }
 
-    /// The other end, for the thread that drops; once.
+    /// Returns the receiving end, for the thread that drops; once.
     pub fn receiver(&self) -> Option<Receiver<Box<dyn Any + Send>>> {
         self.receiver.lock().expect("no holder panics").take()
     }
@@ -60,16 +60,16 @@ pub struct ExpireCycle {
     log_buffer: Option<LogBuffer>,
     log: Log,
     plan: Plan,
-    /// Journal room for each removal of this pass, and of the next one: a message that moves may need more than is usual.
+    /// Journal room for each removal of this pass, and of the next one: moving a message may need more than usual.
     room_bytes: u64,
     room_bytes_next: u64,
-    /// Workers for whose connections there are messages.
+    /// Workers whose connections have messages.
     notified: Vec<u16>,
     own_time: ThreadCpuTime,
 }
 
 impl ExpireCycle {
-    /// The expire cycle of `engine`.
+    /// Creates the expire cycle of `engine`.
     pub fn new(engine: std::sync::Arc<Engine>) -> Self {
         let member = engine.member();
         let log_buffer = engine.journal.as_ref().map(|journal| journal.log_buffer());
@@ -87,7 +87,7 @@ impl ExpireCycle {
         }
     }
 
-    /// Looks at every shard once. Whether more was due somewhere than one look removes.
+    /// Visits every shard once. Returns true if more was due somewhere than one visit removes.
     pub fn pass(&mut self) -> bool {
         let mut more = false;
         self.room_bytes = std::mem::take(&mut self.room_bytes_next).max(EXPIRE_ROOM_BYTES);
@@ -118,7 +118,7 @@ impl ExpireCycle {
         let due = state.next_due(&engine.keyspace);
         drop(state);
         let Some((due_ms, table)) = due else { return false };
-        // Who waits may want to put what comes into a value that is still to be read.
+        // A waiter may want to push what arrives into a value that is still to be read.
         let feeds = engine.hooks.used_shards().next().is_some();
         if due_ms > now || engine.pause.holds(true, || now).is_some() || feeds && !engine.loading.is_over() {
             return false;
@@ -144,7 +144,7 @@ impl ExpireCycle {
         plan.clear();
         plan.add_shard(shard, Want::Write);
         plan.seal();
-        // Who waits may put what he takes elsewhere.
+        // A served waiter may push what it took into another key.
         if feeds
             && let Err(Suspend::Shards(targets)) = plan_has_targets_for(engine, plan, engine.hooks.waited_keys(shard))
         {
@@ -155,7 +155,7 @@ impl ExpireCycle {
         own_time.begin(began);
         let Ok(held) = plan.try_hold(&engine.keyspace) else { return true };
         if !feeds && engine.hooks.any(shard) {
-            // Somebody has begun to wait since, which takes this lock.
+            // A client has begun to wait since, which takes this lock.
             return true;
         }
         let mut tx = Tx::new(&engine.keyspace, held, 0, now, log, *room_bytes);
@@ -205,10 +205,10 @@ impl ExpireCycle {
     }
 }
 
-/// Least that all clients together may pin unless the setting says how much, in bytes.
+/// Minimum that all clients together may pin unless the setting gives a limit, in bytes.
 const PINNED_BYTES_MIN: u64 = 256 << 20;
 
-/// Asks those clients to close whose replies pin most, while all together pin more than the setting allows.
+/// Asks the clients whose replies pin most to close, while all together pin more than the setting allows.
 pub fn close_greatest_pinners(engine: &Engine) -> Vec<(std::sync::Arc<crate::client::Client>, u64)> {
     let limit_bytes = match engine.settings.current().pinned_bytes_max {
         0 => PINNED_BYTES_MIN.max(crate::info::total_system_bytes() / 8),

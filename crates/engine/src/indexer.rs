@@ -1,4 +1,4 @@
-//! The thread beside those who serve that builds the order of names, keeps it and gives it up.
+//! The background thread that builds, maintains and drops the order of names.
 
 use crate::engine::Engine;
 use crate::thread_cpu_time::ThreadCpuTime;
@@ -7,14 +7,14 @@ use quanta::Instant;
 use std::sync::Arc;
 use sync::gate::Member;
 
-/// Steps of one pass, at most.
+/// Maximum number of steps per pass.
 const STEPS_MAX: usize = 64;
-/// When it looks again that was held up, that keeps the order, and that has nothing to keep, in milliseconds.
+/// Milliseconds until the next pass: when it was held up, when it maintains the order, and when there is none.
 const BLOCKED_MS: u64 = 1;
 const KEEP_MS: u64 = 10;
 const OFF_MS: u64 = 100;
 
-/// Works on the order of names.
+/// Maintains the order of names.
 pub struct Indexer {
     engine: Arc<Engine>,
     member: Member,
@@ -22,12 +22,12 @@ pub struct Indexer {
 }
 
 impl Indexer {
-    /// That of `engine`.
+    /// Creates the indexer of `engine`.
     pub fn new(engine: Arc<Engine>) -> Self {
         Self { member: engine.member(), engine, own_time: ThreadCpuTime::of_background() }
     }
 
-    /// Does some of what is to be done; after how many milliseconds it is to be called again.
+    /// Does some of the pending work; returns after how many milliseconds to call it again.
     pub fn pass(&mut self) -> u64 {
         let keyspace = &self.engine.keyspace;
         for _ in 0..STEPS_MAX {

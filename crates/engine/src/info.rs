@@ -1,4 +1,4 @@
-//! INFO: what clients, exporters and people read of a server, in Redis's form and under Redis's names.
+//! INFO: server data for clients, exporters and people, in Redis's format and under Redis's names.
 
 use crate::checkpoint::{CheckpointInfo, Reason, Round};
 use crate::client::{LOCAL_RESERVE, locked_clients_max};
@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// A section: its name, whether plain INFO shows it, and what writes it.
+/// A section: its name, whether plain INFO shows it, and its writer.
 type Section = (&'static str, bool, fn(&Engine, &mut String));
 
 const SECTIONS: &[Section] = &[
@@ -32,7 +32,7 @@ const SECTIONS: &[Section] = &[
     ("keyspace", true, keyspace),
 ];
 
-/// The text of these sections (in small letters); of the default ones if none are named.
+/// Returns the text of these sections (in lower case); of the default ones if none are named.
 pub fn text(engine: &Engine, sections: &[String]) -> String {
     let names: BTreeSet<&str> = sections.iter().map(String::as_str).collect();
     let asked = |name: &str| names.contains(name);
@@ -116,7 +116,7 @@ fn clients(engine: &Engine, out: &mut String) {
     line(out, "total_blocking_keys_on_nokey", waited_for_its_end);
 }
 
-/// Figures of memory; raises the peak.
+/// Returns memory figures; raises the peak.
 pub fn memory(engine: &Engine) -> MemoryFigures {
     let sums = engine.sums();
     let dataset_bytes = sums.data_bytes;
@@ -139,14 +139,14 @@ pub fn memory(engine: &Engine) -> MemoryFigures {
     }
 }
 
-/// Resident memory of this process, in bytes; 0 where the system does not tell.
+/// Returns the resident memory of this process, in bytes; 0 if the system does not report it.
 fn resident_bytes() -> u64 {
     let statm = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
     let pages: Option<u64> = statm.split(' ').nth(1).and_then(|pages| pages.parse().ok());
     pages.unwrap_or(0) * 4096
 }
 
-/// Memory of this machine, in bytes.
+/// Returns the memory of this machine, in bytes.
 pub(crate) fn total_system_bytes() -> u64 {
     let system = rustix::system::sysinfo();
     system.totalram as u64 * u64::from(system.mem_unit)
@@ -194,7 +194,7 @@ fn memory_section(engine: &Engine, out: &mut String) {
     hard_limit(engine, out);
 }
 
-/// The memory limit of the process; 0 if there is none.
+/// Writes the memory limit of the process; 0 if there is none.
 fn hard_limit(engine: &Engine, out: &mut String) {
     let status = engine.memory.status();
     line(out, "memory_hard_limit", status.as_ref().map_or(0, |status| status.limit.bytes));
@@ -207,7 +207,7 @@ fn hard_limit(engine: &Engine, out: &mut String) {
     line(out, "oom_refusals", engine.memory.refusals());
 }
 
-/// A number of bytes as Redis writes it for people.
+/// Formats a number of bytes for people as Redis does.
 fn human(bytes: u64) -> String {
     let bytes_f = bytes as f64;
     match bytes.checked_ilog2().unwrap_or(0) / 10 {
@@ -404,10 +404,10 @@ fn cpu(_: &Engine, out: &mut String) {
     line(out, "used_cpu_user_children", "0.000000");
 }
 
-/// What this process has worked, in its own code and in the system's, in seconds.
+/// Returns the CPU time of this process in user and system mode, in seconds.
 pub(crate) fn cpu_seconds() -> (f64, f64) {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    // The name, in brackets, may hold anything: count from behind it.
+    // The name, in brackets, may contain anything: count from behind it.
     let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
     let seconds = |index: usize| fields.get(index).and_then(|ticks| ticks.parse::<f64>().ok()).unwrap_or(0.0) / 100.0;
     (seconds(11), seconds(12))
@@ -455,7 +455,7 @@ fn percentiles_us<'a>(all: impl Iterator<Item = &'a Latency>) -> Option<String> 
 
 fn errorstats(engine: &Engine, out: &mut String) {
     for (prefix, count) in engine.errors.counts() {
-        // As in Redis, so that a script's word does not look like another line.
+        // As in Redis, so that a script's word cannot imitate another line.
         let prefix = prefix.replace(['#', ':', '\n', '\r'], "_");
         line(out, &format!("errorstat_{prefix}"), format_args!("count={count}"));
     }

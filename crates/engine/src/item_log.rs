@@ -1,29 +1,29 @@
-//! The lines of memcached's `watch`, as far as a request and its reply tell.
+//! The lines of memcached's `watch`, as far as a request and its reply contain the data.
 //!
 //! ```text
 //! get k         ts=1795659875.928918 gid=2 type=item_get key=k status=found clsid=1 cfd=24 size=3
 //! set k 0 9 3   ts=1795659875.928924 gid=3 type=item_store key=k status=stored cmd=set ttl=9 clsid=1 cfd=24 size=3
 //! ```
 //!
-//! `cfd` is the connection's number, as CLIENT LIST has it. The size of an item that was found is told where the reply has
-//! it. A request that stores looks for nothing here, so it is one line, where memcached writes two.
+//! `cfd` is the connection's number, as in CLIENT LIST. The size of a found item is shown if the reply contains it. A
+//! store request does no lookup here, so it is one line, where memcached writes two.
 
 use crate::monitors::LineKind;
 use std::fmt::Write as _;
 use wire::Args;
 use wire::memcache::UriEncoded;
 
-/// A request to an item, and its outcome.
+/// An item request and its outcome.
 pub(crate) struct Logged<'a> {
     key: &'a [u8],
     status: &'static str,
-    /// Its command and exptime, if it was to be stored.
+    /// The command and exptime of a store.
     stored: Option<(&'static str, i64)>,
-    /// Bytes of the value, if they are known.
+    /// Bytes of the value, if known.
     size: Option<u64>,
 }
 
-/// Reads the outcome of a request to a row off its reply; `None` if there is no line for it, or the reply does not tell.
+/// Derives the outcome of a command from its reply; `None` if it has no line, or the reply does not show the outcome.
 pub(crate) fn logged<'a>(row: &str, args: &Args<'a>, reply: &[u8]) -> Option<Logged<'a>> {
     let says = |text: &str| reply.starts_with(text.as_bytes());
     if says("SERVER_ERROR") || (says("CLIENT_ERROR") && !says("CLIENT_ERROR cannot increment")) {
@@ -39,18 +39,18 @@ pub(crate) fn logged<'a>(row: &str, args: &Args<'a>, reply: &[u8]) -> Option<Log
     }
 }
 
-/// The rest of the flag of this letter.
+/// Returns the rest of the flag with this letter.
 fn flag<'a>(flags: &Args<'a>, letter: u8) -> Option<&'a [u8]> {
     flags.iter().find(|flag| flag.first() == Some(&letter)).map(|flag| &flag[1..])
 }
 
-/// An item that was looked for.
+/// Logs an item lookup.
 fn looked_for<'a>(row: &str, args: &Args<'a>, reply: &[u8]) -> Option<Logged<'a>> {
     let says = |text: &str| reply.starts_with(text.as_bytes());
     let has = |letter: u8| flag(&args.from(2), letter).is_some();
     let is_missed = match row {
         "MC.GET" | "MC.GETS" | "MC.GAT" | "MC.GATS" => !says("VALUE"),
-        // An item made on a miss is told as won; so is one that is to be made anew, by R.
+        // An item made on a miss is reported as won; so is one to be recached, by R.
         "MC.MGT" if has(b'N') && !has(b'R') && line_has(reply, b" W") && !line_has(reply, b" X") => true,
         "MC.MG" | "MC.MGT" => reply.is_empty() || says("EN"),
         "MC.MA" if has(b'N') => return None,
@@ -67,7 +67,7 @@ fn looked_for<'a>(row: &str, args: &Args<'a>, reply: &[u8]) -> Option<Logged<'a>
     Some(Logged { key, status: if is_missed { "not_found" } else { "found" }, stored: None, size })
 }
 
-/// An item that was to be stored.
+/// Logs an item store.
 fn stored<'a>(row: &str, args: &Args<'a>, reply: &[u8]) -> Option<Logged<'a>> {
     let says = |text: &str| reply.starts_with(text.as_bytes());
     let status = match () {
@@ -101,12 +101,12 @@ fn stored<'a>(row: &str, args: &Args<'a>, reply: &[u8]) -> Option<Logged<'a>> {
 }
 
 impl Logged<'_> {
-    /// To whom it is shown.
+    /// Returns the kind of line, which selects its watchers.
     pub(crate) fn shown(&self) -> LineKind {
         if self.stored.is_some() { LineKind::Mutations } else { LineKind::Fetches }
     }
 
-    /// The line, without its end, of the time `now_us`, in microseconds since the epoch.
+    /// Returns the line, without its end, for the time `now_us`, in microseconds since the epoch.
     pub(crate) fn line(&self, now_us: u64, number: u64, client: u64) -> String {
         let (now_s, us) = (now_us / 1_000_000, now_us % 1_000_000);
         let kind = if self.stored.is_some() { "item_store" } else { "item_get" };
@@ -125,7 +125,7 @@ impl Logged<'_> {
     }
 }
 
-/// The first line of a reply.
+/// Returns the first line of a reply.
 fn first_line(reply: &[u8]) -> &[u8] {
     reply.split(|byte| *byte == b'\r').next().unwrap_or(reply)
 }
@@ -134,7 +134,7 @@ fn line_has(reply: &[u8], part: &[u8]) -> bool {
     first_line(reply).windows(part.len()).any(|window| window == part)
 }
 
-/// A word of the first line, as a number.
+/// Returns a word of the first line as a number.
 fn word(reply: &[u8], at: usize) -> Option<u64> {
     std::str::from_utf8(first_line(reply).split(|byte| *byte == b' ').nth(at)?).ok()?.parse().ok()
 }
@@ -144,7 +144,7 @@ mod tests {
     use super::*;
     use wire::OwnedRequest;
 
-    /// The lines of memcached 1.6.18, time, number and connection aside.
+    /// The lines of memcached 1.6.18, except time, number and connection.
     #[test]
     fn lines_are_those_of_memcached() {
         for (row, words, reply, expected) in [

@@ -1,5 +1,4 @@
-//! What `stats` of the memcached port tells. What has no counterpart here, such as slabs and evictions, is told as what it
-//! is: nothing.
+//! `stats` of the memcached port. Facts without a counterpart here, such as slabs and evictions, are reported as zero.
 
 use crate::counters::Counters;
 use crate::engine::{Engine, VERSION};
@@ -9,7 +8,7 @@ use commands::{Facts, MEMCACHED_VERSION};
 use std::fmt::Display;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// Names and values of a topic; `None` if there is no such topic.
+/// Returns the names and values of a topic; `None` if there is no such topic.
 pub(crate) fn facts(engine: &Engine, topic: &str) -> Option<Facts> {
     let mut facts = Facts::new();
     match topic {
@@ -32,18 +31,18 @@ pub(crate) fn total(engine: &Engine, counter: impl Fn(&Counters) -> u64) -> u64 
     engine.counters.iter().map(counter).sum()
 }
 
-/// Memory that items may take, in bytes: the limit, or all that the machine has. Nothing is evicted.
+/// Returns the memory that items may take, in bytes: the limit, or all of the machine's. Nothing is evicted.
 fn bytes_max(engine: &Engine) -> u64 {
     engine.memory.limit_bytes().unwrap_or_else(info::total_system_bytes)
 }
 
-/// Items, and about the bytes that they take: the strings of the port's database.
+/// Returns the number of items and their approximate bytes: the strings of the port's database.
 fn items_sum(engine: &Engine) -> (u64, u64) {
     let database = engine.settings.current().memcached_database as usize;
     engine.sums().databases.get(database).map_or((0, 0), |sum| (sum.strings, sum.strings_bytes))
 }
 
-/// What both ports of lines tell of the server.
+/// Adds the server facts common to both line-protocol ports.
 pub(crate) fn of_server(engine: &Engine, facts: &mut Facts, version: &str) {
     let now_s = engine.clock.wall() / 1000;
     let (user_s, system_s) = info::cpu_seconds();
@@ -70,9 +69,9 @@ fn general(engine: &Engine, facts: &mut Facts) {
     for (at, name) in ItemCount::NAMES.iter().enumerate() {
         add(facts, name, total(engine, |counters| counters.items[at].get()));
     }
-    // Whoever was late has met nothing: an item that is over is none.
+    // A late get finds nothing: an expired item does not exist.
     add(facts, "get_expired", 0);
-    // Likewise one that was flushed.
+    // Nor does a flushed one.
     add(facts, "get_flushed", 0);
     add(facts, "limit_maxbytes", bytes_max(engine));
     add(facts, "accepting_conns", 1);
@@ -121,7 +120,7 @@ fn settings(engine: &Engine, facts: &mut Facts) {
     add(facts, "database", current.memcached_database);
 }
 
-/// One class, since there are no others.
+/// Adds the single class.
 fn items(engine: &Engine, facts: &mut Facts) {
     let (items, _) = items_sum(engine);
     if items == 0 {

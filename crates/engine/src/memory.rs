@@ -1,4 +1,4 @@
-//! The memory limit of the process. An allocation that fails ends the process, so commands that grow are refused before.
+//! The memory limit of the process. A failed allocation ends the process, so commands that grow are refused before.
 //!
 //! ```text
 //!   0                          refuse_at         growth_end     last_at     limit
@@ -9,9 +9,9 @@
 //!   |                          |                              | large input, large replies and loading stop too
 //! ```
 //!
-//! A [`Meter`] reads what is in use: from time to time by a thread of the server, and at once when a request asks for more
-//! than the last reading left. Between two readings each request subtracts its estimate from what was left, so growth is
-//! bounded however late the next reading comes.
+//! A [`Meter`] reads the memory in use: from time to time on a server thread, and at once when a request asks for more
+//! than the last reading left. Between readings each request subtracts its estimate from what was left, so growth is
+//! bounded however late the next reading is.
 
 use quanta::Instant;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
@@ -24,11 +24,11 @@ const MARGIN_DIVISOR: u64 = 16;
 const MARGIN_BYTES_MIN: u64 = 64 << 20;
 /// Pages in use may be empty to this share, as a divisor, before the empty part counts as free.
 const IDLE_DIVISOR: u64 = 8;
-/// A script may always take so much, in bytes.
+/// Bytes that a script may always take.
 const SCRIPT_BYTES_MIN: i64 = 1 << 20;
 /// A reading that is older than this is repeated before a request is refused.
 const READING_AGE_MAX: Duration = Duration::from_millis(1);
-/// The fastest growth that the reading thread reckons with, in bytes per millisecond.
+/// The fastest growth that the reading thread assumes, in bytes per millisecond.
 const GROWTH_BYTES_PER_MS: u64 = 1 << 20;
 /// The longest and the shortest pause between two readings, in milliseconds.
 const PAUSE_MS_MAX: u64 = 100;
@@ -39,33 +39,33 @@ const PAUSE_MS_MIN: u64 = 5;
 pub struct Limit {
     /// In bytes.
     pub bytes: u64,
-    /// Where it comes from, in words for INFO and the log.
+    /// Its source, in words for INFO and the log.
     pub source: String,
 }
 
 impl Limit {
-    /// How much of it stays free when commands that grow are refused, in bytes.
+    /// Returns how much of it stays free when commands that grow are refused, in bytes.
     pub fn margin_bytes(&self) -> u64 {
         (self.bytes / MARGIN_DIVISOR).max(MARGIN_BYTES_MIN).min(self.bytes / 4)
     }
 
-    /// From so many bytes in use on, commands that grow are refused.
+    /// Returns the use from which commands that grow are refused, in bytes.
     pub fn refuse_at_bytes(&self) -> u64 {
         self.bytes - self.margin_bytes()
     }
 
-    /// From so many bytes in use on, nothing is read in any more that takes much memory.
+    /// Returns the use from which nothing that takes much memory is accepted, in bytes.
     fn last_at_bytes(&self) -> u64 {
         self.bytes - self.margin_bytes() / 4
     }
 
-    /// Bytes that commands that grow may take; not above 0 if they are refused.
+    /// Returns the bytes that commands that grow may take; not above 0 if they are refused.
     fn room_bytes(&self, used: Used) -> i64 {
         let growth_end_bytes = self.bytes - self.margin_bytes() / 2;
         left_bytes(self.refuse_at_bytes(), growth_end_bytes, used)
     }
 
-    /// Likewise, of what does not last, and loading.
+    /// Likewise, for short-lived memory and loading.
     fn reserve_bytes(&self, used: Used) -> i64 {
         left_bytes(self.last_at_bytes(), self.bytes - self.margin_bytes() / 8, used)
     }
@@ -76,20 +76,20 @@ impl Limit {
 pub struct Used {
     /// Bytes that count against the limit and cannot be given back.
     pub bytes: u64,
-    /// The part of these that lies free inside pages in use: new values of the same sizes take it.
+    /// The part of these that is free inside pages in use: new values of the same sizes can use it.
     pub idle_bytes: u64,
-    /// Bytes beside these that [`Meter::give_back`] gives back.
+    /// Further bytes that [`Meter::give_back`] gives back.
     pub free_bytes: u64,
 }
 
-/// Bytes left up to `bound`, or up to `end` where pages in use are half empty.
+/// Returns the bytes left up to `bound`, or up to `end` if pages in use are half empty.
 fn left_bytes(bound: u64, end: u64, used: Used) -> i64 {
     let idle_bytes = used.idle_bytes.saturating_sub(used.bytes / IDLE_DIVISOR);
     let left_bytes = bound as i64 - used.bytes.saturating_sub(idle_bytes) as i64;
     left_bytes.min(end as i64 - used.bytes as i64)
 }
 
-/// Reads what is in use.
+/// Reads the memory in use.
 pub trait Meter: Send {
     /// Returns the use of each limit, in the order in which the limits were given. Costs some 100 µs.
     fn read(&mut self) -> Vec<Used>;
@@ -98,14 +98,14 @@ pub trait Meter: Send {
     fn give_back(&mut self);
 }
 
-/// The memory that the limits leave. Without limits everything is allowed.
+/// The memory left by the limits. Without limits everything is allowed.
 #[derive(Default)]
 pub struct Memory {
     /// Bytes that commands that grow may take until the next reading.
     room_bytes: AtomicI64,
-    /// Bytes that large input and loading may take, likewise.
+    /// Likewise, for large input and loading.
     reserve_bytes: AtomicI64,
-    /// Bytes still to be loaded, which growth leaves room for.
+    /// Bytes still to be loaded, for which growth leaves room.
     to_load_bytes: AtomicU64,
     refusals: AtomicU64,
     watched: OnceLock<WatchedMemory>,
@@ -122,7 +122,7 @@ struct MemoryState {
     read_at: Instant,
 }
 
-/// The state of memory that INFO tells.
+/// The state of memory that INFO reports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MemoryStatus {
     /// The smallest limit.
@@ -134,7 +134,7 @@ pub struct MemoryStatus {
 }
 
 impl Memory {
-    /// Obeys these limits from now on; to be called once, before anything is served. Does nothing without a limit.
+    /// Enforces these limits from now on; call it once, before serving. Does nothing without a limit.
     pub fn obey(&self, limits: Vec<Limit>, meter: Box<dyn Meter>) {
         if limits.is_empty() {
             return;
@@ -145,59 +145,59 @@ impl Memory {
         self.look();
     }
 
-    /// Notes how much is still to be loaded, in bytes: growth leaves room for it from the next reading on.
+    /// Sets the bytes still to be loaded: growth leaves room for them from the next reading on.
     pub fn set_to_load(&self, bytes: u64) {
         self.to_load_bytes.store(bytes, Relaxed);
     }
 
-    /// Whether there is a limit.
+    /// Returns true if there is a limit.
     pub fn is_limited(&self) -> bool {
         self.watched.get().is_some()
     }
 
-    /// The smallest limit, in bytes.
+    /// Returns the smallest limit, in bytes.
     pub fn limit_bytes(&self) -> Option<u64> {
         self.watched.get()?.limits.iter().map(|limit| limit.bytes).min()
     }
 
-    /// Takes so many bytes of what commands that grow may take; `false` if there are not so many.
+    /// Takes bytes for a command that grows; `false` if not enough are left.
     pub fn take(&self, bytes: u64) -> bool {
         self.take_of(&self.room_bytes, bytes)
     }
 
-    /// Takes so many bytes for something that does not last: `false` if it would come too close to the limit.
+    /// Takes bytes for something short-lived; `false` if it would come too close to the limit.
     pub fn take_briefly(&self, bytes: u64) -> bool {
         self.take_of(&self.reserve_bytes, bytes)
     }
 
-    /// Bytes that a script may take; `None` without a limit. Half of what is left, since others run beside it, and
-    /// never too little for one that does not build much.
+    /// Returns the bytes that a script may take; `None` without a limit. Half of what is left, since others run beside
+    /// it, but always enough for one that builds little.
     pub(crate) fn scripts_room_bytes(&self) -> Option<usize> {
         let room_bytes = (self.reserve_bytes.load(Relaxed) / 2).max(SCRIPT_BYTES_MIN);
         self.is_limited().then(|| usize::try_from(room_bytes).unwrap_or(usize::MAX))
     }
 
-    /// Whether memory is so close to the limit that what takes much of it is to end.
+    /// Returns true if memory is so close to the limit that whatever takes much of it must end.
     pub fn is_nearly_out(&self) -> bool {
         self.is_limited() && self.reserve_bytes.load(Relaxed) <= 0
     }
 
-    /// Whether commands that grow are refused, as of the last reading.
+    /// Returns true if commands that grow are refused, as of the last reading.
     pub fn is_refusing(&self) -> bool {
         self.is_limited() && self.room_bytes.load(Relaxed) <= 0
     }
 
-    /// Counts a request that was refused.
+    /// Counts a refused request.
     pub fn note_refusal(&self) {
         self.refusals.fetch_add(1, Relaxed);
     }
 
-    /// Requests that were refused so far.
+    /// Returns the number of refused requests.
     pub fn refusals(&self) -> u64 {
         self.refusals.load(Relaxed)
     }
 
-    /// How it stands, if there is a limit.
+    /// Returns the current status, if there is a limit.
     pub fn status(&self) -> Option<MemoryStatus> {
         let watched = self.watched.get()?;
         let used = watched.state().used.clone();
@@ -206,8 +206,8 @@ impl Memory {
         Some(MemoryStatus { limit: limit.clone(), used_bytes: used.bytes, room_bytes })
     }
 
-    /// Reads what is in use, and gives free pages back if they are needed. After how many milliseconds to read again; `None`
-    /// without a limit.
+    /// Reads the memory in use, and gives free pages back if they are needed. Returns after how many milliseconds to
+    /// read again; `None` without a limit.
     pub fn watch(&self) -> Option<u64> {
         let watched = self.watched.get()?;
         if self.look() {
@@ -218,7 +218,7 @@ impl Memory {
         Some((room_bytes / GROWTH_BYTES_PER_MS / 2).clamp(PAUSE_MS_MIN, PAUSE_MS_MAX))
     }
 
-    /// Reads what is in use. Whether free pages are to be given back, since a limit is near with them.
+    /// Reads the memory in use. Returns true if free pages must be given back because a limit is near.
     pub fn look(&self) -> bool {
         let Some(watched) = self.watched.get() else { return false };
         self.look_at(watched, &mut watched.state())
@@ -247,7 +247,7 @@ impl Memory {
         if take() {
             return true;
         }
-        // Who finds somebody else reading does not wait for it: the estimate stands.
+        // If another thread is reading, it is not waited for: the estimate stands.
         let Ok(mut state) = watched.state.try_lock() else { return false };
         if state.read_at.elapsed() < READING_AGE_MAX {
             return false;

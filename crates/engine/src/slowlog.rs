@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use std::sync::Mutex;
 use wire::Args;
 
-/// Most arguments that an entry keeps, and most bytes of each, as in Redis.
+/// Maximum number of arguments in an entry, and of bytes in each, as in Redis.
 const ARGUMENTS_MAX: usize = 32;
 const ARGUMENT_BYTES_MAX: usize = 128;
 
@@ -32,28 +32,28 @@ impl SlowLog {
         log.entries.truncate(usize::try_from(entries_max).unwrap_or(usize::MAX));
     }
 
-    /// The newest entries.
+    /// Returns the newest entries.
     pub fn newest(&self, entries_max: usize) -> Vec<SlowEntry> {
         self.log.lock().expect("no holder panics").entries.iter().take(entries_max).cloned().collect()
     }
 
-    /// How many there are.
+    /// Returns the number of entries.
     pub fn len(&self) -> usize {
         self.log.lock().expect("no holder panics").entries.len()
     }
 
-    /// Whether there are none.
+    /// Returns true if there are none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Forgets all.
+    /// Removes all entries.
     pub fn clear(&self) {
         self.log.lock().expect("no holder panics").entries.clear();
     }
 }
 
-/// Arguments as an entry keeps them: long ones cut, many ones counted, secret ones hidden.
+/// Returns arguments as an entry keeps them: long ones cut, many ones counted, secret ones hidden.
 pub(crate) fn shortened(command: &Command, args: &Args<'_>) -> Vec<Vec<u8>> {
     let count = args.len();
     let kept = if count > ARGUMENTS_MAX { ARGUMENTS_MAX - 1 } else { count };

@@ -1,4 +1,4 @@
-//! The catalogue: which libraries of functions there are, and what each registers. All workers share it.
+//! The catalogue: the function libraries that exist, and what each registers. All workers share it.
 //!
 //! ```text
 //!   table of the server    libraries: { name: source, ... }       journaled; the truth
@@ -10,8 +10,9 @@
 //!   Libraries, a worker    what its Lua machine has loaded, by the library's number
 //! ```
 //!
-//! Whoever looks at it holds the key of libraries: for reading, and so it stays as it is; or alone, and so nobody else looks.
-//! It knows the root of the table that it describes. Found with another one, as at a start, it is built anew by who found it.
+//! Whoever reads the catalogue holds the libraries' key: for reading, so it does not change; or exclusively, so nobody
+//! else reads it. It knows the root of the table it describes. If the root differs, as at a start, the finder rebuilds
+//! it.
 
 use base::cost::{self, Work};
 use lua::Registered;
@@ -25,15 +26,15 @@ use values::Hash;
 #[derive(Debug)]
 pub(crate) struct Library {
     pub(crate) name: Arc<str>,
-    /// By which machines know it. No other library of this process has it, nor another version of this one.
+    /// Its number, by which machines know it. No other library of this process has it, nor another version of this one.
     pub(crate) number: u64,
-    /// Functions that it registers; none, if it cannot be loaded.
+    /// The functions it registers; none if it cannot be loaded.
     pub(crate) functions: Box<[Registered]>,
-    /// Length of its source, first line included.
+    /// Length of its source, including the first line.
     pub(crate) source_bytes: usize,
 }
 
-/// How many libraries and functions there are, and the bytes of all sources.
+/// The numbers of libraries and functions, and the bytes of all sources.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
     pub(crate) libraries: usize,
@@ -41,44 +42,45 @@ pub(crate) struct Counts {
     pub(crate) bytes: usize,
 }
 
-/// A function: its library, and which of its functions it is.
+/// A function: its library, and its index there.
 pub(crate) type FunctionPlace = (Arc<Library>, usize);
 
-/// Libraries, and where their functions are. Trees, so that none of them is ever copied whole as it grows.
+/// The libraries, and an index of their functions. Trees, so that growing never copies all of it.
 #[derive(Default)]
 pub(crate) struct CatalogueContents {
     by_name: BTreeMap<Arc<str>, Arc<Library>>,
-    /// By the small letters of its name. Functions of different libraries differ by more than the case of letters; where those
-    /// of one do not, the first is called.
+    /// By lower-case name. Functions of different libraries must differ in more than case; within one library the first
+    /// is called.
     by_function: BTreeMap<Arc<str>, FunctionPlace>,
     counts: Counts,
 }
 
-/// A name in small letters; the same one, if it is in those already.
+/// Returns a name in lower case; the same one if it already is.
 pub(crate) fn small(name: &Arc<str>) -> Arc<str> {
     if name.bytes().any(|byte| byte.is_ascii_uppercase()) { name.to_ascii_lowercase().into() } else { name.clone() }
 }
 
 impl CatalogueContents {
-    /// The library of this name. O(log n).
+    /// Returns the library of this name. O(log n).
     pub(crate) fn find(&self, name: &str) -> Option<&Arc<Library>> {
         cost::count(Work::Names, 1);
         self.by_name.get(name)
     }
 
-    /// The function of this name, in small letters. O(log n).
+    /// Returns the function of this name, in lower case. O(log n).
     pub(crate) fn function(&self, name: &str) -> Option<&FunctionPlace> {
         cost::count(Work::Names, 1);
         self.by_function.get(name)
     }
 
-    /// A function of `library` whose name one of a library has, too, that `stays`. O(its functions, each log n).
+    /// Returns a function of `library` whose name is also taken by a library that `stays`. O(its functions, each log
+    /// n).
     pub(crate) fn clash(&self, library: &Library, stays: impl Fn(&Library) -> bool) -> Option<Arc<str>> {
         let is_taken = |name: &Arc<str>| self.function(&small(name)).is_some_and(|(other, _)| stays(other));
         library.functions.iter().map(|known| &known.name).find(|name| is_taken(name)).cloned()
     }
 
-    /// Adds a library whose name none has. O(its functions, each log n).
+    /// Adds a library with a new name. O(its functions, each log n).
     pub(crate) fn add(&mut self, library: Arc<Library>) {
         cost::count(Work::Names, 1 + library.functions.len());
         for (at, known) in library.functions.iter().enumerate() {
@@ -91,7 +93,7 @@ impl CatalogueContents {
         assert!(before.is_none(), "one library, one name");
     }
 
-    /// Takes a library out. O(its functions, each log n).
+    /// Removes a library. O(its functions, each log n).
     pub(crate) fn remove(&mut self, name: &str) -> Option<Arc<Library>> {
         cost::count(Work::Names, 1);
         let library = self.by_name.remove(name)?;
@@ -108,7 +110,7 @@ impl CatalogueContents {
         Some(library)
     }
 
-    /// The next libraries behind the one of a name, in the order of names; at most `count`.
+    /// Returns at most `count` libraries after the given name, in name order.
     pub(crate) fn behind(&self, name: Option<&str>, count: usize) -> Vec<Arc<Library>> {
         let from = name.map_or(Unbounded, Excluded);
         let found: Vec<_> =
@@ -125,27 +127,27 @@ impl CatalogueContents {
 /// A change of the table.
 pub(crate) enum Change {
     Add(Arc<Library>),
-    /// The library of this name, if there is one, is there no more.
+    /// Removes the library of this name, if there is one.
     Remove(Arc<str>),
-    /// Nothing is there any more.
+    /// Removes all libraries.
     Flush,
 }
 
-/// A change that was made, and can be undone.
+/// A change that was made and can be undone.
 pub(crate) enum UndoStep {
     Added(Arc<Library>),
     Removed(Arc<Library>),
     Flushed(Box<CatalogueContents>),
 }
 
-/// Changes of a tx so far: they go with the tx, or are undone with it.
+/// The changes of a tx so far: they are committed or undone with it.
 pub(crate) struct CatalogueChanges {
     /// The table before the first of them.
     pub(crate) before: Hash,
     pub(crate) done: Vec<UndoStep>,
 }
 
-/// The libraries, as all workers know them.
+/// The libraries as all workers know them.
 #[derive(Default)]
 pub(crate) struct Catalogue {
     state: RwLock<CatalogueState>,
@@ -157,11 +159,11 @@ struct CatalogueState {
     /// The table that the rest describes.
     table: Hash,
     contents: CatalogueContents,
-    /// Counts libraries that have gone.
+    /// The number of removed libraries.
     removals: u64,
 }
 
-/// Whether two are the table in the same state.
+/// Returns true if two tables are in the same state.
 pub(crate) fn are_same(one: &Hash, other: &Hash) -> bool {
     one.shares_root_with(other) || one.is_empty() && other.is_empty()
 }
@@ -175,17 +177,17 @@ impl Catalogue {
         self.state.write().expect("no holder panics")
     }
 
-    /// A number that no library has had.
+    /// Returns a number that no library has had.
     pub(crate) fn number(&self) -> u64 {
         1 + self.numbers.fetch_add(1, Relaxed)
     }
 
-    /// Whether it describes this table.
+    /// Returns true if it describes this table.
     pub(crate) fn is_of(&self, table: &Hash) -> bool {
         are_same(&self.read().table, table)
     }
 
-    /// Gives what `look` makes of its contents. Others may wait meanwhile, so it is short.
+    /// Returns the result of `look` on its contents. Others may wait meanwhile, so it must be short.
     pub(crate) fn look<R>(&self, look: impl FnOnce(&CatalogueContents) -> R) -> R {
         look(&self.read().contents)
     }
@@ -194,13 +196,13 @@ impl Catalogue {
         self.look(CatalogueContents::counts)
     }
 
-    /// How many libraries have gone so far.
+    /// Returns the number of libraries removed so far.
     pub(crate) fn removals(&self) -> u64 {
         self.read().removals
     }
 
-    /// Exchanges its contents for those that were made from this table, unless another worker was faster: whether it was this one.
-    /// The old contents come back in their place, to be dropped by who has time.
+    /// Replaces its contents by those made from this table, unless another worker did so first. Returns true if it did.
+    /// The old contents are swapped out, to be dropped in the background.
     pub(crate) fn install(&self, table: &mut Hash, contents: &mut CatalogueContents) -> bool {
         let mut state = self.write();
         if are_same(&state.table, table) {
@@ -212,7 +214,7 @@ impl Catalogue {
         true
     }
 
-    /// Does what was done to the table, which is `table` now, and notes that among what the tx has done.
+    /// Applies changes of the table, which is `table` now, and records them for the tx.
     pub(crate) fn change(&self, changes: Vec<Change>, table: Hash, all: &mut Option<CatalogueChanges>) {
         let mut state = self.write();
         let state = &mut *state;
@@ -237,8 +239,8 @@ impl Catalogue {
         }
     }
 
-    /// Undoes the last thing of what a tx has done; the library that is there no more, if one is. Once nothing is left, it
-    /// describes the table as it was before, and `None` is given.
+    /// Undoes the latest change of a tx; returns the library it removes, if any. Once nothing is left, it describes the
+    /// table as before, and `None` is returned.
     pub(crate) fn undo(&self, all: &mut CatalogueChanges) -> Option<Option<Arc<Library>>> {
         let mut state = self.write();
         let Some(done) = all.done.pop() else {

@@ -1,12 +1,12 @@
-//! Scripts that are known by their names, whatever number of them.
+//! Scripts known by name, however many there are.
 //!
-//! They lie in 256 maps, by the first byte of their names: so no one of them has much to move as it grows.
+//! They lie in 256 maps, by the first byte of their names, so growing never rehashes much at once.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-/// Scripts that came by EVAL and are kept; those that came by SCRIPT LOAD stay until SCRIPT FLUSH.
+/// Scripts kept from EVAL; those from SCRIPT LOAD stay until SCRIPT FLUSH.
 const EVALUATED_MAX: usize = 500;
 const MAPS: usize = 256;
 
@@ -15,11 +15,11 @@ const MAPS: usize = 256;
 pub(crate) struct Script {
     /// Forty hexadecimal digits.
     pub(crate) name: Arc<str>,
-    /// Without its first line.
+    /// The source without its first line.
     pub(crate) source: Arc<[u8]>,
-    /// What its first line says, if it has one.
+    /// The flags of its first line, if there are any.
     pub(crate) flags: Option<lua::Flags>,
-    /// It took too long in place when it ran last.
+    /// It took too long in place when it last ran.
     is_long: Arc<AtomicBool>,
 }
 
@@ -39,14 +39,14 @@ impl Script {
     }
 }
 
-/// All of them.
+/// All known scripts.
 pub(crate) struct KnownScripts {
     /// By the first two digits of their names.
     maps: Vec<HashMap<Arc<str>, Script>>,
-    /// Those that only EVAL has brought, the oldest first.
+    /// Those from EVAL only, the oldest first.
     evaluated: VecDeque<Arc<str>>,
     count: usize,
-    /// Of their sources.
+    /// The bytes of their sources.
     bytes: usize,
 }
 
@@ -56,7 +56,7 @@ impl Default for KnownScripts {
     }
 }
 
-/// Where a name belongs; whatever is no name belongs somewhere.
+/// Returns the map of a name; an invalid name also gets one.
 fn map_of(name: &str) -> usize {
     name.get(..2).and_then(|digits| u8::from_str_radix(digits, 16).ok()).unwrap_or_default().into()
 }
@@ -66,7 +66,7 @@ impl KnownScripts {
         self.maps[map_of(name)].get(name)
     }
 
-    /// Keeps a script; whether another one had to go.
+    /// Keeps a script. Returns true if another one was dropped.
     pub(crate) fn keep(&mut self, script: &Script, was_loaded: bool) -> bool {
         let is_known = self.find(&script.name).is_some();
         if !is_known {
@@ -88,7 +88,7 @@ impl KnownScripts {
         oldest.is_some()
     }
 
-    /// How many there are, and the bytes of their sources. O(1).
+    /// Returns their number and the bytes of their sources. O(1).
     pub(crate) fn count(&self) -> (usize, usize) {
         (self.count, self.bytes)
     }
@@ -111,7 +111,7 @@ mod tests {
             let (is_third, is_late) = (nth % 3 == 0, nth >= 3 * EVALUATED_MAX / 2);
             let lost = known.keep(&script(nth), is_third);
             assert!(!lost || !is_third && is_late, "{nth}");
-            // What came by EVAL first stays, too, once it is loaded.
+            // A script from EVAL stays too, once it is loaded.
             if nth == 1_000 {
                 assert!(!known.keep(&script(700), true) && !known.keep(&script(700), false));
             }

@@ -1,7 +1,8 @@
-//! The libraries of functions that one worker's machine has loaded.
+//! The function libraries that one worker's machine has loaded.
 //!
-//! It loads a library when one of its functions is first called here, or when FUNCTION LOAD runs here, and forgets one that is
-//! there no more: at once if its own requests removed it, else once about as many have gone as it has loaded.
+//! It loads a library when one of its functions is first called here, or when FUNCTION LOAD runs here, and unloads a
+//! removed one: at once if its own requests removed it, otherwise once about as many have been removed as it has
+//! loaded.
 
 use super::catalogue::{CatalogueContents, Library, small};
 use keyspace::{LIBRARIES, Tx};
@@ -11,38 +12,38 @@ use std::ops::Bound::{Excluded, Unbounded};
 use std::sync::Arc;
 use values::Hash;
 
-/// Libraries that nobody has called here are kept loaded, so many at most.
+/// Maximum number of libraries kept loaded that nobody has called here.
 const UNCALLED_MAX: usize = 1_000;
-/// So many functions are kept loaded, called or not: some 50 MB of the machine's memory, if they are short.
+/// Maximum number of functions kept loaded, called or not: some 50 MB of the machine's memory, if they are short.
 const FUNCTIONS_MAX: usize = 100_000;
-/// Among so many libraries that are loaded one may be gone and still be kept, since a machine forgets some at once.
+/// One removed library is kept per this many loaded ones, since a machine unloads several at once.
 const LOADED_PER_GONE: usize = 64;
-/// So many libraries are forgotten at once, at most.
+/// Maximum number of libraries unloaded at once.
 const FORGOTTEN_AT_ONCE: usize = 64;
-/// So many may be gone before the first look for them.
+/// Libraries that may be removed before the first check.
 const UNSEEN_MAX: u64 = 16;
 
-/// What the machine has.
+/// The libraries in the machine.
 #[derive(Default)]
 pub(crate) struct Libraries {
-    /// What the table held when it was looked at last.
+    /// The table as last seen.
     seen: Hash,
-    /// Counts how often it was another one: what was found before is looked up among all once more.
+    /// Counts changes of the table: after one, each function is looked up in the catalogue again.
     epoch: u64,
-    /// How many libraries had gone when those that are loaded were last looked through.
+    /// The number of removed libraries when the loaded ones were last checked.
     removals: u64,
-    /// Functions that were called here, by the small letters of their names.
+    /// Functions called here, by lower-case name.
     by_function: BTreeMap<Arc<str>, Callable>,
     loaded: BTreeMap<u64, Loaded>,
-    /// Functions of those that are loaded.
+    /// The number of their functions.
     functions: usize,
-    /// Those that were loaded by no call, the oldest first; some have been called since, or are gone.
+    /// Libraries loaded without a call, the oldest first; some have been called since, or are gone.
     uncalled: VecDeque<u64>,
-    /// Those that were called, the first one first; some are gone.
+    /// Called libraries, the first one first; some are gone.
     called: VecDeque<u64>,
-    /// What the machine is to forget.
+    /// Libraries that the machine is to unload.
     gone: Vec<u64>,
-    /// The library that was last told to be broken here.
+    /// The library last reported as broken here.
     broken: u64,
 }
 
@@ -59,7 +60,7 @@ struct Loaded {
 }
 
 impl Libraries {
-    /// The table, if it is another one than was looked at last.
+    /// Returns the table, if it has changed since last seen.
     #[inline]
     pub(crate) fn change(&self, tx: &mut Tx<'_>) -> Option<Hash> {
         tx.of_server(|tx| match tx.hash(LIBRARIES).ok().flatten() {
@@ -68,14 +69,14 @@ impl Libraries {
         })
     }
 
-    /// The table is this; gives the one that was seen before.
+    /// Records the table; returns the one seen before.
     pub(crate) fn see(&mut self, found: Hash) -> Hash {
         self.epoch += 1;
         std::mem::replace(&mut self.seen, found)
     }
 
-    /// A function that was called since the table was as it is: its name, its library's number, and what it declares; called in
-    /// any case of letters. O(log n).
+    /// Returns a function called since the table last changed, by name in any case: its name, its library's number, and
+    /// its flags. O(log n).
     #[inline]
     pub(crate) fn function(&self, name: &[u8]) -> Option<(Arc<str>, u64, Flags)> {
         let name = std::str::from_utf8(name).ok()?;
@@ -83,12 +84,12 @@ impl Libraries {
         (found.epoch == self.epoch).then(|| (found.name.clone(), found.number, found.flags))
     }
 
-    /// Whether the machine has the library of this number.
+    /// Returns true if the machine has the library with this number.
     pub(crate) fn has(&self, number: u64) -> bool {
         self.loaded.contains_key(&number)
     }
 
-    /// The machine has loaded a library that nobody calls yet.
+    /// Adds a loaded library that has not been called yet.
     pub(crate) fn add(&mut self, library: &Arc<Library>) {
         self.loaded.insert(library.number, Loaded { library: library.clone(), is_called: false });
         self.functions += library.functions.len();
@@ -99,8 +100,8 @@ impl Libraries {
         self.make_room(library.number);
     }
 
-    /// A function of a library that the machine has is called: what is to be known of it. One of a library that was not called
-    /// for long may be forgotten for it, and begins anew with its next call.
+    /// Records the call of a loaded library's function, and returns its data. This may unload a library that has not
+    /// been called for long; its next call loads it again.
     pub(crate) fn call(&mut self, library: &Arc<Library>, at: usize) -> (Arc<str>, u64, Flags) {
         let called = Loaded { library: library.clone(), is_called: true };
         let before = self.loaded.insert(library.number, called);
@@ -121,12 +122,12 @@ impl Libraries {
         (known.name.clone(), number, known.flags)
     }
 
-    /// The oldest that nobody has called is to be forgotten, but not the one of the number `kept`; whether there may be more.
+    /// Unloads the oldest uncalled library, but not number `kept`. Returns true if there may be more.
     fn forget_uncalled(&mut self, kept: u64) -> bool {
         let Some(oldest) = self.uncalled.pop_front() else { return false };
         let is_uncalled = self.loaded.get(&oldest).is_some_and(|loaded| !loaded.is_called);
         if is_uncalled && oldest == kept {
-            // It came last.
+            // It was the newest.
             self.uncalled.push_back(kept);
             return false;
         }
@@ -136,7 +137,7 @@ impl Libraries {
         true
     }
 
-    /// Forgets the oldest until there are not too many functions, first those that nobody has called.
+    /// Unloads the oldest until there are not too many functions, uncalled ones first.
     fn make_room(&mut self, kept: u64) {
         while self.functions > FUNCTIONS_MAX {
             if self.forget_uncalled(kept) {
@@ -150,7 +151,7 @@ impl Libraries {
         }
     }
 
-    /// The library of this number is to be forgotten. O(its functions, each log n).
+    /// Marks the library with this number for unloading. O(its functions, each log n).
     pub(crate) fn forget(&mut self, number: u64) {
         let Some(Loaded { library, .. }) = self.loaded.remove(&number) else { return };
         self.functions -= library.functions.len();
@@ -163,12 +164,12 @@ impl Libraries {
         self.gone.push(number);
     }
 
-    /// The machine may have something of a library that it has not loaded to its end.
+    /// Marks a library whose loading failed: the machine may hold parts of it.
     pub(crate) fn forget_failed(&mut self, number: u64) {
         self.gone.push(number);
     }
 
-    /// All libraries are to be forgotten. What is given back is to be dropped by who has time.
+    /// Marks all libraries for unloading. The result is to be dropped in the background.
     pub(crate) fn forget_all(&mut self) -> impl Send + 'static {
         self.gone.extend(self.loaded.keys());
         self.functions = 0;
@@ -177,7 +178,7 @@ impl Libraries {
         (std::mem::take(&mut self.loaded), std::mem::take(&mut self.by_function))
     }
 
-    /// Numbers that the machine is to forget now, if it is worth the while: it looks through what it has.
+    /// Takes the numbers to unload now, if it is worth it: unloading scans the machine.
     pub(crate) fn take_gone(&mut self) -> Option<Vec<u64>> {
         let has_room = self.functions < FUNCTIONS_MAX / 2;
         let kept = if has_room { (self.loaded.len() / LOADED_PER_GONE).min(FORGOTTEN_AT_ONCE) } else { 0 };
@@ -185,7 +186,7 @@ impl Libraries {
         (self.gone.len() > kept).then(|| self.gone.split_off(self.gone.len() - count))
     }
 
-    /// Whether so many libraries have gone that those that are loaded are to be looked through; if so, that is begun.
+    /// Begins a check of the loaded libraries if enough have been removed. Returns true if so.
     pub(crate) fn begin_sweep(&mut self, removals: u64) -> bool {
         let is_due = removals - self.removals > UNSEEN_MAX + self.loaded.len() as u64 / 2;
         if is_due {
@@ -194,7 +195,8 @@ impl Libraries {
         is_due
     }
 
-    /// Looks at some that are loaded, from `number` on, and forgets those that are gone; where to go on, if there are more.
+    /// Checks some loaded libraries, from `number` on, and unloads the removed ones; returns where to continue, if
+    /// there are more.
     pub(crate) fn sweep(&mut self, number: u64, count: usize, contents: &CatalogueContents) -> Option<u64> {
         let range = self.loaded.range((Excluded(number), Unbounded)).take(count);
         let some: Vec<_> = range.map(|(number, loaded)| (*number, loaded.library.name.clone())).collect();
@@ -206,12 +208,12 @@ impl Libraries {
         some.last().filter(|_| some.len() == count).map(|(number, _)| *number)
     }
 
-    /// Whether it is new that this library cannot be loaded here.
+    /// Notes that this library cannot be loaded here. Returns true if that is new.
     pub(crate) fn note_broken(&mut self, number: u64) -> bool {
         std::mem::replace(&mut self.broken, number) != number
     }
 
-    /// How many libraries the machine has, those included that it is to forget.
+    /// Returns the number of libraries in the machine, including those to unload.
     #[cfg(test)]
     pub(crate) fn loaded_count(&self) -> usize {
         self.loaded.len() + self.gone.len()

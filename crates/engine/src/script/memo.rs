@@ -1,23 +1,23 @@
-//! A worker's memo of scripts that it has run: neither named anew by their SHA-1 nor looked up among all.
+//! A worker's memo of scripts it has run, which saves their SHA-1 and the shared lookup.
 
 use super::{Script, Scripts};
 use std::collections::HashMap;
 
-/// So many are remembered; beyond, all are forgotten.
+/// Maximum number of entries; beyond, all are dropped.
 const SCRIPTS_MAX: usize = 256;
 /// Longer texts are not remembered, in bytes.
 const TEXT_BYTES_MAX: usize = 64 << 10;
 
-/// What leads to a script.
+/// The key that leads to a script.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum By {
-    /// Its text.
+    /// Its source text.
     Text,
     /// Its name.
     Name,
 }
 
-/// Scripts by their hashed texts and names.
+/// Scripts by hash of their texts and names.
 #[derive(Default)]
 pub(crate) struct Memo {
     /// [`Scripts::losses`] when it was last used.
@@ -31,7 +31,7 @@ struct Remembered {
 }
 
 impl Memo {
-    /// The script that `text` led to before, given its hash.
+    /// Returns the script that `text` led to before, given its hash.
     pub(crate) fn find(&mut self, scripts: &Scripts, by: By, hash: u64, text: &[u8]) -> Option<Script> {
         let losses = scripts.losses();
         if self.losses != losses {
@@ -42,7 +42,7 @@ impl Memo {
         (*known.text == *text).then(|| known.script.clone())
     }
 
-    /// Remembers what `text` leads to; [`Memo::find`] was asked just before.
+    /// Remembers the script for `text`; call [`Memo::find`] just before.
     pub(crate) fn add(&mut self, by: By, hash: u64, text: &[u8], script: &Script) {
         if text.len() > TEXT_BYTES_MAX {
             return;

@@ -1,4 +1,4 @@
-//! Scripts: those that are known, those that run long, and who is told to wait meanwhile.
+//! Scripts: known ones, long-running ones, and the error that others get meanwhile.
 //!
 //! ```text
 //!   connection                                         tries EVAL where it is; a script that takes 500 us is undone
@@ -26,43 +26,43 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering::
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, RwLock};
 use wire::{Args, OwnedRequest};
 
-/// Where redis.log goes, and what is to be said of scripts: a level from 0 (debugging) to 3 (warnings), and a text.
+/// The sink of redis.log and of messages about scripts: a level from 0 (debugging) to 3 (warnings), and a text.
 pub type Logger = Box<dyn Fn(u8, &str) + Send + Sync>;
 
-/// What the workers share of scripts.
+/// The script state shared by the workers.
 #[derive(Default)]
 pub struct Scripts {
     known: RwLock<KnownScripts>,
-    /// Counts SCRIPT FLUSHes: machines that are behind forget what they have compiled.
+    /// Counts SCRIPT FLUSHes: machines that are behind drop their compiled scripts.
     generation: AtomicU64,
-    /// Counts whenever a script is known no more.
+    /// Counts the scripts dropped.
     losses: AtomicU64,
-    /// Those that have rested at least once.
+    /// Scripts that have been suspended at least once.
     long: Mutex<Vec<Arc<Control>>>,
     /// How many of them there are.
     resting: AtomicUsize,
     /// [`Busy`].
     busy: AtomicU8,
     stopping: AtomicBool,
-    /// What libraries of functions there are, for who holds their key.
+    /// The function libraries, for holders of their key.
     pub(crate) catalogue: Catalogue,
-    /// How many libraries and functions there are, for anybody.
+    /// The numbers of libraries and functions, for anybody.
     library_counts: [AtomicUsize; 3],
     logger: OnceLock<Logger>,
 }
 
-/// By which others reach a script that runs.
+/// The handle through which others reach a running script.
 #[derive(Default)]
 pub(crate) struct Control {
     is_function: AtomicBool,
-    /// The function that runs, once it has rested.
+    /// The running function, once it has been suspended.
     running: Mutex<Option<Running>>,
     is_busy: AtomicBool,
     is_killed: AtomicBool,
     has_written: AtomicBool,
 }
 
-/// A function that runs long.
+/// A long-running function.
 struct Running {
     name: Arc<str>,
     request: OwnedRequest,
@@ -70,7 +70,7 @@ struct Running {
 }
 
 impl Control {
-    /// A script begins, or a function.
+    /// Begins a script or a function.
     pub(crate) fn begin(&self, is_function: bool) {
         self.is_function.store(is_function, Relaxed);
         if self.running().is_some() {
@@ -78,7 +78,7 @@ impl Control {
         }
     }
 
-    /// Tells others which function runs, since `began`.
+    /// Publishes which function runs, since `began`.
     pub(crate) fn tell(&self, name: &str, args: &Args<'_>, began: Instant) {
         let mut running = self.running();
         if self.is_function() && !name.is_empty() && running.is_none() {
@@ -107,13 +107,13 @@ const NOT_BUSY: u8 = 0;
 const BUSY_SCRIPT: u8 = 1;
 const BUSY_FUNCTION: u8 = 2;
 
-/// What others hear while a script is busy.
+/// The error for others while a script is busy.
 const BUSY_SCRIPT_TEXT: &str = "BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.";
 const BUSY_FUNCTION_TEXT: &str =
     "BUSY Redis is busy running a script. You can only call FUNCTION KILL or SHUTDOWN NOSAVE.";
 
 impl Scripts {
-    // ---- those that are known ----
+    // ---- known scripts ----
 
     pub(crate) fn find(&self, name: &str) -> Option<Script> {
         self.known.read().expect("no holder panics").find(name).cloned()
@@ -127,7 +127,7 @@ impl Scripts {
         }
     }
 
-    /// Forgets all scripts. What is given back is to be dropped by who has time.
+    /// Drops all scripts. The result is to be dropped in the background.
     pub(crate) fn flush(&self) -> impl Send + 'static {
         let mut known = self.known.write().expect("no holder panics");
         let before = std::mem::take(&mut *known);
@@ -144,20 +144,20 @@ impl Scripts {
         self.generation.load(Relaxed)
     }
 
-    /// How many are known, and the bytes of their sources. O(1).
+    /// Returns their number and the bytes of their sources. O(1).
     pub fn count(&self) -> (usize, usize) {
         self.known.read().expect("no holder panics").count()
     }
 
-    // ---- those that run long ----
+    // ---- long-running scripts ----
 
-    /// A script rests for the first time.
+    /// Adds a script that is suspended for the first time.
     pub(crate) fn begin_long(&self, control: &Arc<Control>) {
         self.long.lock().expect("no holder panics").push(control.clone());
         self.resting.fetch_add(1, Relaxed);
     }
 
-    /// It is over.
+    /// Removes a script that has ended.
     pub(crate) fn end_long(&self, control: &Arc<Control>) {
         let mut long = self.long.lock().expect("no holder panics");
         long.retain(|other| !Arc::ptr_eq(other, control));
@@ -167,12 +167,12 @@ impl Scripts {
         }
     }
 
-    /// Whether any script rests, inside the gate or with the gate up.
+    /// Returns true if any script is suspended, inside the gate or with the gate up.
     pub(crate) fn any_rests(&self) -> bool {
         self.resting.load(Relaxed) > 0
     }
 
-    /// A script has run for longer than `busy-reply-threshold`; whether that is new.
+    /// Marks a script that has run for longer than `busy-reply-threshold` as busy. Returns true if that is new.
     pub(crate) fn set_busy(&self, control: &Control) -> bool {
         control.is_busy.store(true, Relaxed);
         let what = if control.is_function() { BUSY_FUNCTION } else { BUSY_SCRIPT };
@@ -184,7 +184,7 @@ impl Scripts {
         self.busy.load(Relaxed) != NOT_BUSY
     }
 
-    /// What others hear while a script is busy.
+    /// Returns the error for others while a script is busy.
     pub(crate) fn busy_text(&self) -> Option<&'static str> {
         match self.busy.load(Relaxed) {
             NOT_BUSY => None,
@@ -214,7 +214,7 @@ impl Scripts {
         }
     }
 
-    /// What FUNCTION STATS tells; to who has changed libraries in its tx: of `own` counts.
+    /// Returns the data for FUNCTION STATS, with the `own` counts of a tx that has changed libraries.
     pub(crate) fn function_stats(&self, own: Option<Counts>) -> Result<FunctionStats, &'static str> {
         if self.busy.load(Relaxed) == BUSY_SCRIPT {
             return Err(BUSY_SCRIPT_TEXT);
@@ -235,7 +235,7 @@ impl Scripts {
         Counts { libraries: libraries.load(Relaxed), functions: functions.load(Relaxed), bytes: bytes.load(Relaxed) }
     }
 
-    /// So many libraries and functions there are. Whoever tells it holds their key.
+    /// Publishes the numbers of libraries and functions. The caller holds their key.
     pub(crate) fn note_library_counts(&self, counts: Counts) {
         let Counts { libraries, functions, bytes } = counts;
         if self.library_counts() != counts {
@@ -246,7 +246,7 @@ impl Scripts {
         }
     }
 
-    /// The server stops: whatever runs is undone.
+    /// Stops with the server: running scripts are undone.
     pub fn stop(&self) {
         self.stopping.store(true, Relaxed);
     }
@@ -257,9 +257,9 @@ impl Scripts {
 
     // ---- redis.log ----
 
-    /// Says where redis.log goes.
+    /// Sets the sink of redis.log.
     pub fn set_logger(&self, logger: Logger) {
-        // The first one counts.
+        // The first call counts.
         let _ = self.logger.set(logger);
     }
 

@@ -1,4 +1,4 @@
-//! The script runner of a worker: where its scripts run, one at a time, each in slices.
+//! The script runner of a worker: it runs scripts one at a time, each in slices.
 
 use super::libraries::Libraries;
 use super::{Control, Memo};
@@ -20,12 +20,12 @@ use sync::fiber::{Fiber, Pause};
 use wire::resp::REQUEST_BYTES_MAX;
 use wire::{Output, Words};
 
-/// Stack of the engine's own code beneath a script; only what is touched is real.
+/// Stack size for the engine's own code beneath a script; only touched pages take memory.
 const STACK_BYTES: usize = 8 << 20;
-/// For so long a script runs before others have their turn, in microseconds.
+/// Microseconds that a script runs before others have their turn.
 const SLICE_US: u128 = 1_500;
 
-/// A request on the script runner, with all that it needs, and what comes of it.
+/// A request on the script runner, with all that it needs, and its result.
 pub(crate) struct ScriptJob {
     pub(crate) session: Session,
     pub(crate) command: Command,
@@ -36,11 +36,11 @@ pub(crate) struct ScriptJob {
     pub(crate) output: Output,
     pub(crate) result: Result<(), Suspend>,
     pub(crate) began: Instant,
-    /// How long it ran, if it has rested.
+    /// How long it ran, if it was suspended.
     pub(crate) took: Duration,
 }
 
-/// Where the outcome of a script is found that outlived its first slice.
+/// Receives the outcome of a script that outlived its first slice.
 #[derive(Default)]
 pub(crate) struct ScriptTicket {
     outcome: RefCell<Option<Box<ScriptJob>>>,
@@ -48,7 +48,7 @@ pub(crate) struct ScriptTicket {
 }
 
 impl ScriptTicket {
-    /// Waits for the end of the script. Dropped, the script goes on all the same.
+    /// Waits for the end of the script. If dropped, the script continues all the same.
     pub(crate) async fn outcome(&self) -> Box<ScriptJob> {
         poll_fn(|context| match self.outcome.take() {
             Some(outcome) => Poll::Ready(outcome),
@@ -61,18 +61,18 @@ impl ScriptTicket {
     }
 }
 
-/// How far a job got at once.
+/// How far a job got in its first slice.
 pub(crate) enum Begun {
-    /// To its end.
+    /// It completed.
     Over(Box<ScriptJob>),
-    /// To its first rest.
+    /// It was suspended.
     Rests(Rc<ScriptTicket>),
 }
 
 enum Ask {
-    /// The slice is over.
+    /// The slice has ended.
     Rest,
-    /// It waits for others to go out of the gate.
+    /// It waits for others to leave the gate.
     Wait,
     Over(Box<ScriptJob>),
 }
@@ -82,7 +82,7 @@ enum Resume {
     Go,
 }
 
-/// With which a script under way gives others their turn.
+/// Lets a running script yield to others.
 pub(crate) struct Yielder {
     pause: Pause<Resume, Ask>,
     slice_began: Cell<Instant>,
@@ -94,7 +94,7 @@ impl Yielder {
         &self.control
     }
 
-    /// Rests if the slice is over by `now`, having told others what runs.
+    /// Suspends the script if the slice has ended by `now`, having published what runs.
     #[inline]
     pub(crate) fn yield_if_due(&self, now: Instant, tell: impl FnOnce(&Control)) {
         if (now - self.slice_began.get()).as_micros() > SLICE_US {
@@ -103,12 +103,12 @@ impl Yielder {
         }
     }
 
-    /// Rests, however short the slice was.
+    /// Suspends the script, however short the slice was.
     pub(crate) fn rest_now(&self) {
         self.rest(Ask::Rest);
     }
 
-    /// Rests until others have had their turn.
+    /// Suspends the script until others have had their turn.
     pub(crate) fn wait(&self) {
         self.rest(Ask::Wait);
     }
@@ -131,30 +131,30 @@ struct CurrentScript {
 pub(crate) struct ScriptRunner {
     machine: RefCell<Option<Machine>>,
     generation: Cell<u64>,
-    /// What the machine has of libraries.
+    /// The libraries in the machine.
     pub(crate) libraries: RefCell<Libraries>,
     fiber: RefCell<Option<Fiber<Resume, Ask>>>,
-    /// The script that rests.
+    /// The suspended script.
     current: RefCell<Option<CurrentScript>>,
-    /// Who waits for the script runner, and the driver.
+    /// Waiters for the script runner, and the driver.
     waiting: RefCell<Vec<Waker>>,
     driver: RefCell<Option<Waker>>,
     pub(crate) scratch: RefCell<Scratch>,
     pub(crate) memo: RefCell<Memo>,
-    /// Memory of requests and replies that have left the script runner.
+    /// Reusable memory of requests and replies that have left the script runner.
     spare: RefCell<(Words, Vec<u8>)>,
-    /// Who is to hear that a script is busy.
+    /// Waiters to be notified when a script is busy.
     impatient: RefCell<BTreeMap<u64, Waker>>,
     next_impatient: Cell<u64>,
 }
 
 impl ScriptRunner {
-    /// Whether a script rests here.
+    /// Returns true if a script is suspended here.
     pub(crate) fn is_taken(&self) -> bool {
         self.current.borrow().is_some()
     }
 
-    /// Memory for a request and its reply.
+    /// Returns memory for a request and its reply.
     pub(crate) fn lend(&self) -> (Words, Output) {
         let (words, buffer) = self.spare.take();
         let mut output = Output::new();
@@ -162,13 +162,13 @@ impl ScriptRunner {
         (words, output)
     }
 
-    /// Takes back what it has lent.
+    /// Takes lent memory back.
     pub(crate) fn give_back(&self, mut words: Words, mut output: Output) {
         words.clear();
         self.spare.replace((words, output.take_buffer().unwrap_or_default()));
     }
 
-    /// The machine, with nothing compiled that is to be forgotten.
+    /// Returns the machine, with flushed scripts removed.
     pub(crate) fn machine(&self, worker: &Worker) -> RefMut<'_, Machine> {
         let mut slot = self.machine.borrow_mut();
         let generation = worker.engine.scripts.generation();
@@ -181,7 +181,7 @@ impl ScriptRunner {
                 request_bytes_max: REQUEST_BYTES_MAX,
             };
             let mut machine = Machine::new(about);
-            // Here, since it takes longer than most scripts.
+            // Done here, since it takes longer than most scripts.
             machine.go(Tell::Go);
             *slot = Some(machine);
             self.generation.set(generation);
@@ -193,13 +193,13 @@ impl ScriptRunner {
         machine
     }
 
-    /// Maps what scripts run on.
+    /// Maps the memory on which scripts run.
     pub(crate) fn map(&self, worker: &Worker) {
         drop(self.machine(worker));
         self.fiber.borrow_mut().get_or_insert_with(new_fiber);
     }
 
-    /// Begins a job; nothing may rest here.
+    /// Begins a job; no script may be suspended here.
     pub(crate) fn begin(&self, worker: &Worker, job: Box<ScriptJob>) -> Begun {
         assert!(!self.is_taken());
         let (control, began) = (job.control.clone(), job.began);
@@ -217,7 +217,7 @@ impl ScriptRunner {
         Begun::Rests(ticket)
     }
 
-    /// Runs the next slice of the script that rests.
+    /// Runs the next slice of the suspended script.
     fn go_on(&self, worker: &Worker) {
         let ask = {
             let mut slot = self.fiber.borrow_mut();
@@ -248,7 +248,7 @@ impl ScriptRunner {
         }
     }
 
-    /// Wakes those whose requests wait, to hear that a script is busy.
+    /// Wakes waiting requests when a script is busy.
     pub(crate) fn wake_impatient(&self) {
         self.impatient.borrow().values().for_each(Waker::wake_by_ref);
     }
@@ -258,7 +258,7 @@ impl ScriptRunner {
     }
 }
 
-/// What runs on the fiber: one job after the other.
+/// Creates the fiber, which runs one job after the other.
 fn new_fiber() -> Fiber<Resume, Ask> {
     Fiber::new("of a worker's stage", STACK_BYTES, act).expect("the system gives a stack")
 }
@@ -276,13 +276,13 @@ fn act(pause: Pause<Resume, Ask>, first: Resume) {
     }
 }
 
-/// `7.4.0` as a number, a byte each.
+/// Returns `7.4.0` as a number, one byte per part.
 fn version_number(version: &str) -> u32 {
     version.split('.').take(3).fold(0, |number, part| number << 8 | part.parse::<u32>().unwrap_or(0))
 }
 
 impl Worker {
-    /// Runs scripts that outlive their first slice. Awaited for ever, beside [`Worker::listen`].
+    /// Runs scripts that outlive their first slice. Awaited forever, beside [`Worker::listen`].
     pub(crate) async fn drive_scripts(&self) {
         loop {
             poll_fn(|context| {
@@ -293,13 +293,13 @@ impl Worker {
                 Poll::Pending
             })
             .await;
-            // Others first: those that are ready, and those whose sockets are.
+            // Others first: tasks that are ready, and those whose sockets are.
             self.sleep(if self.runner.is_waiting() { 1 } else { 0 }).await;
             self.in_turn(|| self.runner.go_on(self));
         }
     }
 
-    /// Waits until no script rests on this worker.
+    /// Waits until no script is suspended on this worker.
     pub async fn scripts_ended(&self) {
         poll_fn(|context| {
             if !self.runner.is_taken() {
@@ -311,7 +311,7 @@ impl Worker {
         .await;
     }
 
-    /// `waiting`, or `None` once a script is busy: then who waits is told so.
+    /// Awaits `waiting`, or returns `None` once a script is busy.
     pub(crate) async fn unless_busy<R>(&self, waiting: impl Future<Output = R>) -> Option<R> {
         let mut waiting = std::pin::pin!(waiting);
         let impatience = Impatience::new(&self.runner);
@@ -326,7 +326,7 @@ impl Worker {
     }
 }
 
-/// A place among those that are to hear that a script is busy.
+/// A registration to be notified when a script is busy.
 struct Impatience<'s> {
     runner: &'s ScriptRunner,
     number: u64,
@@ -339,7 +339,7 @@ impl<'s> Impatience<'s> {
         Self { runner, number }
     }
 
-    /// O(log of those who wait).
+    /// Renews the waker. O(log waiters).
     fn renew(&self, waker: &Waker) {
         let mut all = self.runner.impatient.borrow_mut();
         match all.get_mut(&self.number) {
