@@ -328,13 +328,13 @@ impl Engine {
 }
 
 impl Worker {
-    /// The part of it that the watchdog sees.
+    /// Returns the part of its state that the watchdog sees.
     #[inline]
     pub(crate) fn beat(&self) -> &Beat {
         self.engine.watch.beat(self.index)
     }
 
-    /// Runs a request of this command, and says so whenever it goes on.
+    /// Runs a request of this command, and publishes the command whenever it continues.
     pub(crate) async fn named<R>(&self, command: &Command, request: impl Future<Output = R>) -> R {
         let (command, mut request) = (command.index(), pin!(request));
         poll_fn(|context| {
@@ -344,7 +344,7 @@ impl Worker {
         .await
     }
 
-    /// One of its requests begins to wait for journal room: the one that was begun last.
+    /// Records that the last request begun starts to wait for journal room.
     pub(crate) fn begin_room_wait(&self) -> RoomWait {
         let watch = &self.engine.watch;
         let (began_ns, command) = (watch.ns(Instant::now()), self.beat().command.load(Relaxed));
@@ -368,7 +368,7 @@ mod tests {
         Sighting { what: WatchedThing::Turn, worker: Some(worker), number, began_ns, command: Some(0) }
     }
 
-    /// The reports: of which worker, for how long, and whether that is news.
+    /// Returns the reports: worker, age, and whether it is the first.
     fn look(watchdog: &mut Watchdog, now_ms: u64, sightings: &[Sighting]) -> Vec<(Option<u16>, u64, bool)> {
         let reports = watchdog.observe(now_ms * MS, sightings);
         reports.iter().map(|report| (report.sighting.worker, report.age_ms, report.is_first)).collect()
@@ -393,7 +393,7 @@ mod tests {
         assert_eq!(look(&mut watchdog, 2_000, &[turn(0, 500)]), [(Some(0), 1_500, true)]);
         assert_eq!(look(&mut watchdog, 2_100, &[turn(0, 2_050)]), []);
         assert_eq!(look(&mut watchdog, 3_100, &[turn(0, 2_050)]), [(Some(0), 1_050, true)]);
-        // It has ended, and the next one is as old when it is first seen.
+        // It has ended, and the next turn has the same age when first seen.
         assert_eq!(look(&mut watchdog, 3_200, &[]), []);
         assert_eq!(look(&mut watchdog, 9_000, &[turn(0, 3_200)]), [(Some(0), 5_800, true)]);
     }
@@ -414,7 +414,7 @@ mod tests {
     fn many_that_wait_for_room_are_one_event_until_none_has_waited_for_long() {
         let mut watchdog = Watchdog::new(Duration::from_secs(1));
         let oldest = |began_ms| Sighting { what: WatchedThing::JournalWait, number: 0, ..turn(0, began_ms) };
-        // Each waits for a second and a half, and another comes behind it.
+        // Each waits for a second and a half, and another follows it.
         let mut reported = 0;
         for now_ms in (2_000..20_000).step_by(100) {
             reported += look(&mut watchdog, now_ms, &[oldest(now_ms - 1_500)]).len();

@@ -268,8 +268,8 @@ impl Worker {
         self.told.borrow_mut().wake();
     }
 
-    /// Counts each poll of a connection's task as a turn: its requests, its writes to the socket, its steps of what is
-    /// told or searched in parts.
+    /// Counts each poll of a connection's task as a turn: its requests, its writes to the socket, its steps of replies
+    /// or searches in parts.
     pub async fn in_turns<R>(&self, task: impl Future<Output = R>) -> R {
         let mut task = pin!(task);
         std::future::poll_fn(|context| self.in_turn(|| task.as_mut().poll(context))).await
@@ -287,20 +287,20 @@ impl Worker {
         result
     }
 
-    /// Waits until the order of names is not behind any more, and does some of what it lacks meanwhile, a step at a time. One
-    /// connection at a time does, in order of arrival: the others' turns are for those who only read.
+    /// Waits until the order of names is up to date, and helps meanwhile, a step at a time. One connection at a time
+    /// helps, in order of arrival: the others' turns are for those that only read.
     pub(crate) async fn help_order(&self) {
         let _place = self.helpers.enter().await;
         let keyspace = &self.engine.keyspace;
-        // First of all, and at the end: what led here was a turn, and what follows is one.
+        // Yields first, and at the end: what led here was a turn, and so is what follows.
         yield_now().await;
         while keyspace.order().is_behind() {
             self.step_order().await;
         }
     }
 
-    /// Has most of what the order of names lacks put into it, in turns, before the gate is raised for one who may read it: what
-    /// is then left is done under the gate.
+    /// Brings the order of names almost up to date, in turns, before the gate is raised for a reader of it: the rest is
+    /// done under the gate.
     pub(crate) async fn settle_order(&self) {
         let order = self.engine.keyspace.order();
         for _ in 0..SETTLING_STEPS_MAX {
@@ -321,7 +321,7 @@ impl Worker {
         }
     }
 
-    /// Tells all workers to look whether a script is busy.
+    /// Makes all workers check whether a script is busy.
     pub(crate) fn ring_all(&self) {
         (0..self.engine.counters.len() - 1)
             .for_each(|worker| self.engine.registry.worker_queue(worker).notifier.notify());
@@ -334,8 +334,8 @@ impl Worker {
         counters.longest_turn_us.raise(own_ns / 1000);
     }
 
-    /// Whether this thread itself has worked for so long in a span of its turn that has just ended: what the scheduler gave to
-    /// others is not in it.
+    /// Returns true if this thread itself has worked for `us` in a span of its turn that has just ended, without the
+    /// time the scheduler gave to others.
     #[inline]
     pub(crate) fn has_worked_for(&self, us: u64, span: Duration) -> bool {
         let span_ns = span.as_nanos() as u64;
@@ -363,7 +363,8 @@ impl Worker {
         counters.longest_lock_hold_us.raise(own_ns / 1000);
     }
 
-    /// Counts a wait for shards or for the gate, if there was any, which is no thread's own time: it is told as it was.
+    /// Counts a wait for shards or for the gate, if there was any. It is no thread's own time, so wall-clock time is
+    /// recorded.
     pub(crate) fn note_wait(&self, took: Duration) {
         if took.is_zero() {
             return;
@@ -375,8 +376,8 @@ impl Worker {
 
     /// Ready once everything below `position` is written, or durable; `false` if it never will be.
     ///
-    /// The journal is asked by [`Worker::listen`], after the connections that were ready together have run: one write or
-    /// one sync then carries them all.
+    /// [`Worker::listen`] asks the journal, after the connections that were ready together have run: one write or one
+    /// sync then serves them all.
     pub fn poll_reached(&self, level: Level, position: Position, context: &mut Context<'_>) -> Poll<bool> {
         let Some(journal) = &self.engine.journal else { return Poll::Ready(true) };
         if journal.reached(level) >= position {
@@ -394,8 +395,8 @@ impl Worker {
         Poll::Pending
     }
 
-    /// Asks the journal for what connections wait for, and passes its news on to them, and messages. One task of each worker awaits
-    /// this for ever.
+    /// Asks the journal for what connections wait for, and passes on its progress, and messages. One task of each
+    /// worker awaits this forever.
     pub async fn listen(&self) {
         let mut scripts = pin!(self.drive_scripts());
         std::future::poll_fn(|context| {
@@ -417,13 +418,13 @@ impl Worker {
         .await;
     }
 
-    /// Has something done in turns of its own, while connections have theirs.
+    /// Queues work to be done in turns of its own, between those of connections.
     pub(crate) fn add_chore(&self, chore: Box<dyn Chore>) {
         self.chores.borrow_mut().push_back(chore);
         self.listener.borrow().iter().for_each(Waker::wake_by_ref);
     }
 
-    /// A step of the first chore, as a turn. Whether there is more to do.
+    /// Does a step of the first chore, as a turn. Returns true if there is more to do.
     fn do_chore(&self) -> bool {
         let Some(mut chore) = self.chores.borrow_mut().pop_front() else { return false };
         if !self.in_turn(|| chore.step(self)) {
@@ -432,7 +433,7 @@ impl Worker {
         !self.chores.borrow().is_empty()
     }
 
-    /// Gives messages to connections: a turn of its own, if there are any.
+    /// Delivers messages to connections in a turn of its own, if there are any.
     fn deliver(&self) -> Delivered {
         let mut post = self.post.borrow_mut();
         if !post.has_publications(&self.engine.registry, self.index) {
@@ -448,7 +449,7 @@ impl Worker {
         delivered
     }
 
-    /// Gives one connection the messages that are there for it, ahead of others.
+    /// Delivers to one connection the messages that are there for it, ahead of others.
     pub(crate) fn catch_up(&self, subscriber_queue: &SubscriberQueue) {
         let (registry, deferred_drop) = (&self.engine.registry, &self.engine.deferred_drop);
         if !subscriber_queue.is_caught_up(registry, self.index) {
@@ -471,7 +472,7 @@ impl Worker {
         let mut has_written = false;
         loop {
             let least = self.wake_reached(journal);
-            // Sooner than another thread would come to it, on its way here and back.
+            // Done here, since a round trip to another thread would take longer.
             if least[Level::Written as usize] != Position::MAX && !std::mem::replace(&mut has_written, true) {
                 self.in_turn(|| journal.write_here());
                 continue;
@@ -480,14 +481,14 @@ impl Worker {
                 let position = least[level as usize];
                 position != Position::MAX && journal.want(&self.notifier, level, position) != Reached::Waiting
             };
-            // Both are asked for; what has been reached meanwhile wakes those who wait for it.
+            // Both are requested; progress made meanwhile wakes the waiters.
             if !(ask(Level::Written) | ask(Level::Durable)) {
                 return;
             }
         }
     }
 
-    /// Wakes those whose wait is over; for each level the least position that any other waits for.
+    /// Wakes those whose wait is over; returns for each level the least position that others still wait for.
     fn wake_reached(&self, journal: &Journal) -> [Position; 2] {
         let reached = [journal.written(), journal.durable()];
         let poisoned = journal.is_poisoned();

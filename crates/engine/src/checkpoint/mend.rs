@@ -1,4 +1,4 @@
-//! A repair's checkpoint: some shards, whole, as of the journal's end, in one commit. Nobody else is there.
+//! A repair's checkpoint: some shards, whole, as of the journal's end, in one commit. Nothing else runs.
 
 use super::sink::Sink;
 use super::usage::Usage;
@@ -8,14 +8,14 @@ use keyspace::{Batch, CutStep, Keyspace, STEP_ENTRIES, ShardState, TurnMemory};
 use std::cell::RefCell;
 use store::{Commit, MapRecord, ShardRecord, Store, StoreError};
 
-/// Commits all that `keyspace` holds of `shards` to `store`, in place of what that had, and the map. `end` is where the
-/// journal ends, which is durable up to there.
+/// Commits to `store` the whole contents of `shards` in `keyspace`, replacing their stored state, and the map. `end` is
+/// the end of the journal, which is durable up to there.
 ///
 /// # Errors
-/// The disk's; the store is as it was then.
+/// Returns the disk's error; the store is then unchanged.
 ///
 /// # Panics
-/// If somebody else holds one of the shards.
+/// Panics if another holder has one of the shards.
 pub fn store_shards(
     store: &mut Store,
     keyspace: &Keyspace,

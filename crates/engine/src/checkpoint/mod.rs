@@ -1,4 +1,4 @@
-//! The checkpointer: what the journal has grown by goes into the store, a few shards at a time, while everything goes on.
+//! The checkpointer: moves the journal's changes into the store, a few shards at a time, while the server runs.
 //!
 //! ```text
 //!   reason --> round: shard 0, 1, 2 ... 1023                       asked, journal long, changed long ago, idle
@@ -9,13 +9,13 @@
 //!                commit    then the journal below the least P(s) is let go of
 //! ```
 //!
-//! A commit that fails leaves the store as it was; its shards are written whole the next time. What a run holds and which
-//! one a shard gets is chosen in `policy`; what is asked and told lies in [`Orders`].
+//! A commit that fails leaves the store unchanged; its shards are written whole the next time. `policy` chooses which
+//! run a shard gets and what it holds; requests and status are in [`Orders`].
 //!
-//! **Where the disk has no room** a round is made for its sake (`room`): in small commits, first what the journal tells, then
-//! what gives room back. So a disk that is full is drained by whoever takes keys away.
+//! **If the disk has no room** a round is made to regain it (`room`): in small commits, first the changes in the
+//! journal, then whatever gives room back. So removing keys drains a full disk.
 //!
-//! No thread and no sleep of its own: the server drives it, and a simulated world.
+//! It has no thread or sleep of its own: the server, or a simulated world, drives it.
 
 mod mend;
 mod orders;
@@ -49,25 +49,25 @@ use sync::gate::{Member, Raised};
 use sync::lock::Want;
 use sync::notifier::Notifier;
 
-/// How often it looks whether there is a reason for a round.
+/// How often it checks for a reason for a round.
 const LOOK_MS: Ms = 100;
-/// Without a change for so long, what has changed is stored.
+/// Milliseconds without a change after which changes are stored.
 const IDLE_MS: Ms = 10_000;
-/// What has changed is stored after so long, whatever else.
+/// Milliseconds after which changes are stored in any case.
 const AGE_MS: Ms = 15 * 60_000;
-/// A round that failed is tried again after so long.
+/// Milliseconds after which a failed round is retried.
 const AGAIN_MS: Ms = 1_000;
 
-/// How a checkpointer goes about it, beside the settings.
+/// The checkpointer's parameters besides the settings.
 #[derive(Clone, Copy, Debug)]
 pub struct CheckpointPace {
-    /// The setting of the journal's size counts as this if it is more, in bytes.
+    /// An upper bound for the setting of the journal's size, in bytes.
     pub journal_bytes_max: u64,
-    /// A commit has about so many bytes.
+    /// The approximate size of a commit, in bytes.
     pub commit_bytes: u64,
     /// Entries looked at under one hold of a shard.
     pub step_entries: usize,
-    /// Bytes of the disk that rounds always need: see [`journal::Options::kept_free_bytes`].
+    /// Bytes of the disk reserved for rounds: see [`journal::Options::kept_free_bytes`].
     pub kept_free_bytes: u64,
 }
 
@@ -75,14 +75,14 @@ pub struct CheckpointPace {
 pub struct Checkpointer {
     hands: Hands,
     store: Store,
-    /// Of each shard, as the store has it.
+    /// The stored usage of each shard.
     usages: Vec<Usage>,
     engine: Arc<Engine>,
-    /// The journal's end when the last round was begun that has stored everything.
+    /// The journal's end at the beginning of the last round that stored everything.
     stored: Position,
-    /// Where the journal ended at the last look, and since when.
+    /// The journal's end at the last look, and since when.
     looked: (Position, Ms),
-    /// When the first change was seen that no round has stored.
+    /// When the first unstored change was seen.
     changed_ms: Option<Ms>,
     failed_ms: Option<Ms>,
     /// The disk has refused room in this round.
@@ -92,7 +92,7 @@ pub struct Checkpointer {
     took_ms: Ms,
 }
 
-/// What it works with, beside the store.
+/// What the checkpointer works with, besides the store.
 struct Hands {
     engine: Arc<Engine>,
     journal: Arc<Journal>,
@@ -100,20 +100,20 @@ struct Hands {
     notifier: Arc<Notifier>,
     timer: SleepFn,
     pace: CheckpointPace,
-    /// So many bytes of journal begin a round.
+    /// Bytes of journal that begin a round.
     journal_bytes: Cell<u64>,
-    /// Of the journal that was there when no round could yet be made, so much does not make writers wait, until one has been.
+    /// Bytes of journal from before rounds were possible, which do not make writers wait until a round has been made.
     old_bytes: Cell<u64>,
-    /// Others wait for the round under way to make room.
+    /// Writers wait for the current round to make room.
     is_short: Cell<bool>,
     own_time: ThreadCpuTime,
 }
 
 impl Checkpointer {
-    /// The checkpointer of `engine`, which has a journal, over the store that its keys are loaded from.
+    /// Creates the checkpointer of `engine`, which has a journal, over the store from which its keys are loaded.
     ///
     /// # Panics
-    /// If there is no journal.
+    /// Panics if there is no journal.
     pub fn new(engine: Arc<Engine>, store: Store, timer: SleepFn, pace: CheckpointPace) -> Self {
         let journal = engine.journal.clone().expect("what is not journaled is not stored either");
         let notifier = Arc::new(Notifier::new());
@@ -148,9 +148,9 @@ impl Checkpointer {
         }
     }
 
-    /// Makes a round whenever there is a reason, for ever, from when all shards are loaded on: until then what each uses of
-    /// the store is not known. Till then writers are held up where the journal has grown by as much as they may be ahead
-    /// of a round, and from then on so far again. To be dropped when the server stops: at any time.
+    /// Makes a round whenever there is a reason, forever, once all shards are loaded: before that, each shard's usage
+    /// of the store is unknown. Until then writers wait when the journal has grown by as much as they may be ahead of a
+    /// round; from then on that much again is allowed. May be dropped at any time when the server stops.
     pub async fn run(mut self) {
         self.hands.pass_tail_by();
         loaded(&self.engine).await;
@@ -167,7 +167,7 @@ impl Checkpointer {
         }
     }
 
-    /// One round, and what is told of it.
+    /// Makes one round and publishes its status.
     async fn checkpoint(&mut self, reason: Reason) {
         let engine = self.engine.clone();
         let began = engine.clock.now();
@@ -243,7 +243,7 @@ impl Checkpointer {
     }
 }
 
-/// What there is to do.
+/// The next task.
 enum CheckpointTask {
     Round(Reason),
     Reload,
@@ -262,21 +262,21 @@ impl Hands {
         self.journal.set_tail_limit(bytes.saturating_add(self.old_bytes.get()));
     }
 
-    /// A round has ended: what the journal had before is stored.
+    /// Notes that a round has ended: the older journal is stored.
     fn forget_old(&self) {
         if self.old_bytes.replace(0) != 0 {
             self.limit_tail();
         }
     }
 
-    /// The limit counts from the journal's end on.
+    /// Makes the limit count from the journal's current end.
     fn pass_tail_by(&self) {
         self.old_bytes.set(self.journal.tail_bytes(self.journal.released()));
         self.follow_settings();
         self.limit_tail();
     }
 
-    /// Waits for an order, or for the time of the next look.
+    /// Waits for an order, or for the next look.
     async fn wait_order(&self) {
         let mut sleep: Sleep = (self.timer)(LOOK_MS);
         let orders = &self.engine.checkpoints;
@@ -310,23 +310,23 @@ impl Hands {
         .await
     }
 
-    /// Lets `work` have a shard alone, as soon as it is to be had.
+    /// Runs `work` on a shard, held exclusively as soon as it is available.
     async fn locked<R>(&self, shard: usize, work: impl FnOnce(&mut ShardState, &Keyspace) -> R) -> R {
         self.held(shard, work).await.0
     }
 
-    /// The same, and how long it was held, in nanoseconds.
+    /// The same; also returns how long the shard was held, in nanoseconds.
     async fn held<R>(&self, shard: usize, work: impl FnOnce(&mut ShardState, &Keyspace) -> R) -> (R, u64) {
         let (keyspace, mut parked) = (&self.engine.keyspace, None);
         loop {
             if let Some(_inside) = self.member.enter() {
-                // Before, so that nobody waits for the look at a clock.
+                // Before the lock, so that nobody waits for a clock reading.
                 self.own_time.begin(Instant::now());
                 if let Some(mut state) = keyspace.shard(shard).try_write() {
                     let began = Instant::now();
                     let result = work(&mut state, keyspace);
                     let took = began.elapsed();
-                    // It is let go before whoever waits is woken.
+                    // It is released before waiters are woken.
                     drop(state);
                     let held_ns = self.own_time.of(took.as_nanos() as u64);
                     self.engine.note_background_hold(held_ns);
@@ -351,5 +351,5 @@ impl Hands {
     }
 }
 
-/// Writers wait when the journal's tail is so many times as long as what begins a round.
+/// Writers wait when the journal's tail is this many times the length that begins a round.
 const TAIL_PER_ROUND: u64 = 3;

@@ -1,4 +1,4 @@
-//! What the checkpointer is asked for, and what it tells: for SAVE, BGSAVE, LASTSAVE and INFO.
+//! Requests to the checkpointer, and its status: for SAVE, BGSAVE, LASTSAVE and INFO.
 
 use super::CheckpointTask;
 use base::limits::SHARDS;
@@ -7,18 +7,18 @@ use std::sync::{Mutex, MutexGuard};
 use std::task::{Context, Poll, Waker};
 use store::Store;
 
-/// Why a round is made.
+/// The reason for a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// Somebody asked for what Redis calls saving.
+    /// A client requested a save, in Redis's terms.
     Asked,
-    /// Somebody asked for what Redis calls rewriting.
+    /// A client requested a rewrite, in Redis's terms.
     Rewrite,
     /// The journal has grown.
     Journal,
-    /// Something changed long ago.
+    /// A change is old.
     Age,
-    /// Nothing has changed for a while, and something had before.
+    /// Nothing has changed for a while, but there are unstored changes.
     Idle,
     /// The last round failed.
     Again,
@@ -27,7 +27,7 @@ pub enum Reason {
 }
 
 impl Reason {
-    /// In a word, for INFO and the log.
+    /// Returns the word for INFO and the log.
     pub fn word(self) -> &'static str {
         match self {
             Self::Asked => "asked",
@@ -41,32 +41,32 @@ impl Reason {
     }
 }
 
-/// What somebody who asks for a round does if there is one.
+/// What a requester does if there already is a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Patience {
     /// Gives up.
     None,
-    /// Has his own after one that was made for another reason.
+    /// Gets its own round after one made for another reason.
     Other,
-    /// Has his own after any that has not begun.
+    /// Gets its own round after any that has not begun.
     All,
 }
 
-/// A round that will be made.
+/// A requested round.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Asked {
-    /// By which [`Orders::poll_ended`] knows it.
+    /// Its number for [`Orders::poll_ended`].
     pub(crate) number: u64,
-    /// Nothing comes before it.
+    /// No other round comes first.
     pub(crate) is_next: bool,
 }
 
-/// A round under way.
+/// A round in progress.
 #[derive(Clone, Copy, Debug)]
 pub struct Round {
-    /// Why.
+    /// Its reason.
     pub reason: Reason,
-    /// Since when.
+    /// When it began.
     pub began_ms: Ms,
     /// Shards written so far, of [`base::limits::SHARDS`].
     pub shards_done: usize,
@@ -74,40 +74,40 @@ pub struct Round {
     pub bytes: u64,
 }
 
-/// A round that has ended.
+/// A finished round.
 #[derive(Clone, Debug)]
 pub struct EndedRound {
     /// Its beginning and its figures.
     pub round: Round,
-    /// When.
+    /// When it ended.
     pub ended_ms: Ms,
-    /// What went wrong, if anything: what is stored is then as old as it was.
+    /// What went wrong, if anything: the store is then as old as before.
     pub fault: Option<String>,
 }
 
-/// What the store was after the last commit.
+/// The store after the last commit.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct StoreFigures {
     /// See [`store::Statistics`].
     pub statistics: store::Statistics,
-    /// The journal below is not needed.
+    /// The journal below this position is not needed.
     pub position: Position,
 }
 
-/// What INFO tells.
+/// The status that INFO reports.
 #[derive(Clone, Debug, Default)]
 pub struct CheckpointInfo {
-    /// The round under way.
+    /// The round in progress.
     pub round: Option<Round>,
-    /// The round before.
+    /// The previous round.
     pub last: Option<EndedRound>,
     /// When everything was last stored; 0 if not since the start.
     pub saved_ms: Ms,
-    /// Where the journal ended then, and how many frames it had.
+    /// The journal's end then, and its number of frames.
     pub saved: (Position, u64),
-    /// A rewriting comes next.
+    /// A rewrite comes next.
     pub rewrites_next: bool,
-    /// Rounds ended since the start.
+    /// Rounds finished since the start.
     pub rounds: u64,
     /// The store.
     pub stored: StoreFigures,
@@ -118,7 +118,7 @@ const REWRITING: &str = "ERR Background append only file rewriting already in pr
 const OTHER: &str = "ERR Another child process is active (AOF?): can't BGSAVE right now. \
     Use BGSAVE SCHEDULE in order to schedule a BGSAVE whenever possible.";
 
-/// The checkpointer's ear and mouth.
+/// The interface to the checkpointer.
 #[derive(Default)]
 pub struct Orders {
     state: Mutex<CheckpointState>,
@@ -129,20 +129,20 @@ struct CheckpointState {
     told: CheckpointInfo,
     asked: Option<Reason>,
     wants_reload: bool,
-    /// Somebody waits for the round under way.
+    /// A client waits for the current round.
     is_waited_for: bool,
     reloads: u64,
-    /// Of the last reload.
+    /// The error of the last reload.
     reload_fault: Option<String>,
     waiters: Vec<Waker>,
     checkpointer: Option<Waker>,
 }
 
 impl Orders {
-    /// Asks for a round, for `reason`: [`Reason::Asked`] or [`Reason::Rewrite`].
+    /// Requests a round for `reason`: [`Reason::Asked`] or [`Reason::Rewrite`].
     ///
     /// # Errors
-    /// The whole text, if one is under way or asked for, and `patience` does not reach so far.
+    /// Returns the full error text if a round is running or requested and `patience` does not allow for it.
     pub(crate) fn ask(&self, reason: Reason, patience: Patience) -> Result<Asked, &'static str> {
         let mut state = self.state();
         let under_way = state.told.round.map(|round| round.reason);
@@ -163,7 +163,8 @@ impl Orders {
         Ok(Asked { number, is_next: current.is_none() && patience != Patience::All })
     }
 
-    /// Ready when round `number` has ended: with what went wrong, if anything did. Until then it does not spare others.
+    /// Ready when round `number` has ended, with its error if there was one. Until then the round does not yield to
+    /// others.
     pub fn poll_ended(&self, number: u64, context: &mut Context<'_>) -> Poll<Option<String>> {
         let mut state = self.state();
         if state.told.rounds < number {
@@ -171,11 +172,11 @@ impl Orders {
             state.waiters.push(context.waker().clone());
             return Poll::Pending;
         }
-        // A later round has ended by now only if this one had.
+        // A later round can only have ended if this one had.
         Poll::Ready(state.told.last.as_ref().and_then(|ended| ended.fault.clone()))
     }
 
-    /// Asks that everything be stored and loaded again; the number by which [`Orders::poll_reloaded`] knows it.
+    /// Requests a reload: everything is stored and loaded again. Returns its number for [`Orders::poll_reloaded`].
     pub fn ask_reload(&self) -> u64 {
         let mut state = self.state();
         state.wants_reload = true;
@@ -183,7 +184,7 @@ impl Orders {
         state.reloads + 1
     }
 
-    /// Ready when reload `number` has ended: with what went wrong, if anything did.
+    /// Ready when reload `number` has ended, with its error if there was one.
     pub fn poll_reloaded(&self, number: u64, context: &mut Context<'_>) -> Poll<Option<String>> {
         let mut state = self.state();
         if state.reloads < number {
@@ -193,7 +194,7 @@ impl Orders {
         Poll::Ready(state.reload_fault.clone())
     }
 
-    /// What there is to tell.
+    /// Returns the status.
     pub fn told(&self) -> CheckpointInfo {
         let state = self.state();
         CheckpointInfo { rewrites_next: state.asked == Some(Reason::Rewrite), ..state.told.clone() }
@@ -201,7 +202,7 @@ impl Orders {
 
     // ---- for the checkpointer ----
 
-    /// What it is ordered to do, if anything.
+    /// Returns the pending order, if any.
     pub(super) fn order(&self) -> Option<CheckpointTask> {
         let state = self.state();
         match () {
@@ -220,32 +221,32 @@ impl Orders {
         Poll::Pending
     }
 
-    /// Whether somebody waits for the end of the round.
+    /// Returns true if a client waits for the end of the round.
     pub(super) fn is_waited_for(&self) -> bool {
         self.state().is_waited_for
     }
 
-    /// A round begins.
+    /// Begins a round.
     pub(super) fn begin(&self, reason: Reason, now: Ms) {
         let mut state = self.state();
         state.asked = None;
         state.told.round = Some(Round { reason, began_ms: now, shards_done: 0, bytes: 0 });
     }
 
-    /// It goes on: so many shards are written, some of them twice where room is made.
+    /// Records progress: the number of shards written, some of them twice in a round for room.
     pub(super) fn go_on(&self, shards_done: usize, bytes: u64) {
         if let Some(round) = &mut self.state().told.round {
             (round.shards_done, round.bytes) = (shards_done.min(SHARDS), bytes);
         }
     }
 
-    /// The store has changed.
+    /// Records the store's new state.
     pub(super) fn tell_store(&self, store: &Store) {
         let stored = StoreFigures { statistics: store.statistics(), position: store.least_position() };
         self.state().told.stored = stored;
     }
 
-    /// The round ends, at whose beginning the journal had `stored` as its end and its frames.
+    /// Ends the round, at whose beginning the journal had the end and the frames in `stored`.
     pub(super) fn end(&self, now: Ms, stored: (Position, u64), fault: Option<String>) {
         let mut state = self.state();
         let round = state.told.round.take().expect("it was begun");
@@ -258,7 +259,7 @@ impl Orders {
         state.waiters.drain(..).for_each(Waker::wake);
     }
 
-    /// A reload ends.
+    /// Ends a reload.
     pub(super) fn end_reload(&self, result: Result<(), String>) {
         let mut state = self.state();
         state.wants_reload = false;
@@ -280,7 +281,7 @@ mod tests {
     const LATER: Patience = Patience::Other;
     const EXEC: Patience = Patience::All;
 
-    /// Asks; whether it is the next, or the error's first words.
+    /// Requests a round; returns whether it is next, or the error's first words.
     fn ask(orders: &Orders, reason: Reason, patience: Patience) -> Result<(u64, bool), &'static str> {
         let asked = orders.ask(reason, patience);
         let first_words = |text: &'static str| text.split([':', '(']).next().unwrap_or(text).trim_end();

@@ -1,4 +1,4 @@
-//! What a round writes: pure choices, without a disk.
+//! The choice of what a round writes: pure functions, without a disk.
 //!
 //! ```text
 //!   base | delta delta delta ...   one shard's runs
@@ -10,45 +10,45 @@
 //!   delta   what is new
 //! ```
 //!
-//! With deltas of up to half a base, a byte that stays is written again once for each half of its shard that changed:
-//! about two bytes written for one changed, beside the one in the journal. Nothing is ever read but deltas.
+//! With deltas of up to half a base, an unchanged byte is rewritten once for each half of its shard that changed: about
+//! two bytes written for one changed, besides the one in the journal. Only deltas are ever read.
 
 use base::Ms;
 
-/// Deltas that a shard has at most.
+/// Maximum number of deltas of a shard.
 pub(super) const DELTAS_MAX: usize = 6;
-/// Where deltas are joined for the sake of room, shards with fewer keep theirs.
+/// When deltas are joined to regain room, shards with fewer keep theirs.
 pub(super) const JOINED_MIN: usize = DELTAS_MAX / 2;
-/// Records of few keys are never too many.
+/// Records allowed beyond the bound, so that few keys never have too many.
 const RECORDS_SLACK: u64 = 64;
-/// Of a shard in which so many keys are new or other ones, in percent, all are written: a delta would be followed by a base.
+/// Percentage of new or replaced keys above which a shard is written whole: a delta would soon be followed by a base.
 const NEW_PERCENT: u64 = 60;
-/// A segment is drained when less than so much of it is alive, in percent.
+/// A segment is drained when less than this percentage of it is live.
 pub(super) const ALIVE_PERCENT: u64 = 60;
-/// The same where the disk has no room.
+/// The same when the disk has no room.
 pub(super) const ALIVE_PERCENT_SHORT: u64 = 90;
-/// A segment is emptied for the sake of room if that leaves less than so much of what its shards have, in percent.
+/// A segment is emptied for room if less than this percentage of its shards' bytes remains.
 const WORTH_PERCENT: u64 = 95;
-/// What gives back no more than it takes, in quarters.
+/// The cost in quarters from which emptying gives back no more than it takes.
 const COST_MAX: u64 = 4;
-/// Live bytes that a round may copy to drain segments, beside as many as it writes anyway.
+/// Live bytes that a round may copy to drain segments, besides as many as it writes anyway.
 pub(super) const DRAIN_BYTES: u64 = 64 << 20;
 
-/// What the shards of a commit get.
+/// What is written of the shards of a commit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Form {
-    /// What is cheapest in the long run.
+    /// Whatever is cheapest in the long run.
     #[default]
     Usual,
-    /// What is new, and no more: it takes about as much as the journal tells.
+    /// The changes and no more: about as much as they take in the journal.
     Changes,
-    /// The same, joined with the deltas before, where there are so many or more.
+    /// The changes, joined with the earlier deltas if there are at least this many.
     Joined(usize),
-    /// What they have in segments that are to be emptied: all they have, where that is their base.
+    /// Their data in segments to be emptied: the whole shard, if that is its base.
     Emptied,
 }
 
-/// What the store has of a shard.
+/// The stored state of a shard.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct StoredShard {
     pub(super) has_base: bool,
@@ -57,21 +57,21 @@ pub(super) struct StoredShard {
     pub(super) deltas_bytes: u64,
     /// Records in all runs.
     pub(super) records: u64,
-    /// Whether the base lies in a segment that is to go.
+    /// Whether the base lies in a segment to be drained.
     pub(super) drains_base: bool,
     /// Whether a delta does.
     pub(super) drains_delta: bool,
     pub(super) form: Form,
 }
 
-/// Which run a shard gets.
+/// The run that a shard gets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Choice {
-    /// All of it.
+    /// The whole shard.
     Base,
-    /// What is new, joined with the deltas before.
+    /// The changes, joined with the earlier deltas.
     Merge,
-    /// What is new.
+    /// The changes.
     Delta,
 }
 
@@ -102,11 +102,11 @@ pub(super) fn choose(stored: &StoredShard, keys: u64, changes: u64) -> Choice {
     }
 }
 
-/// A segment as the choice of what to drain sees it.
+/// A segment as seen by the choice of what to drain.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Segment {
     pub(super) number: u32,
-    /// Of what it holds, alive or not.
+    /// All its contents, live or not.
     pub(super) bytes: u64,
     pub(super) live_bytes: u64,
 }
@@ -117,8 +117,8 @@ impl Segment {
     }
 }
 
-/// The segments to drain, of those that are less than so much alive: those with the least first, and of them those with which
-/// what is to be copied stays within `copy_bytes`. In order.
+/// Returns, in order, the segments to drain, of those with less than the given percentage live: the emptiest first, as
+/// long as the bytes to copy stay within `copy_bytes`.
 pub(super) fn drained(segments: impl IntoIterator<Item = Segment>, alive_percent: u64, copy_bytes: u64) -> Vec<u32> {
     let mut sparse: Vec<Segment> =
         segments.into_iter().filter(|segment| segment.live_bytes * 100 < segment.bytes * alive_percent).collect();
@@ -134,38 +134,38 @@ pub(super) fn drained(segments: impl IntoIterator<Item = Segment>, alive_percent
     numbers
 }
 
-/// A segment and the shards that have runs in it, as the order in which it is emptied sees it.
+/// Segments and the shards with runs in them, as emptied together.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SegmentGroup {
     /// In order.
     pub(super) segments: Vec<u32>,
-    /// Bytes of their files, which go with the last of the shards.
+    /// Bytes of their files, which are deleted with the last of the shards.
     pub(super) bytes: u64,
-    /// Bytes elsewhere that are of no more use then: those files go later, with others.
+    /// Bytes elsewhere that become useless: those files go later, with others.
     pub(super) elsewhere_bytes: u64,
-    /// Bytes that are written: of the shards that have their base here, all that is of use; of the others, their deltas.
+    /// Bytes to be written: of shards with their base here, all live data; of the others, their deltas.
     pub(super) kept_bytes: u64,
     /// In order.
     pub(super) shards: Vec<usize>,
 }
 
 impl SegmentGroup {
-    /// Of a segment, whose shards are yet to be told.
+    /// Creates a group of one segment, without its shards.
     pub(super) fn of(segment: &Segment) -> Self {
         Self { segments: vec![segment.number], bytes: segment.bytes, ..Self::default() }
     }
 
-    /// Whether it is emptied for the sake of room. If only some of its shards were written, it would stay.
+    /// Returns true if it is emptied for room. If only some of its shards were written, it would stay.
     pub(super) fn is_worth_it(&self) -> bool {
         self.kept_bytes * 100 < (self.bytes + self.elsewhere_bytes) * WORTH_PERCENT
     }
 
-    /// Whether that gives back at once more than it takes.
+    /// Returns true if that gives back at once more than it takes.
     pub(super) fn gives_back(&self) -> bool {
         self.kept_bytes < self.bytes
     }
 
-    /// Adds another, to be emptied with it.
+    /// Adds another group, to be emptied together.
     pub(super) fn join(&mut self, other: Self) {
         self.bytes += other.bytes;
         self.elsewhere_bytes += other.elsewhere_bytes;
@@ -177,20 +177,21 @@ impl SegmentGroup {
         self.shards.dedup();
     }
 
-    /// What is written for what is given back at once, in quarters.
+    /// Returns the bytes written per byte given back at once, in quarters.
     fn cost(&self) -> u64 {
         self.kept_bytes * 4 / self.bytes.max(1)
     }
 }
 
-/// Has the groups in the order in which they are written where the disk has no room: at first those that give back most for
-/// what is written; those that give back alike, or later, in the order of their shards, in which their deltas lie.
+/// Sorts the groups in the order in which they are written when the disk has no room: first those that give back most
+/// for the bytes written; equal ones, and those that give back later, in the order of their shards, as their deltas
+/// lie.
 pub(super) fn by_gain(groups: &mut [SegmentGroup]) {
     groups.sort_by_key(|group| (group.cost().min(COST_MAX), group.shards.first().copied()));
 }
 
-/// How much of its time a round works, in percent, when `tail_bytes` of journal lie behind the oldest shard and a
-/// round is begun at `size_bytes`: at first it lets others go first, and from one and a half times that size on it rests no
+/// Returns the percentage of its time a round works, when `tail_bytes` of journal lie behind the oldest shard and a
+/// round begins at `size_bytes`: at first it lets others go first; from one and a half times that size on it rests no
 /// more.
 pub(super) fn work_percent(tail_bytes: u64, size_bytes: u64) -> u64 {
     let half_bytes = (size_bytes / 2).max(1);
@@ -198,7 +199,7 @@ pub(super) fn work_percent(tail_bytes: u64, size_bytes: u64) -> u64 {
     25 + 75 * over_bytes / half_bytes
 }
 
-/// How long to rest after having worked for `worked_us`, in milliseconds.
+/// Returns how long to rest after having worked for `worked_us`, in milliseconds.
 pub(super) fn rest_ms(worked_us: u64, work_percent: u64) -> Ms {
     worked_us * (100 - work_percent.min(100)) / work_percent.max(1) / 1000
 }

@@ -1,13 +1,13 @@
-//! DEBUG RELOAD: everything is stored, and loaded again in place of the keys there are.
+//! DEBUG RELOAD: stores everything, and loads it in place of the current keys.
 
 use super::{Checkpointer, Reason};
 use crate::loading::Gathering;
 
 impl Checkpointer {
-    /// Stores everything and loads it. The gate is up while it is loaded.
+    /// Stores everything and loads it. The gate is up during loading.
     ///
     /// # Errors
-    /// In words; all keys are as they were then.
+    /// Returns the error in words; all keys are then unchanged.
     pub(super) async fn reload(&mut self) -> Result<(), String> {
         self.checkpoint(Reason::Asked).await;
         if let Some(fault) = self.engine.checkpoints.told().last.and_then(|ended| ended.fault) {

@@ -1,4 +1,4 @@
-//! A round for the sake of room: the disk is full, or frames that grow wait.
+//! A round to regain room: the disk is full, or frames that grow wait.
 //!
 //! ```text
 //!   changes   of every shard, and no more: that is what frames leave room for; then the journal goes     in small commits
@@ -8,9 +8,9 @@
 //!   again     changes of shards that found no room, as long as others were written
 //! ```
 //!
-//! A commit takes room before it gives any back, so there is always some that frames leave to it
-//! ([`journal::Options::kept_free_bytes`]). Some of that is left to commits that give back more than they take: whatever else
-//! comes, they can be made.
+//! A commit takes room before it gives any back, so frames always leave it some
+//! ([`journal::Options::kept_free_bytes`]). Part of that is left to commits that give back more than they take: these
+//! can always be made.
 
 use super::Checkpointer;
 use super::policy::{self, ALIVE_PERCENT_SHORT, DELTAS_MAX, Form, JOINED_MIN, Segment, SegmentGroup};
@@ -19,23 +19,23 @@ use base::limits::SHARDS;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use store::{Run, SegmentKind};
 
-/// A commit takes at most such a part of the room there is.
+/// A commit takes at most this part (as a divisor) of the free room.
 const COMMIT_PART: u64 = 8;
-/// But this much, in bytes, if it can.
+/// But this much, in bytes, if possible.
 const COMMIT_BYTES_MIN: u64 = 64 << 10;
-/// Such a part of what is kept free is left to commits that give back more than they take.
+/// The part (as a divisor) of the reserve that is left to commits that give back more than they take.
 const LOW_PART: u64 = 4;
 /// But no more than this, in bytes: half of the largest reserve.
 const LOW_BYTES_MAX: u64 = 2 << 20;
-/// But who surely takes no more than such a part of what is free may have it.
+/// But a commit that surely takes no more than this part of the free room may have it.
 const SURE_PART: u64 = 2;
-/// And blocks that are written anew with what else is, such a part.
+/// And rewritten blocks, with what else is written, this part.
 const DRAIN_PART: u64 = 2;
-/// Blocks are written anew until so many times the room is free that is always kept.
+/// Blocks are rewritten until this many times the reserve is free.
 const KEPT_TIMES: u64 = 6;
 
 impl Checkpointer {
-    /// Writes every shard, and leaves little that is of no use.
+    /// Writes every shard, and leaves little useless data.
     pub(super) async fn round_for_room(&mut self) -> Result<(), String> {
         self.hands.is_short.set(true);
         let (mut left, mut done) = ((0..SHARDS).collect::<Vec<_>>(), RoundResult::default());
@@ -53,7 +53,7 @@ impl Checkpointer {
         }
     }
 
-    /// Writes what has changed in the shards that are `left`: then those that found no room are.
+    /// Writes the changes of the shards in `left`, which then holds those that found no room.
     async fn write_changes(
         &mut self,
         left: &mut Vec<usize>,
@@ -73,7 +73,7 @@ impl Checkpointer {
                     done.shards += count;
                     shards.drain(..count);
                 }
-                // One may be larger than all others: the last of them, as far as can be told.
+                // One may be larger than all others: the last one, as far as is known.
                 (count, Err(full)) if full.is_full => {
                     left.push(shards.remove(count - 1));
                     failure = Some(full);
@@ -84,8 +84,9 @@ impl Checkpointer {
         Ok(failure)
     }
 
-    /// All shards at once have their deltas joined, in order, so that the segments with deltas go one after the other; but only
-    /// with room that is not needed for what the journal tells: some segments go late, and what was joined takes room at once.
+    /// Joins the deltas of all shards, in order, so that segments with deltas are freed one after the other; but only
+    /// with room not needed for the journal's changes: some segments are freed late, while joined deltas take room at
+    /// once.
     fn form_of_changes(&self, free_bytes: u64) -> Form {
         let deltas = (0..SHARDS).map(|shard| self.deltas(shard).len()).max().unwrap_or(0);
         let needed_bytes = self.hands.pace.kept_free_bytes.saturating_add(self.hands.unreleased_bytes());
@@ -98,7 +99,7 @@ impl Checkpointer {
         &runs[usize::from(runs.first().is_some_and(|run| run.is_base))..]
     }
 
-    /// Has segments go of which much is of no use. The shards that it writes for that are no longer `left`.
+    /// Frees segments with much useless data. Removes the shards written for that from `left`.
     async fn give_back(&mut self, left: &mut Vec<usize>, done: &mut RoundResult) -> Result<(), Failure> {
         self.join_deltas(left, done).await?;
         let mut may_drain = self.drain_blocks(left, done).await?;
@@ -124,8 +125,8 @@ impl Checkpointer {
         Ok(())
     }
 
-    /// Empties segments with deltas of few shards: those shards have theirs joined, as long as that takes less room than the
-    /// segment that goes. Not where a commit has failed: what it had turned is to be written whole, and takes more.
+    /// Empties segments with deltas of few shards by joining those shards' deltas, as long as that takes less room than
+    /// the freed segment. Not after a failed commit: its turned shards must be written whole, which takes more.
     async fn join_deltas(&mut self, left: &[usize], done: &mut RoundResult) -> Result<(), Failure> {
         while !self.was_refused
             && left.is_empty()
@@ -144,8 +145,8 @@ impl Checkpointer {
         Ok(())
     }
 
-    /// Of the segments with deltas and no base the one that gives most back if its shards have theirs joined, if any gives back
-    /// more than that takes.
+    /// Returns, of the segments with deltas and no base, the one that gives back most if its shards' deltas are joined,
+    /// if any gives back more than that takes.
     fn deltas_to_join(&self) -> Option<SegmentGroup> {
         let mut groups: BTreeMap<u32, SegmentGroup> = self
             .segments(SegmentKind::Runs)
@@ -169,8 +170,8 @@ impl Checkpointer {
         groups.max_by_key(|group| group.bytes - group.kept_bytes)
     }
 
-    /// Empties segments of blocks, as far as there is room for what is alive in them, until there is enough. Whether it is
-    /// worth another try.
+    /// Empties block segments, as far as there is room for their live blocks, until there is enough room. Returns true
+    /// if another try is worthwhile.
     async fn drain_blocks(&mut self, left: &[usize], done: &mut RoundResult) -> Result<bool, Failure> {
         loop {
             let (free_bytes, blocks) = (self.free_bytes_beside(left), self.segments(SegmentKind::Blocks));
@@ -189,7 +190,7 @@ impl Checkpointer {
             }
             let plan = Plan { bytes: self.commit_bytes(free_bytes), drained: &drained, form: Form::Changes };
             let bytes_max = done.bytes + free_bytes / DRAIN_PART;
-            // A segment goes with the last of them.
+            // A segment is deleted with the last of them.
             while !shards.is_empty() {
                 if done.bytes >= bytes_max {
                     return Ok(false);
@@ -207,24 +208,26 @@ impl Checkpointer {
         }
     }
 
-    /// Bytes that commits may take. Once the disk has refused some, little is believed of what it tells: there are quotas.
+    /// Returns the bytes that commits may take. Once the disk has refused some, its report is not trusted: there are
+    /// quotas.
     fn free_bytes(&self) -> u64 {
         let free_bytes = self.store.free_bytes();
         if self.was_refused { free_bytes.min(self.hands.pace.kept_free_bytes) } else { free_bytes }
     }
 
-    /// The same beside what the next round needs for what the journal tells; where some is `left` of this round, all of it.
+    /// Returns the same minus what the next round needs for the journal's changes; all of it while shards of this round
+    /// are `left`.
     fn free_bytes_beside(&self, left: &[usize]) -> u64 {
         let needed_bytes = if left.is_empty() { self.hands.unreleased_bytes() } else { 0 };
         self.free_bytes().saturating_sub(needed_bytes)
     }
 
-    /// Bytes of a commit where so many are free.
+    /// Returns the bytes of a commit when this many are free.
     fn commit_bytes(&self, free_bytes: u64) -> u64 {
         (free_bytes / COMMIT_PART).max(COMMIT_BYTES_MIN).min(self.hands.pace.commit_bytes)
     }
 
-    /// Whether so little is free that it is left to commits that give back more than they take.
+    /// Returns true if so little is free that it is left to commits that give back more than they take.
     fn is_low(&self, free_bytes: u64) -> bool {
         free_bytes < (self.hands.pace.kept_free_bytes / LOW_PART).min(LOW_BYTES_MAX)
     }
@@ -233,13 +236,13 @@ impl Checkpointer {
         self.store.segments().iter().filter(|segment| segment.kind == kind).map(Segment::of).collect()
     }
 
-    /// What must be free for a commit of `bytes` that gives nothing back at once: what comes in the files that the journal
-    /// has is to find room after it.
+    /// Returns what must be free for a commit of `bytes` that gives nothing back at once: frames written to the
+    /// journal's existing files must find room after it.
     fn spare_of(&self, bytes: u64) -> u64 {
         bytes.saturating_add(self.hands.pace.kept_free_bytes).saturating_add(self.hands.journal.ahead_bytes())
     }
 
-    /// The segments with bases that are worth being emptied, in the order in which they are.
+    /// Returns the segments with bases that are worth emptying, in that order.
     async fn groups(&self) -> VecDeque<SegmentGroup> {
         let base = |shard: usize| self.store.shard(shard as u32).runs.first().filter(|run| run.is_base);
         let bases: BTreeSet<u32> = (0..SHARDS).filter_map(base).map(|run| run.segment).collect();
@@ -274,7 +277,7 @@ fn bytes_of(segments: &[Segment]) -> u64 {
     segments.iter().map(|segment| segment.bytes).sum()
 }
 
-/// Whether `next` is emptied with `group` in a commit of about `bytes`.
+/// Returns true if `next` is emptied with `group` in a commit of about `bytes`.
 fn joins(group: &SegmentGroup, next: &SegmentGroup, bytes: u64) -> bool {
     group.gives_back() == next.gives_back() && group.kept_bytes + next.kept_bytes <= bytes
 }

@@ -9,9 +9,9 @@ use store::StoreError;
 
 /// How shards are written into one commit.
 pub(super) struct Plan<'a> {
-    /// It has about so many bytes.
+    /// The approximate size of the commit, in bytes.
     pub(super) bytes: u64,
-    /// Segments that are to be emptied, in order.
+    /// Segments to be emptied, in order.
     pub(super) drained: &'a [u32],
     pub(super) form: Form,
 }
@@ -23,7 +23,7 @@ pub(super) struct Failure {
     pub(super) is_full: bool,
 }
 
-/// Live bytes that are copied to drain segments take at most such a part of what is free.
+/// Live bytes copied to drain segments take at most this part (as a divisor) of the free room.
 pub(super) const COPY_PART: u64 = 4;
 
 impl From<StoreError> for Failure {
@@ -32,7 +32,7 @@ impl From<StoreError> for Failure {
     }
 }
 
-/// What a round has done.
+/// The results of a round.
 #[derive(Default)]
 pub(super) struct RoundResult {
     pub(super) shards: usize,
@@ -40,7 +40,7 @@ pub(super) struct RoundResult {
 }
 
 impl Checkpointer {
-    /// Writes every shard; for the sake of room, where there may be too little for what the journal tells.
+    /// Writes every shard; regains room if there may be too little for the journal's changes.
     pub(super) async fn round(&mut self) -> Result<(), String> {
         let segments = self.store.segments().iter().map(Segment::of).collect::<Vec<_>>();
         let drain_bytes = DRAIN_BYTES.min(self.spare_bytes() / COPY_PART);
@@ -61,14 +61,14 @@ impl Checkpointer {
         Ok(())
     }
 
-    /// Bytes that are free beside what is kept, and what the journal tells takes.
+    /// Returns the free bytes beyond the reserve and what the journal's changes take.
     fn spare_bytes(&self) -> u64 {
         let needed_bytes = self.hands.pace.kept_free_bytes.saturating_add(self.hands.unreleased_bytes());
         self.store.free_bytes().saturating_sub(needed_bytes)
     }
 
-    /// Writes the first of `shards`, until that is enough for a commit: how many, and whether it was made. If not, they are
-    /// to be written whole the next time.
+    /// Writes the first of `shards`, until that is enough for a commit. Returns how many, and whether it was made. If
+    /// not, they are to be written whole the next time.
     pub(super) async fn commit(
         &mut self,
         shards: &[usize],
@@ -110,7 +110,7 @@ impl Checkpointer {
         let mut commit = commit.into_inner();
         let (map, end) = hands.map().await;
         commit.put_map(map);
-        // Not only up to the turns: a step may have passed over a table that was flushed since.
+        // Not only up to the turns: a step may have skipped a table that was flushed since.
         hands.durable(end).await.map_err(|why| Failure { why, is_full: false })?;
         done.bytes += commit.bytes();
         commit.finish()?;

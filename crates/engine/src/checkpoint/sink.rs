@@ -1,4 +1,4 @@
-//! Where the leaves of big values go: into the block segments of the commit under way, those not stored yet.
+//! The sink for the leaves of big values: it writes those not stored yet into block segments of the current commit.
 
 use super::usage::place_of;
 use blocks::Storing;
@@ -7,17 +7,17 @@ use std::cell::RefCell;
 use store::{Commit, StoreError};
 use values::Value;
 
-/// Bytes of leaves in one part, after which others go first.
+/// Bytes of leaves written before others go first.
 const STEP_BYTES: u64 = 256 << 10;
 
 /// The blocks of a commit.
 pub(super) struct Sink<'a, 's> {
     commit: &'a RefCell<Commit<'s>>,
-    /// Segments that are to become empty, in order.
+    /// Segments to be emptied, in order.
     drained: &'a [u32],
-    /// The value that is being put.
+    /// The value being written.
     storing: Option<Storing>,
-    /// Values that are put, and whose they were.
+    /// Written values with their keys.
     pub(super) done: Vec<StoredValue>,
 }
 

@@ -1,21 +1,21 @@
-//! Which block segments a shard's stored values lie in: summed over the newest record of each key.
+//! The block segments in which a shard's stored values lie: summed over the newest record of each key.
 
 use blocks::Place as LeafPlace;
 use keyspace::{DecodeError, TableId, named_by};
 use std::collections::{BTreeMap, HashMap};
 use store::{Place, Share, block_bytes};
 
-/// What each value that lies in blocks takes of which segment. Some hundred bytes of memory for each.
+/// The bytes of each value in blocks, by segment. Some hundred bytes of memory each.
 #[derive(Clone, Default)]
 pub struct Usage {
     values: HashMap<(TableId, Box<[u8]>), Vec<Share>>,
 }
 
 impl Usage {
-    /// Follows a record, in the order in which records are applied.
+    /// Applies a record; call it in the order in which records are applied.
     ///
     /// # Errors
-    /// If the bytes are no record.
+    /// Fails if the bytes are no record.
     pub fn apply(&mut self, record: &[u8]) -> Result<(), DecodeError> {
         let mut shares = BTreeMap::<u32, u64>::new();
         let (table, key) = named_by(record, |leaf| {
@@ -29,20 +29,20 @@ impl Usage {
         Ok(())
     }
 
-    /// The same without what tables take that are not alive: no record is to come of them.
+    /// Returns the usage without dead tables: they get no more records.
     pub(super) fn of_alive(&self, is_alive: impl Fn(TableId) -> bool) -> Self {
         let alive = self.values.iter().filter(|((table, _), _)| is_alive(*table));
         Self { values: alive.map(|(name, shares)| (name.clone(), shares.clone())).collect() }
     }
 
-    /// The values that lie in one of `segments`, which are in order: their tables and keys. O(values).
+    /// Returns the tables and keys of values that lie in one of `segments`, which are in order. O(values).
     pub(super) fn lying_in(&self, segments: &[u32]) -> Vec<(TableId, Box<[u8]>)> {
         let lies = |share: &Share| segments.binary_search(&share.segment).is_ok();
         let values = self.values.iter().filter(|(_, shares)| shares.iter().any(lies));
         values.map(|(name, _)| name.clone()).collect()
     }
 
-    /// What all values of tables that are alive take.
+    /// Returns the usage of all values of live tables.
     pub(super) fn shares(&self, is_alive: impl Fn(TableId) -> bool) -> Vec<Share> {
         let mut sum = BTreeMap::<u32, u64>::new();
         let alive = self.values.iter().filter(|((table, _), _)| is_alive(*table));
@@ -57,7 +57,7 @@ fn shares_of(sum: BTreeMap<u32, u64>) -> Vec<Share> {
     sum.into_iter().map(|(segment, bytes)| Share { segment, bytes }).collect()
 }
 
-/// The store's place of a leaf. A record that names segment 0, which there is not, is refused when it is loaded.
+/// Returns the store's place of a leaf. A record that names segment 0, which does not exist, is refused when loaded.
 pub(super) fn place_of(place: LeafPlace) -> Place {
     Place::of_number(place.number()).unwrap_or_else(|| Place::new(u32::MAX, 0).expect("a segment"))
 }

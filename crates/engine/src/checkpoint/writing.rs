@@ -9,17 +9,17 @@ use keyspace::{Batch, CutStep, DatabaseMap, Keyspace, Merge, ShardState, TableId
 use std::cell::RefCell;
 use store::{Commit, Keys, MapRecord, Run, ShardRecord, Share, StoreError};
 
-/// What has been done since the last rest.
+/// Work done since the last rest.
 #[derive(Default)]
 pub(super) struct Work {
     entries: usize,
     bytes_before: u64,
 }
 
-/// A unit of work is so many entries looked at, or so many bytes written: a millisecond or less.
+/// A unit of work is this many entries looked at, or this many bytes written: a millisecond or less.
 const WORK_ENTRIES: usize = 4_096;
 const WORK_BYTES: u64 = 256 << 10;
-/// Keys that are looked up under one hold of a shard.
+/// Keys looked up under one hold of a shard.
 const KEYS_AT_ONCE: usize = 32;
 
 /// The writing of shards into one commit.
@@ -28,7 +28,7 @@ pub(super) struct Writing<'a, 's> {
     pub(super) commit: &'a RefCell<Commit<'s>>,
     pub(super) plan: &'a Plan<'a>,
     pub(super) usages: &'a [Usage],
-    /// Shards with what they use as of this commit.
+    /// Shards with their usage as of this commit.
     pub(super) turned: &'a mut Vec<(usize, Usage)>,
     pub(super) work: &'a mut Work,
 }
@@ -43,7 +43,7 @@ impl Writing<'_, '_> {
         }
         let (turned, choice) = self.hands.turn(shard, &stored).await;
         if !turned.is_unchanged {
-            // Whoever waited for the shard comes first.
+            // Waiters for the shard come first.
             yield_now().await;
         }
         let mut record =
@@ -68,7 +68,7 @@ impl Writing<'_, '_> {
                 Choice::Delta => self.delta(shard, &mut usage, &mut record).await,
             };
             record.blocks = self.hands.shares(&usage).await;
-            // Noted first: what has turned is to be abandoned if that failed, and what cannot be read to be written anew.
+            // Recorded first: after a failure turned shards are abandoned, and unreadable ones are rewritten.
             if !turned.is_unchanged || written.is_err() {
                 self.turned.push((shard, usage));
             }
@@ -98,7 +98,7 @@ impl Writing<'_, '_> {
         self.plan.drained.binary_search(&segment).is_ok()
     }
 
-    /// Everything that the shard holds takes the place of all its runs.
+    /// Replaces all runs of the shard by its whole contents.
     async fn base(&mut self, shard: usize, usage: &mut Usage, record: &mut ShardRecord) -> Result<(), StoreError> {
         self.commit.borrow_mut().begin_run(shard as u32, true)?;
         self.take(shard, usage, &mut |commit, bytes| commit.record(bytes)).await?;
@@ -106,14 +106,14 @@ impl Writing<'_, '_> {
         Ok(())
     }
 
-    /// What is new follows the other runs.
+    /// Adds the changes as a further run.
     async fn delta(&mut self, shard: usize, usage: &mut Usage, record: &mut ShardRecord) -> Result<(), StoreError> {
         self.commit.borrow_mut().begin_run(shard as u32, false)?;
         self.take(shard, usage, &mut |commit, bytes| commit.record(bytes)).await?;
         self.end_delta(record)
     }
 
-    /// What is new and all deltas become one delta.
+    /// Joins the changes and all deltas into one delta.
     async fn merge(
         &mut self,
         shard: usize,
@@ -148,7 +148,7 @@ impl Writing<'_, '_> {
         Ok(())
     }
 
-    /// Takes all that the turn has found, and gives each record to `put`.
+    /// Takes all entries that the turn has found, and passes each record to `put`.
     async fn take(
         &mut self,
         shard: usize,
@@ -196,7 +196,7 @@ impl Writing<'_, '_> {
             return yield_now().await;
         }
         *self.work = Work { entries: 0, bytes_before: bytes };
-        // In slices: a big value earns a long rest, and meanwhile there may be less time for it.
+        // In slices: a big value earns a long rest, for which there may be less time later.
         for unit in 0..units {
             let rest_ms = policy::rest_ms(1000, self.hands.work_percent());
             match (rest_ms, unit) {
@@ -209,7 +209,7 @@ impl Writing<'_, '_> {
 }
 
 impl Hands {
-    /// Chooses what a shard gets and turns it, under one lock.
+    /// Chooses what is written of a shard and turns it, under one lock.
     async fn turn(&self, shard: usize, stored: &StoredShard) -> (Turned, Choice) {
         loop {
             let mut memory = TurnMemory::default();
@@ -228,12 +228,12 @@ impl Hands {
         }
     }
 
-    /// The keys of a shard.
+    /// Returns the number of keys of a shard.
     pub(super) async fn keys_count(&self, shard: usize) -> u64 {
         self.locked(shard, |state, keyspace| state.keys_count(keyspace)).await
     }
 
-    /// Has the next turn of a shard write these keys too.
+    /// Makes the next turn of a shard write these keys too.
     async fn mark(&self, shard: usize, names: Vec<(TableId, Box<[u8]>)>) {
         for names in names.chunks(KEYS_AT_ONCE) {
             let mark = |state: &mut ShardState, keyspace: &Keyspace| {
@@ -243,8 +243,8 @@ impl Hands {
         }
     }
 
-    /// Has values that have changed while they were written know where the leaves lie that have not: else all below each node
-    /// that was copied for the change would be written again.
+    /// Passes the places of unchanged leaves on to values that have changed while they were written: otherwise
+    /// everything below each node copied for the change would be written again.
     async fn tell_places(&self, shard: usize, done: Vec<sink::StoredValue>) {
         for stored in done.chunks(KEYS_AT_ONCE) {
             let beside = |state: &mut ShardState, keyspace: &Keyspace| {
@@ -272,7 +272,7 @@ impl Hands {
         self.engine.deferred_drop.free(Box::new(kept));
     }
 
-    /// The map of databases, and the journal's end that goes with it.
+    /// Returns the map of databases, and the journal's end that belongs to it.
     pub(super) async fn map(&self) -> (MapRecord, base::Position) {
         self.inside(|map| {
             let (map, position) = (map.state(), self.journal.next());
@@ -281,12 +281,12 @@ impl Hands {
         .await
     }
 
-    /// What the values of living tables take.
+    /// Returns the usage of values of live tables.
     async fn shares(&self, usage: &Usage) -> Vec<Share> {
         self.inside(|map| usage.shares(|table| map.names(table))).await
     }
 
-    /// Lets `look` see the map of databases while nobody changes it.
+    /// Shows `look` the map of databases while nobody changes it.
     async fn inside<R>(&self, look: impl FnOnce(&DatabaseMap) -> R) -> R {
         loop {
             if let Some(_inside) = self.member.enter() {

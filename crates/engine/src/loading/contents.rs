@@ -1,4 +1,4 @@
-//! What one shard is made of, and how it is put together: stored records, their values, then the journal's effects.
+//! The contents of one shard, and how it is assembled: stored records, their values, then the journal's effects.
 
 use super::gather::Effects;
 use crate::checkpoint::Usage;
@@ -8,40 +8,40 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use store::{Reader, ShardRecord, StoreError};
 use values::{Value, ValueType};
 
-/// What one shard is made of.
+/// The contents of one shard.
 pub(super) struct ShardContents {
     pub(super) record: ShardRecord,
     pub(super) effects: Effects,
 }
 
-/// A shard that was read and is not in its place yet.
+/// A shard that was read but is not in place yet.
 pub(super) struct Shard<'k> {
     pub(super) state: keyspace::Loading<'k>,
     pub(super) usage: Usage,
-    /// Values that are read behind it.
+    /// Values to be read after it.
     pub(super) unread: Vec<keyspace::Unread>,
 }
 
-/// A shard of which not all is left.
+/// A shard that was not recovered completely.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mended {
-    /// Which.
+    /// Its number.
     pub shard: usize,
-    /// Keys that the store had of it.
+    /// The number of its stored keys.
     pub keys_stored: u64,
-    /// Those that could be read, some perhaps as they were before.
+    /// Those that could be read, some perhaps in an older state.
     pub keys_left: u64,
-    /// Changes in the journal that do not fit what is left.
+    /// Changes in the journal that do not fit the recovered data.
     pub changes_lost: u64,
 }
 
 /// Why a shard was not read.
 pub(super) enum NotRead {
-    /// The server stops.
+    /// The server is stopping.
     Stopped,
-    /// The system has too few files or too little memory at present.
+    /// The system currently has too few files or too little memory.
     Lacking(String),
-    /// The disk, or damage; with file, offset and remedy.
+    /// A disk error or damage; with file, offset and remedy.
     Fault(String),
 }
 
@@ -69,7 +69,7 @@ impl From<StoreError> for NotRead {
     }
 }
 
-/// Whether the system gave no file or no memory, which it may later.
+/// Returns true if the system had no file or memory to give, which may change.
 fn is_lacking(error: &StoreError) -> bool {
     const LACKING: [Errno; 3] = [Errno::MFILE, Errno::NFILE, Errno::NOMEM];
     let StoreError::Io { error, .. } = error else { return false };
@@ -81,15 +81,15 @@ impl ShardContents {
         self.record.runs.is_empty() && self.effects.is_empty()
     }
 
-    /// What is to be read, in bytes.
+    /// Returns the bytes to be read.
     pub(super) fn bytes(&self) -> u64 {
         let runs: u64 = self.record.runs.iter().map(|run| run.bytes).sum();
         let blocks: u64 = self.record.blocks.iter().map(|share| share.bytes).sum();
         runs + blocks + self.effects.bytes()
     }
 
-    /// Reads it, but for values of more than `at_once_bytes_max` bytes, unless it is stopped, at which it looks before each
-    /// run and each block.
+    /// Reads it, except values of more than `at_once_bytes_max` bytes, unless it is stopped, which it checks before
+    /// each run and each block.
     ///
     /// # Errors
     /// See [`NotRead`].
@@ -118,7 +118,7 @@ impl ShardContents {
     /// Reads whatever is left of it, for a repair.
     ///
     /// # Errors
-    /// In words, what not even a repair can pass over.
+    /// Returns, in words, what even a repair cannot skip.
     pub(super) fn read_rest<'k>(
         &self,
         keyspace: &'k Keyspace,
@@ -198,11 +198,11 @@ fn told(shard: u32, unread: Option<NotRead>, error: LoadError<String>) -> NotRea
     }
 }
 
-/// Values whose leaves lie in block segments.
+/// A source of values whose leaves lie in block segments.
 struct Source<'a> {
     reader: &'a Reader,
     is_stopped: &'a AtomicBool,
-    /// Why it gave none, if nothing is known to be wrong.
+    /// Why it returned none, if no damage is known.
     unread: Option<NotRead>,
 }
 

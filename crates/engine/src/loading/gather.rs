@@ -1,4 +1,4 @@
-//! What there is to load: what the store has, and the journal beyond it, sorted by shard.
+//! Gathers what is to be loaded: the stored data, and the journal beyond it, sorted by shard.
 
 use super::Loading;
 use super::contents::ShardContents;
@@ -11,13 +11,13 @@ pub struct Gathering<'k> {
     keyspace: &'k Keyspace,
     tail: CutTail,
     effects: Vec<Effects>,
-    /// Frames so far.
+    /// The number of frames so far.
     pub frames: u64,
 }
 
 impl<'k> Gathering<'k> {
-    /// What `store` lacks is to be gathered, for a `keyspace` that is shut ([`Keyspace::shut`]) and whose map becomes the
-    /// stored one.
+    /// Prepares to gather what `store` lacks, for a `keyspace` that is shut ([`Keyspace::shut`]) and gets the stored
+    /// map.
     pub fn new(keyspace: &'k Keyspace, store: &Store) -> Self {
         let map_from = store.map().map_or(0, |map| {
             keyspace.map().restore(&MapState { changed: map.tables.clone(), next: map.next_table });
@@ -28,7 +28,7 @@ impl<'k> Gathering<'k> {
         Self { keyspace, tail, effects: (0..SHARDS).map(|_| Effects::default()).collect(), frames: 0 }
     }
 
-    /// All that there is to load. Shards of which there is nothing are open from now on.
+    /// Returns all that is to be loaded. Shards without any data are open from now on.
     pub fn finish(self, store: &Store) -> Loading {
         let contents = (0..).zip(self.effects).map(|(shard, effects)| {
             let record = store.shard(shard).clone();
@@ -47,13 +47,13 @@ impl journal::Replay for Gathering<'_> {
     }
 }
 
-/// Effects on one shard, in order: in pieces, since a buffer that doubles takes twice what lies in it.
+/// Effects on one shard, in order: in pieces, since a doubling buffer takes twice its contents.
 #[derive(Default)]
 pub(super) struct Effects {
     pieces: Vec<Vec<u8>>,
 }
 
-/// The first piece of a shard, in bytes; each further one is twice as long, up to the last.
+/// Bytes of a shard's first piece; each further one is twice as long, up to the maximum.
 const PIECE_BYTES_MIN: usize = 1 << 10;
 const PIECE_BYTES_MAX: usize = 32 << 10;
 
@@ -78,7 +78,7 @@ impl Effects {
         self.pieces.is_empty()
     }
 
-    /// Whole effects in each piece.
+    /// Returns the pieces, each of whole effects.
     pub(super) fn pieces(&self) -> impl Iterator<Item = &[u8]> {
         self.pieces.iter().map(Vec::as_slice)
     }

@@ -1,4 +1,4 @@
-//! The values that are read behind their shards, and who waits for one.
+//! Values read after their shards, and the waiters for them.
 
 use base::limits::SHARDS;
 use keyspace::{Unread, shard_of};
@@ -6,18 +6,18 @@ use std::collections::{BTreeMap, VecDeque};
 use std::ops::Bound;
 use std::task::Waker;
 
-/// A value by the hash of its key, and one more number: keys of several tables may have one hash.
+/// A value: the hash of its key, and a unique number, since keys of several tables may have the same hash.
 pub(super) type Number = (u64, u64);
 
-/// Those that are not in their place.
+/// Values that are not in place yet.
 #[derive(Default)]
 pub(super) struct Values {
-    /// Until somebody begins to read it.
+    /// `Some` until a loader begins to read it.
     left: BTreeMap<Number, Option<Unread>>,
     wanted: VecDeque<Number>,
-    /// Somebody waits for all there are and will be.
+    /// Somebody waits for all values, present and future.
     all_wanted: bool,
-    /// By the hash that they wait for.
+    /// By the hash waited for.
     waiters: BTreeMap<u64, Vec<Waker>>,
     /// The last one for which there was no memory.
     tried: Option<Number>,
@@ -40,7 +40,7 @@ impl Values {
         (shard_of(*hash) == shard).then_some(*hash)
     }
 
-    /// Those with `hash` are read before those that nobody wants; `false` if there is none.
+    /// Moves those with `hash` ahead of unwanted ones; `false` if there is none.
     pub(super) fn want(&mut self, hash: u64) -> bool {
         let mut is_there = false;
         for (number, unread) in self.left.range((hash, 0)..=(hash, u64::MAX)) {
@@ -52,7 +52,7 @@ impl Values {
         is_there
     }
 
-    /// Has `waker` woken when one with `hash` is in its place.
+    /// Registers `waker` for when one with `hash` is in place.
     pub(super) fn wake(&mut self, hash: u64, waker: &Waker) {
         self.waiters.entry(hash).or_default().push(waker.clone());
     }
@@ -65,7 +65,7 @@ impl Values {
         !self.wanted.is_empty() || (self.all_wanted && self.left.values().any(Option::is_some))
     }
 
-    /// One that somebody waits for, to be read.
+    /// Takes a wanted value, to be read.
     pub(super) fn take_wanted(&mut self) -> Option<(Number, Unread)> {
         while let Some(number) = self.wanted.pop_front() {
             if let Some(unread) = self.left.get_mut(&number).and_then(Option::take) {
@@ -75,7 +75,7 @@ impl Values {
         None
     }
 
-    /// Any, to be read.
+    /// Takes any value, to be read.
     pub(super) fn take_any(&mut self) -> Option<(Number, Unread)> {
         let tried = self.tried.take().unwrap_or_default();
         let behind = self.left.range((Bound::Excluded(tried), Bound::Unbounded)).find(|(_, unread)| unread.is_some());
@@ -84,13 +84,13 @@ impl Values {
         Some((number, self.left.get_mut(&number)?.take()?))
     }
 
-    /// It is to be read later, after those that have not been tried.
+    /// Gives a value back to be read later, after those that have not been tried.
     pub(super) fn give_back(&mut self, number: Number, unread: Unread) {
         self.left.insert(number, Some(unread));
         self.tried = Some(number);
     }
 
-    /// It is in its place.
+    /// Removes a value that is in place.
     pub(super) fn end(&mut self, number: Number) {
         self.left.remove(&number).expect("each once");
         self.waiters.remove(&number.0).into_iter().flatten().for_each(Waker::wake);

@@ -1,5 +1,5 @@
-//! Loads shards, and large values behind them, while others are served. Any number of them may; none holds a lock while it
-//! reads.
+//! Loads shards, and later their large values, while others are served. There may be several loaders; none holds a lock
+//! while it reads.
 
 use super::contents::read_value;
 use super::late::Number;
@@ -15,14 +15,14 @@ use std::task::Poll;
 use sync::gate::{Inside, Member};
 use sync::lock::Want;
 
-/// How long it rests when the system has no file or memory to give.
+/// Rest in milliseconds when the system has no file or memory to give.
 const LACKING_MS: Ms = 100;
 
-/// Bytes of memory that a shard takes until it is in its place: for each stored byte, small keys reckoned, and beside.
+/// Bytes of memory that a shard takes until it is in place: per stored byte, allowing for small keys, and in addition.
 const SHARD_BYTES_PER_STORED: u64 = 2;
 const SHARD_BYTES: u64 = 64 << 10;
 
-/// One thread's part in it.
+/// One thread's loader.
 pub struct Loader {
     engine: Arc<Engine>,
     member: Member,
@@ -32,17 +32,17 @@ pub struct Loader {
 }
 
 impl Loader {
-    /// One more loader of `engine`, which leaves values of more than `at_once_bytes_max` bytes for when their shards are in
-    /// their places. It rests for `rest_ms` before each shard or value that nobody waits for.
+    /// Creates one more loader of `engine`, which reads values of more than `at_once_bytes_max` bytes after their
+    /// shards are in place. It rests for `rest_ms` before each shard or value that nobody waits for.
     pub fn new(engine: Arc<Engine>, timer: SleepFn, rest_ms: Ms, at_once_bytes_max: u64) -> Self {
         Self { member: engine.member(), engine, timer, rest_ms, at_once_bytes_max }
     }
 
-    /// Loads shards and values, those first that somebody waits for, until none is left to begin with; whether it put the
-    /// last one in its place. To be dropped when the server stops: between any two.
+    /// Loads shards and values, wanted ones first, until none is left to begin. Returns true if it put the last one in
+    /// place. May be dropped between any two when the server stops.
     ///
-    /// If one cannot be read, the server is asked to stop: see [`super::Loading::fault`]. No key of that shard, or not the
-    /// key of that value, was told to anybody, nor will be.
+    /// If one cannot be read, the server is asked to stop: see [`super::Loading::fault`]. No key of that shard, or not
+    /// that value's key, has been or will be returned to anybody.
     pub async fn run(self) -> bool {
         let engine = self.engine.clone();
         self.rest().await;
@@ -87,7 +87,7 @@ impl Loader {
         None
     }
 
-    /// Has the server stop, and admits no change until it has.
+    /// Stops the server, and admits no change until it has stopped.
     fn fail(&self, why: String) {
         let Engine { loading, journal, .. } = &*self.engine;
         loading.fail(why);
@@ -97,7 +97,7 @@ impl Loader {
 
     async fn load(&self, contents: ShardContents, reader: &Reader) -> Result<bool, NotRead> {
         let Engine { keyspace, loading, .. } = &*self.engine;
-        // One look at the map for the whole shard: a table that is flushed meanwhile is dropped as any other that is.
+        // The map is read once for the whole shard: a table flushed meanwhile is dropped like any other.
         let alive = {
             let _inside = self.inside().await;
             keyspace.map().alive()
@@ -155,7 +155,7 @@ impl Loader {
         }
     }
 
-    /// Lets the thread's other tasks go on, and the threads of others if it is to rest and nobody waits for a shard.
+    /// Yields to the thread's other tasks, and rests for other threads if configured and nobody waits for a shard.
     async fn rest(&self) {
         yield_now().await;
         if self.rest_ms > 0 {

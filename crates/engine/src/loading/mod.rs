@@ -1,4 +1,4 @@
-//! From the store and the journal to keys: what each shard is made of, put together shard by shard.
+//! Loading keys from the store and the journal: the contents of each shard, and its assembly, shard by shard.
 //!
 //! ```text
 //!   Gathering    journal, from the least P(s) on --> effects that the store lacks, by shard; the map of databases
@@ -8,9 +8,9 @@
 //!   Values       large ones, read behind their shards --> in their places; whoever waits for that key goes on
 //! ```
 //!
-//! A shard that is still to come is a lock that is shut, so nothing but this knows of it: who needs the shard parks there
-//! ([`crate::waits::park`]), and says so here. Tables that no database names by then are passed over, in the store and in
-//! the journal.
+//! A shard still to be loaded is a lock that is shut, so nothing else needs to know of it: whoever needs the shard
+//! parks there ([`crate::waits::park`]) and asks for it here. Tables that no database names by then are skipped, in the
+//! store and in the journal.
 
 mod contents;
 mod gather;
@@ -32,23 +32,23 @@ use std::sync::{Mutex, MutexGuard};
 use std::task::{Context, Poll, Waker};
 use store::Reader;
 
-/// Values of more content than this are read behind their shard, in bytes.
+/// Values with more content than this are read after their shard, in bytes.
 pub const AT_ONCE_BYTES_MAX: u64 = 1 << 20;
 
-/// The shards that are not in their place yet, and the values that are not.
+/// The shards and values that are not in place yet.
 pub struct Loading {
     parts: Box<[LoadingShard]>,
-    /// Shards and values that are not in their place.
+    /// The number of shards and values not in place.
     left: AtomicUsize,
-    /// The values among them whose shards are.
+    /// The number of such values whose shards are in place.
     values_left: AtomicUsize,
-    /// Of those that were not there from the start, and of those of them that are.
+    /// Bytes of shards and values not yet loaded at start-up: total, and loaded so far.
     bytes_total: u64,
     bytes_done: AtomicU64,
     is_stopped: AtomicBool,
     /// The next shard or value does not fit in memory.
     is_halted: AtomicBool,
-    /// Tables from here on are younger than all that is to come.
+    /// Tables from here on are newer than anything still to be loaded.
     next_table: TableId,
     state: Mutex<LoadingState>,
 }
@@ -56,34 +56,34 @@ pub struct Loading {
 /// One shard.
 #[derive(Default)]
 struct LoadingShard {
-    /// What the store has of it.
+    /// Its stored key counts.
     stored: Box<[store::Keys]>,
-    /// The journal has more.
+    /// The journal has further changes.
     is_changed: bool,
     is_wanted: AtomicBool,
-    /// Its values that are unread while it is in its place. Changed under the shard's lock.
+    /// The number of its unread values while it is in place. Changed under the shard's lock.
     unread: AtomicUsize,
-    /// Until somebody begins to read it.
+    /// `Some` until a loader begins to read it.
     contents: Mutex<Option<ShardContents>>,
 }
 
 #[derive(Default)]
 struct LoadingState {
-    /// While it lives no segment is removed.
+    /// While it lives, no segment is removed.
     reader: Option<Reader>,
     wanted: VecDeque<usize>,
-    /// How often somebody was the first to wait for a shard.
+    /// How often a shard was first waited for.
     wanted_count: u64,
     values: Values,
-    /// The first that nobody has looked at in order.
+    /// The first shard not yet visited in order.
     next: usize,
     usages: Vec<Usage>,
     fault: Option<String>,
-    /// Waiting for the end.
+    /// Waiters for the end of loading.
     waiters: Vec<Waker>,
-    /// Loaders that rest.
+    /// Resting loaders.
     resting: Vec<Waker>,
-    /// Waiting for something that may not fit the memory.
+    /// Waiters for something that may not fit the memory.
     doubtful: Vec<Waker>,
 }
 
@@ -93,34 +93,34 @@ enum LoadingTask {
     Value(Number, keyspace::Unread, Reader),
 }
 
-/// How far it is.
+/// The progress of loading.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress {
-    /// Shards that are still to come.
+    /// Shards still to be loaded.
     pub shards_left: usize,
-    /// Values that are still to come, of those that have.
+    /// Values still to be loaded, of loaded shards.
     pub values_left: usize,
-    /// Shards that somebody has waited for.
+    /// Shards that were waited for.
     pub shards_wanted: u64,
-    /// Bytes of all that were to come at the start.
+    /// Bytes to be loaded at the start.
     pub bytes_total: u64,
-    /// Bytes of those that have come.
+    /// Bytes loaded so far.
     pub bytes_done: u64,
 }
 
-/// What the store knows of a table in a shard that is still to come.
+/// The stored counts of a table in a shard still to be loaded.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct StoredTable {
-    /// Keys that were stored.
+    /// Stored keys.
     pub keys: u64,
     /// Those of them with a deadline.
     pub expiring: u64,
-    /// The journal has changes of the shard beyond that, in whatever table.
+    /// The journal has further changes of the shard, in whatever table.
     pub is_changed: bool,
 }
 
 impl Loading {
-    /// Nothing is to come: there is no store.
+    /// Creates one with nothing to load: there is no store.
     pub fn nothing() -> Self {
         let parts = (0..SHARDS).map(|_| LoadingShard::default()).collect();
         Self {
@@ -158,12 +158,12 @@ impl Loading {
         Self { parts, left, values_left, bytes_total, bytes_done, is_stopped, is_halted, next_table, state }
     }
 
-    /// Whether all is in its place.
+    /// Returns true if everything is in place.
     pub fn is_over(&self) -> bool {
         self.left.load(Relaxed) == 0
     }
 
-    /// How far it is.
+    /// Returns the progress.
     pub fn progress(&self) -> Progress {
         let (bytes_total, values_left) = (self.bytes_total, self.values_left.load(Relaxed));
         let shards_left = self.left.load(Relaxed).saturating_sub(values_left);
@@ -171,22 +171,22 @@ impl Loading {
         Progress { shards_left, values_left, shards_wanted, bytes_total, bytes_done }
     }
 
-    /// Why it will never come to its end, if it will not.
+    /// Returns why it will never finish, if so.
     pub fn fault(&self) -> Option<String> {
         self.state().fault.clone()
     }
 
-    /// No shard is begun any more, and none that is begun is read to its end.
+    /// Stops loading: no shard is begun any more, and those begun are abandoned.
     pub fn stop(&self) {
         self.is_stopped.store(true, Relaxed);
     }
 
-    /// Whether loaders wait for memory.
+    /// Returns true if loaders wait for memory.
     pub fn is_halted(&self) -> bool {
         self.is_halted.load(Relaxed)
     }
 
-    /// Notes that the next shard or value does not fit in memory, or does: those who wait for loading hear of it.
+    /// Records whether the next shard or value fits in memory; if not, notifies those who wait for loading.
     fn halt(&self, halts: bool) {
         if self.is_halted.swap(halts, Relaxed) != halts && halts {
             self.state().doubtful.drain(..).for_each(Waker::wake);
@@ -205,12 +205,12 @@ impl Loading {
         Poll::Pending
     }
 
-    /// Bytes that are still to be loaded.
+    /// Returns the bytes still to be loaded.
     pub fn bytes_left(&self) -> u64 {
         self.bytes_total.saturating_sub(self.bytes_done.load(Relaxed))
     }
 
-    /// Somebody waits for `shard`: it comes before those that nobody waits for.
+    /// Moves `shard`, which somebody waits for, ahead of unwanted ones.
     pub fn want(&self, shard: usize) {
         let part = &self.parts[shard];
         if part.is_wanted.swap(true, Relaxed) || part.contents().is_none() {
@@ -222,7 +222,7 @@ impl Loading {
         state.resting.drain(..).for_each(Waker::wake);
     }
 
-    /// Somebody waits for everything.
+    /// Moves everything ahead, since somebody waits for all.
     pub fn want_all(&self) {
         (0..SHARDS).for_each(|shard| self.want(shard));
         let mut state = self.state();
@@ -230,7 +230,7 @@ impl Loading {
         state.resting.drain(..).for_each(Waker::wake);
     }
 
-    /// What the store knows of `table` in `shard`, which is still to come.
+    /// Returns the stored counts of `table` in `shard`, which is still to be loaded.
     pub fn known(&self, shard: usize, table: TableId) -> StoredTable {
         if table >= self.next_table {
             return StoredTable::default();
@@ -241,7 +241,7 @@ impl Loading {
         keys.map_or(known, |keys| StoredTable { keys: keys.keys, expiring: keys.expiring, ..known })
     }
 
-    /// Ready when all is in its place.
+    /// Ready when everything is in place.
     pub fn poll_over(&self, context: &mut Context<'_>) -> Poll<()> {
         let mut state = self.state();
         if self.is_over() {
@@ -251,16 +251,16 @@ impl Loading {
         Poll::Pending
     }
 
-    /// What each shard uses of the block segments, once all is in its place; to be taken once.
+    /// Returns each shard's usage of the block segments, once everything is in place; call it once.
     pub fn take_usages(&self) -> Vec<Usage> {
         assert!(self.is_over());
         std::mem::take(&mut self.state().usages)
     }
 
-    /// Loads shards into `keyspace`, which nobody else uses, until none is left; any number of threads may.
+    /// Loads shards into `keyspace`, which nobody else uses, until none is left; several threads may do so.
     ///
     /// # Errors
-    /// The disk's, and damage, in words, with file, offset and remedy. What is loaded is worth nothing then.
+    /// Returns a disk error or damage, in words, with file, offset and remedy. The loaded data is then worthless.
     pub fn run(&self, keyspace: &Keyspace) -> Result<(), String> {
         let alive = keyspace.map().alive();
         while let Some((contents, reader)) = self.take_shard() {
@@ -271,11 +271,11 @@ impl Loading {
         Ok(())
     }
 
-    /// Loads all shards as [`Loading::run`] does, for a repair: of those in `damaged`, and of those that cannot be loaded,
-    /// whatever is left. Which those were.
+    /// Loads all shards like [`Loading::run`], for a repair: of those in `damaged`, and of those that cannot be loaded,
+    /// whatever is left. Returns those shards.
     ///
     /// # Errors
-    /// In words, what not even a repair can pass over.
+    /// Returns, in words, what even a repair cannot skip.
     pub fn run_mending(&self, keyspace: &Keyspace, damaged: &BTreeSet<u32>) -> Result<Vec<Mended>, String> {
         let alive = keyspace.map().alive();
         let mut all_mended = Vec::new();
@@ -285,7 +285,7 @@ impl Loading {
                 .then(|| contents.read(keyspace, &alive, &reader, &self.is_stopped, u64::MAX));
             let read = match whole {
                 Some(Ok(read)) => read,
-                // What the system does not give now is not lost.
+                // A temporary lack of system resources is no loss of data.
                 Some(Err(NotRead::Lacking(why))) => return Err(why),
                 _ => {
                     let (read, mended) = contents.read_rest(keyspace, &alive, &reader)?;
@@ -298,8 +298,8 @@ impl Loading {
         Ok(all_mended)
     }
 
-    /// What is to be read next, which nobody else reads: shards that somebody waits for, and such values, since these may
-    /// take long; then shards, then values.
+    /// Takes the next task, which no other loader gets: wanted shards, and wanted values, since these may take long;
+    /// then shards, then values.
     fn take(&self) -> Option<LoadingTask> {
         let is_shard_wanted = !self.state().wanted.is_empty();
         if !is_shard_wanted && let Some(task) = self.take_value(Values::take_wanted) {
@@ -335,9 +335,9 @@ impl Loading {
         }
     }
 
-    /// Puts what was read into its place: the shard is open from then on. Whether that was the last.
+    /// Puts a read shard in place: it is open from then on. Returns true if it was the last.
     fn put(&self, keyspace: &Keyspace, shard: usize, read: Shard<'_>, bytes: u64) -> bool {
-        // Held until it is counted: who has seen the last shard is told that all are there.
+        // Held until it is counted: whoever sees the last shard finds everything reported as loaded.
         let mut opened = keyspace.shard(shard).open();
         read.state.end(&mut opened);
         let unread_bytes = read.unread.iter().map(keyspace::Unread::stored_bytes).sum();
@@ -351,7 +351,8 @@ impl Loading {
         self.count_one(&mut state, bytes.saturating_sub(unread_bytes))
     }
 
-    /// The value of a key of `shard`, whose lock is held, is in its place, or dropped. Whether it was the last.
+    /// Notes that the value of a key of `shard`, whose lock is held, is in place or dropped. Returns true if it was the
+    /// last.
     fn put_value(&self, shard: usize, number: Number, bytes: u64) -> bool {
         let mut state = self.state();
         state.values.end(number);
@@ -371,7 +372,7 @@ impl Loading {
         is_last
     }
 
-    /// Has somebody begin anew to read a shard.
+    /// Gives a shard back to be read again.
     fn give_back(&self, contents: ShardContents) {
         let shard = contents.record.shard as usize;
         *self.parts[shard].contents() = Some(contents);
@@ -380,13 +381,13 @@ impl Loading {
         state.resting.drain(..).for_each(Waker::wake);
     }
 
-    /// Has somebody begin anew to read a value, after all others.
+    /// Gives a value back to be read again, after all others.
     fn give_back_value(&self, number: Number, unread: keyspace::Unread) {
         self.state().values.give_back(number, unread);
     }
 
-    /// The hash of a key that `plan` may name and whose value is unread, and asks for all of them that it surely names. To be
-    /// asked with the plan's shards held, or under the gate: what is read by then stays so.
+    /// Returns the hash of a key that `plan` may name and whose value is unread, and asks for all that it surely names.
+    /// Call it with the plan's shards held, or under the gate: a value read by then stays so.
     #[cold]
     pub(crate) fn unread(&self, plan: &Plan) -> Option<u64> {
         let mut shards = plan.wants().iter().map(|(shard, _)| usize::from(*shard));
@@ -396,17 +397,17 @@ impl Loading {
         }
     }
 
-    /// The hash of some key of `shard` whose value is unread.
+    /// Returns the hash of some key of `shard` whose value is unread.
     pub(crate) fn unread_of(&self, shard: usize) -> Option<u64> {
         if self.parts[shard].unread.load(Relaxed) == 0 { None } else { self.state().values.first_of(shard) }
     }
 
-    /// Whether the value of a key of this hash is unread.
+    /// Returns true if a key with this hash has an unread value.
     pub(crate) fn is_unread(&self, hash: u64) -> bool {
         self.parts[keyspace::shard_of(hash)].unread.load(Relaxed) > 0 && self.state().values.contains(hash)
     }
 
-    /// Ready when no key of this hash has an unread value: it comes before those that nobody waits for.
+    /// Ready when no key with this hash has an unread value; until then these come before unwanted ones.
     pub(crate) fn poll_read(&self, hash: u64, context: &mut Context<'_>) -> Poll<()> {
         let mut state = self.state();
         if !state.values.want(hash) {
@@ -421,7 +422,7 @@ impl Loading {
         self.state().fault.get_or_insert(why);
     }
 
-    /// Ready when somebody wants a shard or a value that nobody has begun to read.
+    /// Ready when somebody wants a shard or a value that no loader has begun to read.
     fn poll_wanted(&self, context: &mut Context<'_>) -> Poll<()> {
         let mut state = self.state();
         if !state.wanted.is_empty() || state.values.has_wanted() {

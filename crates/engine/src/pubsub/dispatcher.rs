@@ -1,5 +1,5 @@
-//! What one worker has of the messages: which of its connections listen to what, the publications that are still to be given to
-//! them, and the subscriber queue of each. Touched by its own thread alone.
+//! One worker's message state: the subscriptions of its connections, the publications still to be delivered to them,
+//! and the subscriber queue of each. Used by its own thread alone.
 
 use super::{Publication, SubscriptionRegistry, index};
 use crate::client::Client;
@@ -12,24 +12,24 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::task::{Context, Waker};
 
-/// Subscriber queues that are filled before others have their turn, at most: some 50 µs.
+/// Maximum number of subscriber queues filled before others have their turn: some 50 µs.
 const RECEIVERS_MAX: usize = 512;
 
-/// Publications of one connection, which it takes into its output.
+/// Publications waiting for one connection, which takes them into its output.
 pub(crate) struct SubscriberQueue {
     client: Arc<Client>,
     publications: RefCell<VecDeque<Arc<Publication>>>,
-    /// What they hold, in bytes.
+    /// Their size in bytes.
     bytes: Cell<u64>,
-    /// Of the worker's publications, all before this one have been looked through for it.
+    /// All of the worker's publications before this number have been checked for it.
     caught_up: Cell<u64>,
     waker: RefCell<Option<Waker>>,
-    /// Its connection is gone, or has left all that it heard by it.
+    /// Its connection is gone, or has ended all its subscriptions.
     is_closed: Cell<bool>,
 }
 
 impl SubscriberQueue {
-    /// An empty one.
+    /// Creates an empty queue.
     pub(crate) fn new(client: Arc<Client>) -> Rc<Self> {
         Rc::new(Self {
             client,
@@ -41,12 +41,12 @@ impl SubscriberQueue {
         })
     }
 
-    /// Whether all publications of its worker have been looked through for it.
+    /// Returns true if all publications of its worker have been checked for it.
     pub(crate) fn is_caught_up(&self, registry: &SubscriptionRegistry, worker: usize) -> bool {
         registry.worker_queue(worker).count() == self.caught_up.get()
     }
 
-    /// Whether there are publications; if not, the context is woken when there are.
+    /// Returns true if there are publications; otherwise registers the context.
     pub(crate) fn has_publications(&self, context: Option<&mut Context<'_>>) -> bool {
         let has_publications = !self.publications.borrow().is_empty();
         if let Some(context) = context.filter(|_| !has_publications) {
@@ -58,12 +58,12 @@ impl SubscriberQueue {
         has_publications
     }
 
-    /// The next publication.
+    /// Takes the next publication.
     pub(crate) fn take(&self) -> Option<Arc<Publication>> {
         let publication = self.publications.borrow_mut().pop_front()?;
         self.note_bytes(self.bytes.get() - size_of_publication(&publication));
         if self.bytes.get() == 0 {
-            // A queue that was long once is not kept.
+            // A queue that was once long is freed.
             self.publications.replace(VecDeque::new());
         }
         Some(publication)
@@ -74,7 +74,7 @@ impl SubscriberQueue {
         self.client.mail_bytes.store(bytes, Relaxed);
     }
 
-    /// Puts a publication in, and wakes the connection. One that has more waiting than it may is cut off.
+    /// Adds a publication and wakes the connection. Cuts it off if more is waiting than its limit.
     fn put(&self, publication: &Arc<Publication>, hard_bytes: u64, deferred_drop: &DeferredDrop) {
         if self.client.is_cut_off() || self.is_closed.get() {
             return;
@@ -91,14 +91,14 @@ impl SubscriberQueue {
         self.wake();
     }
 
-    /// Has the connection closed, for which so many bytes wait.
+    /// Makes the connection close because this many bytes wait for it.
     fn cut_off(&self, waiting_bytes: u64, deferred_drop: &DeferredDrop) {
         self.client.cut_off(waiting_bytes.max(1));
         self.close(deferred_drop);
         self.wake();
     }
 
-    /// Drops the publications, and takes no more.
+    /// Drops the publications and accepts no more.
     pub(crate) fn close(&self, deferred_drop: &DeferredDrop) {
         self.is_closed.set(true);
         let publications = self.publications.take();
@@ -121,31 +121,31 @@ fn size_of_publication(publication: &Publication) -> u64 {
 /// A connection's subscription to one name.
 struct Member {
     subscriber_queue: Rc<SubscriberQueue>,
-    /// Publications before this one were posted before it subscribed.
+    /// Earlier publications were posted before it subscribed.
     since: u64,
 }
 
-/// By name, and there by the clients' numbers.
+/// By name, then by client number.
 type Members = HashMap<Arc<[u8]>, BTreeMap<u64, Member>>;
 
-/// Whether all publications have been given to those whom they concern.
+/// Whether all publications have been delivered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Delivered {
-    /// They have, or the notifier rings when it goes on.
+    /// They have, or the notifier rings when delivery can continue.
     All,
-    /// Others shall have their turn before it goes on.
+    /// Others have their turn before delivery continues.
     Some,
 }
 
-/// One worker's part.
+/// One worker's dispatcher.
 #[derive(Default)]
 pub(crate) struct Dispatcher {
     /// By topic.
     members: [Members; 3],
     pending: VecDeque<Arc<Publication>>,
-    /// The number of the first of them.
+    /// The number of the first pending publication.
     first: u64,
-    /// Clients below this number have it.
+    /// Clients below this number have received it.
     reached: u64,
 }
 
@@ -165,7 +165,7 @@ impl Dispatcher {
         name
     }
 
-    /// Ends a subscription that was added. What was not in the subscriber queue by then is not received any more.
+    /// Ends a subscription. Publications not yet in the subscriber queue are no longer received.
     pub(crate) fn remove(
         &mut self,
         registry: &SubscriptionRegistry,
@@ -183,7 +183,7 @@ impl Dispatcher {
         }
     }
 
-    /// Whether there is anything to deliver.
+    /// Returns true if there is anything to deliver.
     pub(crate) fn has_publications(&self, registry: &SubscriptionRegistry, worker: usize) -> bool {
         !self.pending.is_empty() || registry.worker_queue(worker).count() != self.first
     }
@@ -198,7 +198,7 @@ impl Dispatcher {
         self.pending.extend(publications);
     }
 
-    /// Gives publications to the subscriber queues of those whom they concern: to some hundred in one call.
+    /// Delivers publications to the subscriber queues: to some hundreds per call.
     pub(crate) fn deliver(
         &mut self,
         registry: &SubscriptionRegistry,
@@ -243,7 +243,8 @@ impl Dispatcher {
         Delivered::All
     }
 
-    /// Gives one connection all publications for it that have a position, ahead of others. O(publications that are not delivered).
+    /// Delivers to one connection all its publications that have a position, ahead of others. O(undelivered
+    /// publications).
     pub(crate) fn catch_up(
         &mut self,
         registry: &SubscriptionRegistry,
@@ -273,5 +274,5 @@ impl Dispatcher {
     }
 }
 
-/// A queue with room for more publications than this is not kept.
+/// A pending queue with room for more publications than this is freed.
 const PENDING_KEPT_MAX: usize = 4096;

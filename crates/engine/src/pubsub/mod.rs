@@ -1,4 +1,4 @@
-//! Messages: from whoever publishes to all who have subscribed, on whatever worker they are.
+//! Messages: from publishers to all subscribers, on whatever worker they are.
 //!
 //! ```text
 //! PUBLISH, end of a tx --> Registry: which workers listen to this channel?
@@ -9,17 +9,18 @@
 //!                  connection:  between its requests <--------------'  publications into the output, watermark raised
 //! ```
 //!
-//! - Whoever publishes looks at the channel once, however many listen; the fan-out is the work of the listeners' workers, in
-//!   turns. A message is encoded once, and all its receivers share the bytes.
-//! - A tx posts its publications under its locks, before it takes a position: so publications about one key are in order. They have no
-//!   position until the frame has one (a moment later), and nobody looks at them before.
-//! - A publication raises the watermark of the connection that receives it: it leaves when all that it has seen is durable.
-//! - A connection takes its publications into its output between its requests: what was published before a request ran comes
-//!   before its reply, and a message never overtakes a reply.
-//! - A subscription receives what is published from then on, in order: each worker queue counts its publications, and a subscription
-//!   notes the count.
-//! - What a worker has not given to its connections yet is bounded, were it stuck for ever. Beyond that a message is lost, and
-//!   a mark in its place has those cut off whom it was for, as who does not read what he is sent.
+//! - A publisher looks up the channel once, however many subscribers there are; the fan-out is done by the subscribers'
+//!   workers, in turns. A message is encoded once, and all its receivers share the bytes.
+//! - A tx posts its publications under its locks, before it takes a position: so publications about one key are in
+//!   order. They get a position with the frame, a moment later, and nobody reads them before.
+//! - A publication raises the watermark of the connection that receives it: it is sent when all that it has seen is
+//!   durable.
+//! - A connection takes publications into its output between its requests: what was published before a request ran
+//!   comes before its reply, and a message never overtakes a reply.
+//! - A subscription receives what is published from then on, in order: each worker queue counts its publications, and a
+//!   subscription records the count.
+//! - The backlog of a worker is bounded, even if the worker is stuck forever. Beyond the bound a message is lost, and a
+//!   mark in its place makes its receivers be cut off, like clients that do not read their replies.
 
 mod dispatcher;
 
@@ -38,20 +39,20 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, Rw
 use sync::notifier::Notifier;
 use wire::resp::message;
 
-/// Names are spread over so many maps, each under its own lock.
+/// Number of maps, each under its own lock, over which names are spread.
 const PARTS: usize = 64;
 
-/// What a publication waits for before it leaves.
+/// What must be durable before a publication is sent.
 pub(crate) struct Stamp {
     position: AtomicU64,
-    /// Whatever the policy, as the connection that published it had asked for.
+    /// Whether it waits whatever the policy, as the publishing connection had requested.
     is_strict: AtomicBool,
 }
 
 const UNSET: Position = Position::MAX;
 
 impl Stamp {
-    /// One of publications that are posted before their position is known.
+    /// Creates a stamp for publications that are posted before their position is known.
     pub(crate) fn unset() -> Arc<Self> {
         Self::of(UNSET, false)
     }
@@ -60,7 +61,7 @@ impl Stamp {
         Arc::new(Self { position: AtomicU64::new(position), is_strict: AtomicBool::new(is_strict) })
     }
 
-    /// Gives the publications their position. Those whose worker queues they lie in are to be rung after this.
+    /// Sets the position of the publications. Ring the workers in whose queues they are after this.
     pub(crate) fn set(&self, position: Position, is_strict: bool) {
         self.is_strict.store(is_strict, Ordering::Relaxed);
         self.position.store(position, Ordering::Release);
@@ -70,18 +71,18 @@ impl Stamp {
         self.is_strict.load(Ordering::Relaxed)
     }
 
-    /// `None` while it is not known.
+    /// Returns the position; `None` while it is not known.
     pub(crate) fn position(&self) -> Option<Position> {
         Some(self.position.load(Ordering::Acquire)).filter(|position| *position != UNSET)
     }
 }
 
-/// A message to all who have subscribed to one name.
+/// A message to all subscribers of one name.
 pub(crate) struct Publication {
     topic: Topic,
     /// The channel, or the pattern that it matches.
     name: Arc<[u8]>,
-    /// As [`message`] makes it.
+    /// As encoded by [`message`].
     encoded: Arc<[u8]>,
     stamp: Arc<Stamp>,
     /// There was no room for it.
@@ -89,12 +90,12 @@ pub(crate) struct Publication {
 }
 
 impl Publication {
-    /// Bytes that it holds.
+    /// Returns its size in bytes.
     fn bytes(&self) -> u64 {
         PUBLICATION_BYTES + self.encoded.len() as u64
     }
 
-    /// A mark in its place.
+    /// Returns a mark in its place.
     fn lost(&self) -> Self {
         Self {
             topic: self.topic,
@@ -105,29 +106,29 @@ impl Publication {
         }
     }
 
-    /// As it is sent.
+    /// Returns the encoded bytes.
     pub(crate) fn encoded(&self) -> &Arc<[u8]> {
         &self.encoded
     }
 
-    /// What must be durable before it leaves, and whether that holds whatever the policy.
+    /// Returns what must be durable before it is sent, and whether that holds whatever the policy.
     pub(crate) fn waits_for(&self) -> (Position, bool) {
         let position = self.stamp.position().expect("it is not delivered before its position is known");
         (position, self.stamp.is_strict())
     }
 }
 
-/// Bytes that a publication takes beside its message.
+/// Bytes that a publication takes besides its message.
 const PUBLICATION_BYTES: u64 = 128;
-/// Bytes that may lie in an worker queue for which nobody has set a bound.
+/// Bytes allowed in a worker queue without an explicit bound.
 const WORKER_QUEUE_BYTES_MAX: u64 = 128 << 20;
 
-/// Publications on their way to one worker.
+/// Publications in transit to one worker.
 pub(crate) struct WorkerQueue {
     publications: Mutex<Publications>,
-    /// How many publications have ever been put in.
+    /// The number of publications added so far.
     count: AtomicU64,
-    /// Bytes of publications, taken out or not, that have not reached all whom they concern.
+    /// Bytes of publications, taken out or not, that have not reached all their receivers.
     bytes: AtomicU64,
     bytes_max: AtomicU64,
     /// Rung when there are publications.
@@ -137,7 +138,7 @@ pub(crate) struct WorkerQueue {
 #[derive(Default)]
 struct Publications {
     waiting: Vec<Arc<Publication>>,
-    /// Topics and names of marks that have not reached those whom they concern.
+    /// Topics and names of marks that have not reached all their receivers.
     lost: BTreeSet<(usize, Arc<[u8]>)>,
 }
 
@@ -158,18 +159,18 @@ impl WorkerQueue {
         self.publications.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Sets its bound by that of a connection's messages, in bytes; 0: none.
+    /// Sets its bound from that of a connection's messages, in bytes; 0: none.
     pub(crate) fn set_bound(&self, client_bytes_max: u64) {
         let bytes_max = if client_bytes_max == 0 { u64::MAX } else { WORKER_QUEUE_BYTES_MAX.max(4 * client_bytes_max) };
         self.bytes_max.store(bytes_max, Ordering::Relaxed);
     }
 
-    /// Puts a publication in, or a mark in its place if there is no room for it. O(1), or O(log of names) for a mark.
+    /// Adds a publication, or a mark if there is no room for it. O(1), or O(log of names) for a mark.
     fn put(&self, mut publication: Arc<Publication>) {
         let mut publications = self.lock();
         let waiting_bytes = self.bytes.load(Ordering::Relaxed);
         let bytes_max = self.bytes_max.load(Ordering::Relaxed);
-        // One alone is let in, however long: it is there anyway.
+        // A single one is accepted, however long: it exists anyway.
         if waiting_bytes > 0 && waiting_bytes.saturating_add(publication.bytes()) > bytes_max {
             if !publications.lost.insert((index(publication.topic), publication.name.clone())) {
                 return;
@@ -181,19 +182,19 @@ impl WorkerQueue {
         self.count.fetch_add(1, Ordering::Release);
     }
 
-    /// How many publications have ever been put in.
+    /// Returns the number of publications added so far.
     pub(crate) fn count(&self) -> u64 {
         self.count.load(Ordering::Acquire)
     }
 
-    /// Takes the publications out, and says how many had been put in before the first of them.
+    /// Takes the publications out, and returns how many had been added before the first of them.
     fn take(&self) -> (u64, Vec<Arc<Publication>>) {
         let mut publications = self.lock();
         let taken = std::mem::take(&mut publications.waiting);
         (self.count.load(Ordering::Relaxed) - taken.len() as u64, taken)
     }
 
-    /// A publication that was taken out has reached all whom it concerns.
+    /// Notes that a publication that was taken out has reached all its receivers.
     fn end(&self, publication: &Publication) {
         if publication.is_lost {
             self.forget_lost(publication.topic, &publication.name);
@@ -201,13 +202,13 @@ impl WorkerQueue {
         self.bytes.fetch_sub(publication.bytes(), Ordering::Relaxed);
     }
 
-    /// Losses of a name from now on concern others than before.
+    /// Forgets a name's loss mark: later losses have other receivers.
     fn forget_lost(&self, topic: Topic, name: &Arc<[u8]>) {
         self.lock().lost.remove(&(index(topic), name.clone()));
     }
 }
 
-/// Which workers have subscriptions to a name, and how many.
+/// The workers with subscriptions to a name, and how many.
 #[derive(Default)]
 struct Interest {
     total: usize,
@@ -216,17 +217,17 @@ struct Interest {
 
 type ChannelNames = HashMap<Arc<[u8]>, Interest>;
 
-/// What is subscribed to, by all connections.
+/// The subscriptions of all connections.
 pub(crate) struct SubscriptionRegistry {
     spread: RandomState,
     /// Channels, then shard channels.
     channels: [Box<[RwLock<ChannelNames>]>; 2],
     patterns: RwLock<ChannelNames>,
-    /// The patterns in order, for those who go through them in parts.
+    /// The patterns in order, for walks in parts.
     patterns_in_order: RwLock<BTreeSet<Arc<[u8]>>>,
-    /// How long they are together, in bytes.
+    /// Their total length in bytes.
     patterns_bytes: AtomicUsize,
-    /// Different names of each topic.
+    /// The number of distinct names of each topic.
     names_count: [AtomicUsize; 3],
     worker_queues: Box<[WorkerQueue]>,
 }
@@ -255,7 +256,7 @@ fn write<T>(names: &RwLock<T>) -> RwLockWriteGuard<'_, T> {
 }
 
 impl SubscriptionRegistry {
-    /// Of so many workers.
+    /// Creates a registry for this many workers.
     pub(crate) fn new(workers: usize) -> Self {
         let parts = || (0..PARTS).map(|_| RwLock::default()).collect();
         Self {
@@ -269,18 +270,18 @@ impl SubscriptionRegistry {
         }
     }
 
-    /// Where publications to a worker's connections arrive.
+    /// Returns the queue of publications to a worker's connections.
     pub(crate) fn worker_queue(&self, worker: usize) -> &WorkerQueue {
         &self.worker_queues[worker]
     }
 
-    /// Whether anybody has subscribed to anything but shard channels.
+    /// Returns true if there are subscriptions other than to shard channels.
     #[inline]
     pub(crate) fn is_used(&self) -> bool {
         self.names_count(Topic::Channel) + self.names_count(Topic::Pattern) > 0
     }
 
-    /// How many different names of a topic are subscribed to.
+    /// Returns the number of distinct names of a topic with subscriptions.
     pub(crate) fn names_count(&self, topic: Topic) -> usize {
         self.names_count[index(topic)].load(Ordering::Acquire)
     }
@@ -292,8 +293,8 @@ impl SubscriptionRegistry {
         }
     }
 
-    /// Notes a subscription of a connection of `worker`; gives the name as all share it, and how many publications the worker's
-    /// worker queue had before.
+    /// Adds a subscription of a connection of `worker`; returns the name as shared by all, and the count of the
+    /// worker's queue before it.
     pub(crate) fn add(&self, worker: usize, topic: Topic, name: &[u8]) -> (Arc<[u8]>, u64) {
         let mut names = write(self.names(topic, name));
         let shared = match names.get_key_value(name) {
@@ -319,7 +320,7 @@ impl SubscriptionRegistry {
         (shared, self.worker_queues[worker].count())
     }
 
-    /// Ends a subscription that [`SubscriptionRegistry::add`] noted.
+    /// Ends a subscription that [`SubscriptionRegistry::add`] added.
     pub(crate) fn remove(&self, worker: usize, topic: Topic, name: &[u8]) {
         cost::count(Work::Names, 1);
         let mut names = write(self.names(topic, name));
@@ -341,8 +342,8 @@ impl SubscriptionRegistry {
         }
     }
 
-    /// Puts a message into the worker queues of all whom it concerns, and notes in `notified` whose notifiers are to be rung. How many
-    /// subscriptions it reaches. O(patterns + workers).
+    /// Adds a message to the worker queues of all its receivers, and records in `notified` the workers to ring. Returns
+    /// the number of subscriptions reached. O(patterns + workers).
     pub(crate) fn post(&self, what: &Message<'_>, stamp: &Arc<Stamp>, notified: &mut Vec<u16>) -> usize {
         let mut total = self.post_to_channel(what, stamp, notified);
         if what.topic == Topic::Channel && self.names_count(Topic::Pattern) > 0 {
@@ -355,7 +356,7 @@ impl SubscriptionRegistry {
         total
     }
 
-    /// As [`SubscriptionRegistry::post`], to those alone who have subscribed to the channel itself. O(workers).
+    /// Like [`SubscriptionRegistry::post`], but only to subscribers of the channel itself. O(workers).
     pub(crate) fn post_to_channel(&self, what: &Message<'_>, stamp: &Arc<Stamp>, notified: &mut Vec<u16>) -> usize {
         let Message { topic, channel, text } = *what;
         let names = read(self.names(topic, channel));
@@ -366,8 +367,8 @@ impl SubscriptionRegistry {
         self.send(interest, &Arc::new(publication), notified)
     }
 
-    /// As [`SubscriptionRegistry::post`], to those who have subscribed to patterns behind `after`, until some 100 µs are over. How many
-    /// subscriptions it reaches, and the last pattern that it has looked at, if there are more.
+    /// Like [`SubscriptionRegistry::post`], but only to patterns behind `after`, for some 100 µs. Returns the number of
+    /// subscriptions reached, and the last pattern looked at, if there are more.
     pub(crate) fn post_to_patterns(
         &self,
         what: &Message<'_>,
@@ -414,7 +415,7 @@ impl SubscriptionRegistry {
         interest.total
     }
 
-    /// Whether to find the patterns that a channel matches is more than a turn should cost. O(1).
+    /// Returns true if matching a channel against all patterns costs more than a turn should. O(1).
     pub(crate) fn is_long_way(&self, channel: &[u8]) -> bool {
         let count = self.names_count(Topic::Pattern);
         count > 0
@@ -422,7 +423,7 @@ impl SubscriptionRegistry {
                 > POST_BYTES_AT_ONCE
     }
 
-    /// How many subscriptions a message to `channel` would reach now.
+    /// Returns the number of subscriptions that a message to `channel` would reach now.
     pub(crate) fn reach(&self, topic: Topic, channel: &[u8]) -> usize {
         let mut total = self.subscribers_count(topic, channel);
         if topic == Topic::Channel && self.names_count(Topic::Pattern) > 0 {
@@ -433,13 +434,13 @@ impl SubscriptionRegistry {
         total
     }
 
-    /// How many have subscribed to a name itself.
+    /// Returns the number of subscribers to a name itself.
     pub(crate) fn subscribers_count(&self, topic: Topic, name: &[u8]) -> usize {
         read(self.names(topic, name)).get(name).map_or(0, |interest| interest.total)
     }
 
-    /// Channels of one of the parts over which they are spread, those that match `pattern` if there is one. `None`: there is no
-    /// part of this number. O(channels / parts).
+    /// Returns the channels of one part, those that match `pattern` if there is one. `None`: there is no part with this
+    /// number. O(channels / parts).
     pub(crate) fn channels(&self, topic: Topic, pattern: Option<&[u8]>, part: usize) -> Option<Vec<Vec<u8>>> {
         let fits = |name: &[u8]| {
             cost::count(Work::Names, 1);
@@ -450,11 +451,11 @@ impl SubscriptionRegistry {
     }
 }
 
-/// Bytes that a pattern counts for beside those that are looked at.
+/// Bytes that a pattern counts for besides its compared bytes.
 const PATTERN_BYTES: usize = 32;
-/// Bytes of patterns and channel that are looked at in one part of a long way.
+/// Bytes of patterns and channel compared in one part of a long walk.
 const POST_BYTES: usize = 256 << 10;
-/// Likewise where there is but one part.
+/// Likewise in a walk of a single part.
 const POST_BYTES_AT_ONCE: usize = 1 << 20;
 
 #[cfg(test)]

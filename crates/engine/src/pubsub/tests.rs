@@ -1,4 +1,4 @@
-//! Publications between publishers and listeners: bounded, and told in parts.
+//! Publications between publishers and subscribers: bounded, and sent in parts.
 
 use super::*;
 use crate::client::{Client, Clients};
@@ -10,7 +10,7 @@ struct Listener {
     subscriber_queue: Rc<SubscriberQueue>,
 }
 
-/// Connections of a worker that does nothing by itself.
+/// Connections of an idle worker.
 struct Hall {
     registry: SubscriptionRegistry,
     post: Dispatcher,
@@ -64,7 +64,7 @@ fn the_worker_queue_of_a_stuck_worker_is_bounded_and_those_who_lose_a_message_ar
     let [loud, quiet] = [b"loud", b"calm"].map(|name| hall.listener(Topic::Channel, name));
     assert_eq!(hall.publish("calm", b"before"), 1);
     for _ in 0..1_000 {
-        // Whom it reaches is told as if it did, as Redis tells it of those it closes.
+        // Cut-off receivers are counted as reached, as in Redis.
         assert_eq!(hall.publish("loud", &vec![0; MIB]), 1);
     }
     assert!(
