@@ -1,4 +1,4 @@
-//! CONFIG GET, SET and REWRITE, with the texts of Redis.
+//! CONFIG GET, SET and REWRITE, with Redis's error texts.
 
 use super::current::Current;
 use super::draft::{Origin, index_of};
@@ -15,7 +15,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::sync::Arc;
 
-/// What a name of CONFIG's stands for.
+/// The target of a name in CONFIG.
 #[derive(Clone, Copy)]
 enum ConfigTarget {
     Setting(&'static Setting, Voice),
@@ -23,8 +23,8 @@ enum ConfigTarget {
 }
 
 impl Settings {
-    /// Names and values for CONFIG GET: each name that matches any of the glob patterns, once, whatever the case.
-    /// A name asked for plainly is answered in the spelling of the question. O(patterns x names).
+    /// Returns names and values for CONFIG GET: each name that matches any of the glob patterns, once, ignoring case. A
+    /// literal name is returned in the spelling of the request. O(patterns x names).
     pub fn get(&self, patterns: &[&[u8]]) -> Vec<(String, String)> {
         let state = self.state();
         let mut found: Vec<(String, String)> = Vec::new();
@@ -40,10 +40,10 @@ impl Settings {
         found
     }
 
-    /// CONFIG SET: all of the pairs or none.
+    /// CONFIG SET: sets all of the pairs or none.
     ///
     /// # Errors
-    /// The error reply, from `ERR` on.
+    /// Returns the error reply, from `ERR` on.
     pub fn set(&self, pairs: &[(&[u8], &[u8])]) -> Result<(), String> {
         let targets = targets(pairs)?;
         let mut state = self.state_mut();
@@ -61,7 +61,7 @@ impl Settings {
     /// comments. Blocks on the disk.
     ///
     /// # Errors
-    /// The error reply, from `ERR` on.
+    /// Returns the error reply, from `ERR` on.
     pub fn rewrite(&self) -> Result<(), String> {
         let Some(path) = self.file() else {
             return Err("ERR The server is running without a config file".to_owned());
@@ -104,7 +104,7 @@ impl SettingsState {
     }
 }
 
-/// Every name that CONFIG knows, in the order of the table.
+/// Returns every name that CONFIG knows, in table order.
 fn names() -> impl Iterator<Item = (&'static str, ConfigTarget)> {
     let settings = SETTINGS.iter().flat_map(|setting| {
         setting.config_names().map(move |name| {
@@ -115,7 +115,7 @@ fn names() -> impl Iterator<Item = (&'static str, ConfigTarget)> {
     settings.chain(FACTS.iter().map(|fact| (fact.redis_name, ConfigTarget::Fact(fact))))
 }
 
-/// What the names of CONFIG SET stand for, all of them known, changeable and named once.
+/// Returns the targets of the names of CONFIG SET, which must all be known, changeable and distinct.
 fn targets(pairs: &[(&[u8], &[u8])]) -> Result<Vec<ConfigTarget>, String> {
     let mut targets: Vec<ConfigTarget> = Vec::with_capacity(pairs.len());
     for (given, _) in pairs {
@@ -152,13 +152,13 @@ fn rewriting(error: io::Error) -> String {
     format!("ERR Rewriting config file: {error}")
 }
 
-/// Writes beside the file and renames, so that a crash leaves the old content or the new, whole.
+/// Writes beside the file and renames, so that a crash leaves either the old or the new content, complete.
 fn replace(path: &Path, content: &str) -> io::Result<()> {
     // The file itself is replaced, not a link to it.
     let path = fs::canonicalize(path)?;
     let mut beside = path.clone().into_os_string();
     beside.push(".new");
-    // It may hold the password, before it has the permissions of the old one too.
+    // It may contain the password before it also has the old file's permissions.
     let mut file = fs::File::options().write(true).create(true).truncate(true).mode(FILE_MODE).open(&beside)?;
     file.set_permissions(fs::metadata(&path)?.permissions())?;
     io::Write::write_all(&mut file, content.as_bytes())?;
@@ -170,12 +170,12 @@ fn replace(path: &Path, content: &str) -> io::Result<()> {
 /// Refuses a change by naming the setting and the reason.
 pub type Refusal = (&'static str, String);
 
-/// Asked before a change is published, with the settings before and after it. What it does for the change it must
-/// undo when called the other way round. It must not call the settings.
+/// A follower, called before a change is published with the settings before and after it. Whatever it does for the
+/// change it must undo when called with these swapped. It must not call the settings.
 pub type OnChange = Box<dyn Fn(&Current, &Current) -> Result<(), Refusal> + Send + Sync>;
 
 impl Settings {
-    /// Asks `follower` before every change by CONFIG SET, after those added before it.
+    /// Calls `follower` before every change by CONFIG SET, after earlier followers.
     pub fn on_change(&self, follower: OnChange) {
         self.followers().push(follower);
     }
@@ -185,7 +185,7 @@ impl Settings {
         for (index, follower) in followers.iter().enumerate() {
             if let Err(refusal) = follower(before, after) {
                 for earlier in &followers[..index] {
-                    // Going back to what was in force a moment ago.
+                    // Back to what was in force a moment ago.
                     let _ = earlier(after, before);
                 }
                 return Err(refusal);

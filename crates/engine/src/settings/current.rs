@@ -1,4 +1,4 @@
-//! The settings as the server reads them: typed, one field a row of the table.
+//! The settings as the server reads them: typed, one field per table row.
 
 use super::targets::Targets;
 use keyspace::Classes;
@@ -6,28 +6,28 @@ use sha2::Digest;
 use std::fmt;
 use std::path::PathBuf;
 
-/// Every setting in force. A snapshot: a change makes a new one.
+/// All settings in force. A snapshot: a change makes a new one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Current {
-    /// Addresses to listen on; a leading `-` says that one the machine lacks is skipped.
+    /// Addresses to listen on; one with a leading `-` is skipped if the machine lacks it.
     pub bind: Vec<String>,
     /// TCP port, 0 for none.
     pub port: u16,
-    /// TCP port of the memcached port, 0 for none.
+    /// TCP port for memcached's protocol, 0 for none.
     pub memcached_port: u16,
-    /// Likewise, of the queue port.
+    /// TCP port for MemcacheQ's protocol, 0 for none.
     pub queue_port: u16,
-    /// Database in which its clients find their queues.
+    /// Database of the queue port's queues.
     pub queue_database: u32,
-    /// Its database.
+    /// Database of the memcached port.
     pub memcached_database: u32,
-    /// Longest value that it takes, in bytes.
+    /// Longest value that the memcached port accepts, in bytes.
     pub memcached_item_bytes_max: u64,
     /// Path of the unix socket, if one is wanted.
     pub unixsocket: Option<PathBuf>,
-    /// Likewise, where memcached's protocol is spoken.
+    /// Likewise, for memcached's protocol.
     pub memcached_unixsocket: Option<PathBuf>,
-    /// Likewise, where MemcacheQ's is.
+    /// Likewise, for MemcacheQ's.
     pub queue_unixsocket: Option<PathBuf>,
     /// Permission bits of unix sockets; `None` leaves them to the umask.
     pub unixsocket_mode: Option<u32>,
@@ -43,73 +43,73 @@ pub struct Current {
     pub journal: bool,
     /// When the journal is synced.
     pub fsync: Fsync,
-    /// Whether names are kept in order.
+    /// Whether an order of names is maintained.
     pub key_order: bool,
-    /// How many databases there are.
+    /// The number of databases.
     pub databases: u32,
     /// Worker threads, 0 for one per core.
     pub threads: usize,
-    /// Most clients at once.
+    /// Maximum number of clients at once.
     pub maxclients: usize,
-    /// Password of the default user, if one is asked for.
+    /// Password of the default user, if one is required.
     pub requirepass: Option<Secret>,
-    /// Seconds in which a connection must give the password, 0 for no bound.
+    /// Seconds within which a connection must give the password, 0 for no bound.
     pub authentication_timeout_s: u32,
     /// Servers to which MIGRATE may connect.
     pub migrate_targets: Targets,
     /// Who may call DEBUG.
     pub debug_command: DebugCommand,
-    /// Output that may wait for a client, by its class.
+    /// Limits on pending output, by client class.
     pub output_limits: OutputLimits,
     /// `checkpoint-journal-size`, in bytes.
     pub checkpoint_journal_bytes: u64,
-    /// Most bytes that clients' replies under way may pin together; 0 for as many as the memory allows.
+    /// Maximum bytes that clients' replies in progress may pin together; 0 for as many as the memory allows.
     pub pinned_bytes_max: u64,
-    /// `memory-hard-limit`, in bytes; 0 for none beside those of the system.
+    /// `memory-hard-limit`, in bytes; 0 for none besides those of the system.
     pub memory_bytes_max: u64,
-    /// Most bytes of unread requests of one client.
+    /// Maximum bytes of unread requests of one client.
     pub query_buffer_bytes_max: u64,
     /// Longest argument of a request, in bytes.
     pub bulk_bytes_max: u64,
-    /// Up to which size OBJECT ENCODING calls a list a listpack: items, or when negative a size class.
+    /// Size up to which OBJECT ENCODING calls a list a listpack: items, or if negative a size class.
     pub list_listpack_size: i32,
-    /// Most fields of a hash in small form.
+    /// Maximum number of fields of a hash in small form.
     pub hash_listpack_entries: u64,
     /// Longest field or value of a hash in small form, in bytes.
     pub hash_listpack_value_bytes: u64,
-    /// Most members of a set of integers in small form.
+    /// Maximum number of members of a set of integers in small form.
     pub set_intset_entries: u64,
-    /// Most members of any other set in small form.
+    /// Maximum number of members of any other set in small form.
     pub set_listpack_entries: u64,
-    /// Longest member of such a set, in bytes.
+    /// Longest member of such a set in small form, in bytes.
     pub set_listpack_value_bytes: u64,
-    /// A sparse HyperLogLog that would be longer turns dense, in bytes.
+    /// Length in bytes above which a sparse HyperLogLog turns dense.
     pub hll_sparse_bytes_max: u64,
-    /// Which keyspace notifications are made.
+    /// Enabled keyspace notifications.
     pub event_classes: Classes,
-    /// Most members of a sorted set in small form.
+    /// Maximum number of members of a sorted set in small form.
     pub zset_listpack_entries: u64,
     /// Longest member of a sorted set in small form, in bytes.
     pub zset_listpack_value_bytes: u64,
-    /// About how long a chunk of a stream grows, in bytes; 0: no matter how long.
+    /// Approximate maximum bytes of a chunk of a stream; 0: no bound.
     pub stream_node_bytes: u64,
-    /// Most entries of a chunk of a stream; 0: no matter how many.
+    /// Maximum number of entries of a chunk of a stream; 0: no bound.
     pub stream_node_entries: u64,
     /// Form of the log lines.
     pub log_format: LogFormat,
-    /// Least severity that is logged.
+    /// Lowest severity that is logged.
     pub log_level: LogLevel,
-    /// Commands that take at least as many microseconds enter the slow log; `None`: none do.
+    /// Microseconds from which a command enters the slow log; `None`: none does.
     pub slowlog_slower_than_us: Option<u64>,
-    /// Most bytes that the scripts and functions of one worker take.
+    /// Maximum bytes that the scripts and functions of one worker take.
     pub script_memory_bytes_max: u64,
-    /// For so long a script runs before others hear that it is busy; 0 for ever.
+    /// Milliseconds that a script runs before others get the busy error; 0 for no limit.
     pub busy_reply_threshold_ms: u64,
     /// Entries that the slow log keeps.
     pub slowlog_entries_max: u64,
-    /// Commands that take at least as many milliseconds are noted as spikes of latency; 0: none is.
+    /// Milliseconds from which a command counts as a latency spike; 0: none does.
     pub latency_monitor_ms: u64,
-    /// Keys that are remembered as kept by clients; 0: no bound.
+    /// Maximum number of keys remembered as cached by clients; 0: no bound.
     pub tracking_keys_max: u64,
 }
 
@@ -121,7 +121,7 @@ pub enum Fsync {
     /// Once a second.
     #[default]
     Everysec,
-    /// When the system pleases.
+    /// When the system chooses.
     Never,
 }
 
@@ -143,18 +143,18 @@ pub enum LogFormat {
     /// For people.
     #[default]
     Text,
-    /// One JSON object a line.
+    /// One JSON object per line.
     Json,
 }
 
-/// Least severity that is logged.
+/// Lowest severity that is logged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LogLevel {
     /// Failures only.
     Error,
-    /// And what may become one.
+    /// And possible causes of failures.
     Warn,
-    /// And what an operator wants to know.
+    /// And what an operator should know.
     #[default]
     Info,
     /// And each connection.
@@ -163,7 +163,7 @@ pub enum LogLevel {
     Trace,
 }
 
-/// Bounds on the output waiting for a client, by its class.
+/// Limits on the pending output of a client, by its class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OutputLimits {
     /// Ordinary clients.
@@ -180,34 +180,34 @@ pub struct OutputLimits {
 pub struct OutputLimit {
     /// Cut off at once above this.
     pub hard_bytes: u64,
-    /// Cut off when above this for `soft_s` on end.
+    /// Cut off when above this for `soft_s` without a break.
     pub soft_bytes: u64,
     /// How long the soft bound may be exceeded, in seconds.
     pub soft_s: u32,
 }
 
-/// A text that no log and no debug output shows.
+/// A text that appears in no log and no debug output.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
 
 impl Secret {
-    /// Keeps `text`.
+    /// Wraps `text`.
     pub fn new(text: &str) -> Self {
         Self(text.to_owned())
     }
 
-    /// Compares in a time that tells nothing but the length.
+    /// Compares in a time that reveals nothing but the length.
     pub fn matches(&self, given: &[u8]) -> bool {
         let differences = self.0.bytes().zip(given).fold(0, |sum, (mine, theirs)| sum | (mine ^ theirs));
         self.0.len() == given.len() && differences == 0
     }
 
-    /// How long it is, in bytes.
+    /// Returns its length in bytes.
     pub fn length(&self) -> usize {
         self.0.len()
     }
 
-    /// Its SHA-256, in hexadecimal digits.
+    /// Returns its SHA-256 in hexadecimal digits.
     pub fn digest(&self) -> String {
         sha2::Sha256::digest(&self.0).iter().map(|byte| format!("{byte:02x}")).collect()
     }

@@ -1,4 +1,4 @@
-//! The settings while they are gathered: defaults, then file, environment and flags laid over each other.
+//! The settings being gathered: defaults, overridden by file, environment and flags in turn.
 
 use super::current::Current;
 use super::file;
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 /// Where a value comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// Nothing said otherwise.
+    /// The built-in default.
     Default,
     /// The configuration file.
     File {
@@ -26,11 +26,11 @@ pub enum Origin {
     Flag,
     /// CONFIG SET.
     ConfigSet,
-    /// Fitted to what the system allows, at start.
+    /// Adjusted at start to what the system allows.
     System,
 }
 
-/// What is wrong with the configuration, and where: one line.
+/// An error in the configuration, with its place: one line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mistake(pub(super) String);
 
@@ -42,7 +42,7 @@ impl fmt::Display for Mistake {
 
 impl std::error::Error for Mistake {}
 
-/// Settings being gathered, the weakest origin first: what is put later wins.
+/// Settings being gathered, the weakest origin first: later values override earlier ones.
 pub struct Draft {
     state: SettingsState,
     file: Option<PathBuf>,
@@ -55,7 +55,7 @@ impl Default for Draft {
 }
 
 impl Draft {
-    /// The defaults.
+    /// Creates a draft of the defaults.
     pub fn new() -> Self {
         let mut current = Current::default();
         let defaults = SETTINGS.iter().map(|setting| setting.kind.read(setting.default, Voice::Own, &mut current));
@@ -64,10 +64,10 @@ impl Draft {
         Self { state: SettingsState { current: current.into(), texts, origins }, file: None }
     }
 
-    /// Lays the TOML file `path`, which holds `content`, over what is there.
+    /// Applies the TOML file `path`, which contains `content`.
     ///
     /// # Errors
-    /// With the line: bad TOML, an unknown key, a value that does not fit.
+    /// Returns, with the line: bad TOML, an unknown key, an invalid value.
     pub fn put_file(&mut self, path: &Path, content: &str) -> Result<(), Mistake> {
         let place = |line: usize| format!("{} line {line}", path.display());
         for entry in file::read(content).map_err(|(line, what)| Mistake(format!("{}: {what}", place(line))))? {
@@ -81,10 +81,10 @@ impl Draft {
         Ok(())
     }
 
-    /// Lays the variables of the environment over what is there. One that is empty counts as not set.
+    /// Applies the environment variables. An empty one counts as not set.
     ///
     /// # Errors
-    /// A value that does not fit.
+    /// Returns an invalid value.
     pub fn put_environment(&mut self, variable: impl Fn(&str) -> Option<OsString>) -> Result<(), Mistake> {
         for setting in SETTINGS {
             let name = setting.environment_name();
@@ -96,10 +96,10 @@ impl Draft {
         Ok(())
     }
 
-    /// Lays one flag over what is there.
+    /// Applies one flag.
     ///
     /// # Errors
-    /// A value that does not fit.
+    /// Returns an invalid value.
     pub fn put_flag(&mut self, setting: &'static Setting, text: &str) -> Result<(), Mistake> {
         self.put(&format!("--{}", setting.name), setting, text, Origin::Flag)
     }
@@ -109,14 +109,14 @@ impl Draft {
         read.map_err(|wrong| mistake(place, setting, &wrong.to_string(), (wrong != Wrong::Empty).then_some(text)))
     }
 
-    /// The settings, ready to be shared.
+    /// Returns the settings, ready to be shared.
     pub fn finish(self) -> Settings {
         Settings::new(self.state, self.file)
     }
 }
 
 impl SettingsState {
-    /// Puts one value; nothing has changed after an error.
+    /// Applies one value; changes nothing on an error.
     pub(super) fn put(
         &mut self,
         setting: &'static Setting,

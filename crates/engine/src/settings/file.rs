@@ -1,4 +1,4 @@
-//! The configuration file: TOML, one key a setting, no tables. Rewriting keeps comments, order and spacing.
+//! The configuration file: TOML, one key per setting, no tables. Rewriting keeps comments, order and spacing.
 
 use super::kind::SettingType;
 use super::setting::Setting;
@@ -7,13 +7,13 @@ use toml_edit::{Document, DocumentMut, Item, TomlError, Value};
 /// One key of the file.
 pub(super) struct Entry {
     pub(super) name: String,
-    /// Its value as a flag would give it; `None` if it has no such form.
+    /// Its value in the form of a flag; `None` if it has no such form.
     pub(super) text: Option<String>,
     /// From 1.
     pub(super) line: usize,
 }
 
-/// Reads the keys in the order in which they stand.
+/// Reads the keys in file order.
 ///
 /// # Errors
 /// Bad TOML: the line and what is wrong.
@@ -27,7 +27,7 @@ pub(super) fn read(content: &str) -> Result<Vec<Entry>, (usize, String)> {
     Ok(entries.collect())
 }
 
-/// `content` with these values set: a key that is there keeps its place and comments, others are added at the end.
+/// Returns `content` with these values set: an existing key keeps its place and comments, others are added at the end.
 ///
 /// # Errors
 /// Bad TOML: the line and what is wrong.

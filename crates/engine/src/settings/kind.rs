@@ -1,4 +1,4 @@
-//! What the text of a setting may be, how it is read, and how it is shown.
+//! The types of settings: which texts are valid, and how they are read and shown.
 //!
 //! ```text
 //! "512MB" --read--> canonical "536870912", and stored in its field of Current
@@ -11,7 +11,7 @@ use super::targets::Targets;
 use keyspace::Classes;
 use std::fmt;
 
-/// The kind of a setting, with the place in [`Current`] that a value goes to.
+/// The type of a setting, with the field of [`Current`] that holds its value.
 pub enum SettingType {
     /// on or off; yes or no in Redis's words.
     Bool {
@@ -20,7 +20,7 @@ pub enum SettingType {
     },
     /// A whole number.
     Integer {
-        /// What is counted, plural; empty for a bare number.
+        /// The unit, plural; empty for a bare number.
         unit: &'static str,
         /// Least value.
         min: i64,
@@ -52,7 +52,7 @@ pub enum SettingType {
     },
     /// A path.
     Path {
-        /// Whether there may be none.
+        /// Whether it may be empty.
         optional: bool,
         /// Stores the path.
         set: fn(&mut Current, &str),
@@ -74,7 +74,7 @@ pub enum SettingType {
     },
     /// `class hard soft seconds`, once or more; classes not named keep theirs.
     BufferLimits {
-        /// The place of the limits.
+        /// Returns the field of the limits.
         of: fn(&mut Current) -> &mut OutputLimits,
     },
     /// Letters that stand for classes of events.
@@ -93,23 +93,23 @@ pub struct Word {
     pub redis: &'static str,
 }
 
-/// In whose spelling a value is shown.
+/// The spelling in which a value is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Voice {
-    /// As `bobbin config` and the flags have it.
+    /// As in `bobbin config` and the flags.
     Own,
-    /// As CONFIG GET has it under a name of Redis's.
+    /// As in CONFIG GET under one of Redis's names.
     Redis,
 }
 
-/// Why a text is no value of its kind.
+/// Why a text is invalid for its type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Wrong {
     /// Neither on nor off.
     Bool,
     /// No whole number, or one out of bounds.
     Integer {
-        /// What is counted.
+        /// The unit.
         unit: &'static str,
         /// Least value.
         min: i64,
@@ -135,13 +135,13 @@ pub enum Wrong {
     Empty,
     /// Not UTF-8.
     NotText,
-    /// Limits that do not come in fours.
+    /// Limits that do not come in groups of four.
     LimitCount,
     /// Not normal, replica or pubsub.
     LimitClass,
-    /// A bound that is none.
+    /// An invalid bound.
     LimitNumber,
-    /// A letter that stands for nothing.
+    /// A letter without a meaning.
     EventLetter,
 }
 
@@ -220,7 +220,7 @@ impl SettingType {
         }
     }
 
-    /// The canonical text in the spelling of `voice`.
+    /// Returns the canonical text in the spelling of `voice`.
     pub(super) fn show(&self, canonical: &str, voice: Voice) -> String {
         match (self, voice) {
             (Self::Bool { .. }, Voice::Redis) => if canonical == "on" { "yes" } else { "no" }.to_owned(),
@@ -236,7 +236,7 @@ impl SettingType {
         }
     }
 
-    /// What stands for a value in a help text, such as `on|off` or `BYTES`.
+    /// Returns the placeholder for a value in a help text, such as `on|off` or `BYTES`.
     pub fn placeholder(&self) -> String {
         match self {
             Self::Bool { .. } => "on|off".to_owned(),
@@ -254,14 +254,14 @@ impl SettingType {
         }
     }
 
-    /// Whether only CONFIG GET may show the value.
+    /// Returns true if only CONFIG GET may show the value.
     pub fn is_secret(&self) -> bool {
         matches!(self, Self::Secret { .. })
     }
 }
 
 impl fmt::Display for Wrong {
-    /// A phrase that goes on after the name of the setting.
+    /// Writes a phrase that continues after the name of the setting.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Bool => f.write_str("must be on or off"),
@@ -290,7 +290,7 @@ impl fmt::Display for Wrong {
 }
 
 impl Wrong {
-    /// The words of Redis for it, after `CONFIG SET failed (possibly related to argument 'x') - `.
+    /// Returns Redis's text for it, after `CONFIG SET failed (possibly related to argument 'x') - `.
     pub(super) fn redis_text(&self) -> String {
         match self {
             Self::Bool => "argument must be 'yes' or 'no'".to_owned(),
@@ -318,7 +318,7 @@ fn read_bool(text: &str) -> Option<bool> {
     }
 }
 
-/// As strict as Redis: one spelling a number.
+/// As strict as Redis: one spelling per number.
 fn read_integer(text: &str) -> Option<i64> {
     text.parse::<i64>().ok().filter(|number| number.to_string() == text)
 }

@@ -1,4 +1,4 @@
-//! The settings: one table, from which come the flags, the environment, the file, CONFIG and `bobbin config`.
+//! The settings: one table defines the flags, the environment, the file, CONFIG and `bobbin config`.
 //!
 //! ```text
 //! table row --- default < file < BOBBIN_NAME < --name        Draft: gathered before the start
@@ -32,13 +32,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, Rw
 /// Every setting with its origin, shared by all threads and changed by CONFIG SET.
 pub struct Settings {
     state: RwLock<SettingsState>,
-    /// Counts the changes, so that a reader looks at `state` only after one.
+    /// Counts the changes, so that a reader reads `state` only after one.
     changes: AtomicU64,
     followers: Mutex<Vec<OnChange>>,
     file: Option<PathBuf>,
 }
 
-/// Values in canonical text and their origins lie at the index of their row.
+/// Canonical values and their origins, each at the index of its row.
 #[derive(Clone)]
 struct SettingsState {
     current: Arc<Current>,
@@ -61,18 +61,18 @@ impl Settings {
         Self { state: RwLock::new(state), changes: AtomicU64::new(0), followers: Mutex::default(), file }
     }
 
-    /// The snapshot in force. Takes a lock for a moment; what runs often keeps a [`Reader`].
+    /// Returns the snapshot in force. Takes a lock briefly; frequent readers keep a [`Reader`].
     pub fn current(&self) -> Arc<Current> {
         self.state().current.clone()
     }
 
-    /// A reader for one thread.
+    /// Returns a reader for one thread.
     pub fn reader(self: &Arc<Self>) -> Reader {
         let seen = self.changes.load(Ordering::Acquire);
         Reader { current: self.current(), seen, settings: self.clone() }
     }
 
-    /// Every setting, in the order of the table.
+    /// Returns every setting, in table order.
     pub fn shown(&self) -> Vec<ShownSetting> {
         let state = self.state();
         let rows = SETTINGS.iter().zip(&state.texts).zip(&state.origins);
@@ -80,12 +80,12 @@ impl Settings {
             .collect()
     }
 
-    /// The configuration file that the server was started with.
+    /// Returns the configuration file that the server was started with.
     pub fn file(&self) -> Option<&Path> {
         self.file.as_deref()
     }
 
-    /// Fits `maxclients` to what the system allows. Asks no follower.
+    /// Adjusts `maxclients` to what the system allows. Calls no follower.
     pub fn fit_maxclients(&self, count: usize) {
         let setting = find("maxclients").expect("maxclients is a row");
         let fitted = self.state_mut().put(setting, &count.max(1).to_string(), Voice::Own, Origin::System);
@@ -119,7 +119,7 @@ fn masked(setting: &Setting, text: &str) -> String {
     }
 }
 
-/// One thread's view of the settings, kept fresh at the cost of one atomic load.
+/// One thread's view of the settings, kept up to date at the cost of one atomic load.
 pub struct Reader {
     settings: Arc<Settings>,
     seen: u64,
@@ -127,11 +127,11 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// The snapshot in force; meant to be asked once per batch.
+    /// Returns the snapshot in force; call it once per batch.
     pub fn current(&mut self) -> &Arc<Current> {
         let changes = self.settings.changes.load(Ordering::Acquire);
         if changes != self.seen {
-            // The count is older than the snapshot at most: then the next call looks once more.
+            // The count is at most older than the snapshot: then the next call reads it once more.
             self.current = self.settings.current();
             self.seen = changes;
         }

@@ -1,21 +1,21 @@
-//! What a row of the table of settings says.
+//! The row type of the settings table.
 
 use super::current::Current;
 use super::kind::SettingType;
 
-/// One row: all there is to know about a setting.
+/// One row: everything about a setting.
 pub struct Setting {
     /// Its name: the flag without dashes, the key in the file, a name for CONFIG.
     pub name: &'static str,
-    /// The names under which Redis's clients ask CONFIG for it.
+    /// The names under which Redis clients ask CONFIG for it.
     pub redis_names: &'static [&'static str],
-    /// What a value may be, and where it is stored.
+    /// The valid values, and the field that stores one.
     pub kind: SettingType,
     /// The value when nothing says otherwise.
     pub default: &'static str,
     /// When it can be changed.
     pub changes: Mutability,
-    /// The heading it stands under.
+    /// The heading it is listed under.
     pub group: SettingGroup,
     /// What it does: a sentence.
     pub help: &'static str,
@@ -41,23 +41,23 @@ pub enum SettingGroup {
     Logging,
 }
 
-/// A name of Redis's whose value here is a fact and cannot be set to another.
+/// A name of Redis's with a fixed value here.
 pub struct Fact {
     /// The name.
     pub redis_name: &'static str,
     /// The value in force.
     pub value: fn(&Current) -> &'static str,
-    /// Why it can be no other: a sentence.
+    /// Why the value is fixed: a sentence.
     pub reason: &'static str,
 }
 
 impl Setting {
-    /// The environment variable: `BOBBIN_` and the name in capitals.
+    /// Returns the environment variable: `BOBBIN_` and the name in capitals.
     pub fn environment_name(&self) -> String {
         format!("BOBBIN_{}", self.name.to_ascii_uppercase().replace('-', "_"))
     }
 
-    /// Every name that CONFIG knows it by, the own one first.
+    /// Returns every name that CONFIG knows it by, its own first.
     pub fn config_names(&self) -> impl Iterator<Item = &'static str> {
         let own = self.name;
         std::iter::once(own).chain(self.redis_names.iter().copied().filter(move |name| *name != own))

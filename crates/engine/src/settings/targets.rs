@@ -1,10 +1,10 @@
-//! Servers that MIGRATE may connect to: patterns of hosts, with ports or without.
+//! Servers that MIGRATE may connect to: patterns of hosts, with or without ports.
 //!
 //! ```text
 //!   10.0.0.7    cache-*.internal:6379    [fd00::7]:6379    *
 //! ```
 //!
-//! A name is compared as the client writes it, not by the address that it stands for.
+//! A name is compared as the client writes it, not by its address.
 
 use base::glob::{self, Case};
 use std::fmt;
@@ -23,12 +23,12 @@ struct AllowedTarget {
 }
 
 impl Targets {
-    /// Reads one pattern a token.
+    /// Reads one pattern per token.
     pub(super) fn read<'a>(tokens: impl Iterator<Item = &'a str>) -> Self {
         Self(tokens.map(AllowedTarget::read).collect())
     }
 
-    /// Whether a connection to `port` of `host` is allowed. O(patterns x length).
+    /// Returns true if a connection to `port` of `host` is allowed. O(patterns x length).
     pub fn allow(&self, host: &str, port: u16) -> bool {
         let port = port.to_string();
         self.0.iter().any(|target| {
@@ -45,13 +45,13 @@ impl AllowedTarget {
     fn read(text: &str) -> Self {
         let whole = || (text, None);
         let (host, port) = match text.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
-            // An address of IPv6 in brackets; else a bracket begins a class of the pattern.
+            // An IPv6 address in brackets; otherwise a bracket begins a class of the pattern.
             Some((host, rest)) if host.contains(':') => match rest.strip_prefix(':') {
                 Some(port) => (host, Some(port)),
                 None => (host, None),
             },
             _ => match text.split_once(':') {
-                // More than one colon: an address of IPv6 without a port.
+                // More than one colon: an IPv6 address without a port.
                 Some((host, port)) if !port.contains(':') => (host, Some(port)),
                 _ => whole(),
             },

@@ -1,4 +1,4 @@
-//! Gathering, CONFIG GET and CONFIG SET. Expected texts are those of Redis where it has the name.
+//! Gathering, CONFIG GET and CONFIG SET. Expected texts are Redis's if Redis has the name.
 
 use super::*;
 use std::ffi::OsString;

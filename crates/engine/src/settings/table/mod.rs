@@ -1,7 +1,7 @@
 //! The table of settings: one row each, every field compulsory.
 //!
-//! The command line, the environment, the file, CONFIG and `bobbin config` are made from these rows. A row that
-//! nothing obeys does not belong here.
+//! The command line, the environment, the file, CONFIG and `bobbin config` are made from these rows. A row that has no
+//! effect does not belong here.
 
 use super::current::{DebugCommand, Fsync, LogFormat, LogLevel, Secret};
 use super::kind::{SettingType, Word};
@@ -10,12 +10,12 @@ use super::setting::{Fact, Setting, SettingGroup};
 use base::limits::{BULK_BYTES_MAX, DATABASES_MAX};
 use std::path::PathBuf;
 
-/// The row of this name, if there is one.
+/// Returns the row of this name, if there is one.
 pub fn find(name: &str) -> Option<&'static Setting> {
     SETTINGS.iter().find(|setting| setting.name == name)
 }
 
-/// The name in the table that a misspelt one may have meant: one of Redis's, or one at most two letters away.
+/// Returns the name in the table that a misspelt one may mean: one of Redis's, or one at most two letters away.
 pub fn nearest(name: &str) -> Option<&'static str> {
     let by_redis = SETTINGS.iter().find(|setting| setting.redis_names.contains(&name));
     by_redis.map(|setting| setting.name).or_else(|| {
@@ -24,7 +24,7 @@ pub fn nearest(name: &str) -> Option<&'static str> {
     })
 }
 
-/// Letters to insert, drop or replace to get from one name to the other.
+/// Returns the number of letters to insert, drop or replace to turn one name into the other.
 fn distance(from: &str, to: &str) -> usize {
     let mut row: Vec<usize> = (0..=to.len()).collect();
     for (dropped, left) in from.bytes().enumerate() {
@@ -235,8 +235,8 @@ pub static SETTINGS: &[Setting] = &[
         default: "256mb",
         changes: Anytime,
         group: SettingGroup::Data,
-        // At most an eighth of the file system; writers wait at three times as much, what a start found not counted until it
-        // is stored.
+        // At most an eighth of the file system; writers wait at three times as much, not counting what a start found
+        // until it is stored.
         help: "Journal beyond the last checkpoint that begins the next one; it bounds what a restart replays.",
     },
     Setting {
@@ -512,9 +512,9 @@ pub static SETTINGS: &[Setting] = &[
         name: "client-output-buffer-limit",
         redis_names: &["client-output-buffer-limit"],
         kind: SettingType::BufferLimits { of: |current| &mut current.output_limits },
-        // Redis leaves normal clients unbounded, and one slow reader can then fill the memory. A gigabyte holds
-        // the largest single reply (a value of 512 MiB) twice. There is no soft bound: a client may take as long
-        // as it likes over a reply it asked for.
+        // Redis leaves normal clients unbounded, so one slow reader can fill the memory. A gigabyte holds the largest
+        // single reply (a value of 512 MiB) twice. There is no soft bound: a client may take its time over a reply it
+        // asked for.
         default: "normal 1gb 0 0 replica 256mb 64mb 60 pubsub 32mb 8mb 60",
         changes: Anytime,
         group: SettingGroup::Limits,
@@ -704,7 +704,7 @@ pub static SETTINGS: &[Setting] = &[
     },
 ];
 
-/// What clients ask CONFIG for and find as it is.
+/// Names that clients ask CONFIG for, with fixed values.
 pub static FACTS: &[Fact] = &[
     Fact {
         redis_name: "appendonly",
