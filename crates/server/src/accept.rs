@@ -1,7 +1,7 @@
-//! Accepting: each new socket goes to the worker with the fewest connections. Every worker accepts from every listener, so
-//! that one that hangs keeps nobody out.
+//! Accepting: each new socket goes to the worker with the fewest connections. Every worker accepts from every listener,
+//! so a hung worker blocks nobody.
 //!
-//! What a socket is told by `setsockopt` it inherits from its listener, so a new connection costs no such call.
+//! Accepted sockets inherit their options from the listener, so a new connection needs no `setsockopt` call.
 
 use crate::event;
 use crate::startup::{Listeners, SocketFile};
@@ -21,12 +21,12 @@ use std::time::{Duration, Instant};
 use tokio::io::Interest;
 use tracing::{error, warn};
 
-/// Connections accepted before those that are there have their turn.
+/// Connections accepted before existing ones have their turn.
 const BURST_MAX: usize = 64;
-/// Rest when the system gives no more sockets.
+/// Milliseconds to rest when the system gives no more sockets.
 const EXHAUSTED_MS: u64 = 100;
 
-/// Which protocol is spoken.
+/// The protocol of a listener.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Door {
     /// Redis's.
@@ -38,7 +38,7 @@ pub(crate) enum Door {
 }
 
 impl Door {
-    /// What those hear for whom there is no room.
+    /// Returns the reply when there is no room for a connection.
     fn refusal(self) -> &'static [u8] {
         match self {
             Self::Resp => b"-ERR max number of clients reached\r\n",
@@ -46,7 +46,7 @@ impl Door {
         }
     }
 
-    /// The reply to those who come while too many owe a password.
+    /// Returns the reply when too many connections are unauthenticated.
     fn locked_refusal(self) -> &'static [u8] {
         match self {
             Self::Resp => b"-ERR max number of clients that have not authenticated reached\r\n",
@@ -55,18 +55,18 @@ impl Door {
     }
 }
 
-/// A socket that listens. Clones share it.
+/// A listening socket. Clones share it.
 #[derive(Clone)]
 pub(crate) struct Listener {
     socket: Arc<OwnedFd>,
     place: ListenPlace,
 }
 
-/// Where a socket listens.
+/// The place of a listening socket.
 #[derive(Clone)]
 struct ListenPlace {
     name: Arc<str>,
-    /// Its address, unless that stands for all of the machine's.
+    /// Its address, unless it is a wildcard.
     address: Option<SocketAddr>,
     door: Door,
 }
@@ -75,16 +75,16 @@ struct ListenPlace {
 pub(crate) struct Arrival {
     pub(crate) socket: OwnedFd,
     pub(crate) door: Door,
-    /// Both sides, over TCP.
+    /// The addresses of both sides, over TCP.
     between: Option<(SocketAddr, SocketAddr)>,
-    /// Where it was accepted.
+    /// The listener that accepted it.
     at: Arc<str>,
-    /// It came when all places were taken but those in the reserve for this machine.
+    /// It arrived when all places but those in the reserve for local connections were taken.
     pub(crate) is_in_reserve: bool,
 }
 
 impl Arrival {
-    /// The other side and this one, as CLIENT LIST names them.
+    /// Returns the addresses of the peer and of this side, as CLIENT LIST shows them.
     pub(crate) fn addresses(&self) -> (String, String) {
         match self.between {
             Some((peer, local)) => (canonical(peer).to_string(), canonical(local).to_string()),
@@ -92,14 +92,14 @@ impl Arrival {
         }
     }
 
-    /// Counts that it is refused, and says so to the other side.
+    /// Counts the refusal, and sends it to the peer.
     fn refuse(&self, context: &WorkerContext, text: &[u8]) {
         context.worker.counters().refused.add(1);
-        // It fits an empty socket; whoever has gone needs no answer.
+        // It fits an empty socket; a closed peer needs no answer.
         let _ = rustix::io::write(&self.socket, text);
     }
 
-    /// Refuses it since too many connections owe a password.
+    /// Refuses it because too many connections are unauthenticated.
     pub(crate) fn refuse_locked(&self, context: &WorkerContext) {
         self.refuse(context, self.door.locked_refusal());
         if let Some(left_out) = context.crew().warnings.crowded.spend(Instant::now()) {
@@ -108,7 +108,7 @@ impl Arrival {
         }
     }
 
-    /// Whether it comes from this machine.
+    /// Returns true if it comes from this machine.
     pub(crate) fn is_local(&self) -> bool {
         self.between.is_none_or(|(peer, _)| peer.ip().to_canonical().is_loopback())
     }
@@ -119,7 +119,7 @@ fn canonical(address: SocketAddr) -> SocketAddr {
 }
 
 impl Listener {
-    /// The sockets of `listeners`, ready to accept, and the files to be removed when they are closed.
+    /// Returns the sockets of `listeners`, ready to accept, and the files to be removed when they are closed.
     pub(crate) fn all_of(listeners: Listeners, settings: &Settings) -> (Vec<Self>, Vec<SocketFile>) {
         let Listeners { tcp, memcached, queue, unix } = listeners;
         let mut all = Vec::new();
@@ -158,7 +158,7 @@ impl ListenPlace {
     }
 }
 
-/// Sets what accepted sockets inherit, now and when the settings change.
+/// Sets the options that accepted sockets inherit, now and when the settings change.
 fn tune(listener: &Arc<OwnedFd>, settings: &Settings) {
     let apply = |socket: &OwnedFd, keepalive_s: u32| -> io::Result<()> {
         let socket = SockRef::from(socket);
@@ -171,11 +171,11 @@ fn tune(listener: &Arc<OwnedFd>, settings: &Settings) {
         }
         Ok(())
     };
-    // Connections without them work, only less well.
+    // Connections also work without them, only less well.
     if let Err(error) = apply(listener, settings.current().tcp_keepalive_s) {
         warn!("the system refuses options of a listening socket: {error}");
     }
-    // Settings outlive listening: a socket that they held would take connections that nobody serves any more.
+    // Settings outlive listening: a socket kept open by them would accept connections that nobody serves.
     let listener = Arc::downgrade(listener);
     settings.on_change(Box::new(move |before, after| {
         let Some(listener) = listener.upgrade() else { return Ok(()) };
@@ -186,7 +186,7 @@ fn tune(listener: &Arc<OwnedFd>, settings: &Settings) {
     }));
 }
 
-/// Accepts until it is dropped.
+/// Accepts until dropped.
 pub(crate) async fn accept(listener: Listener, context: Rc<WorkerContext>) {
     let Listener { socket, place } = listener;
     let watched = match event::watch(socket, Interest::READABLE) {
@@ -213,11 +213,11 @@ pub(crate) async fn accept(listener: Listener, context: Rc<WorkerContext>) {
     }
 }
 
-/// How a burst of accepting ended.
+/// The end of a burst of accepting.
 enum Burst {
-    /// Nobody waits.
+    /// No more connections wait.
     All,
-    /// Others may wait.
+    /// More may wait.
     More,
     /// The system gives no more sockets.
     Exhausted(Errno),
@@ -231,7 +231,7 @@ fn accept_burst(socket: &OwnedFd, place: &ListenPlace, context: &Rc<WorkerContex
             Err(error @ (Errno::MFILE | Errno::NFILE | Errno::NOBUFS | Errno::NOMEM)) => {
                 return Burst::Exhausted(error);
             }
-            // Whoever it was is gone: an error of that connection, told by accept.
+            // The connection is already gone: accept reports its error.
             Err(_) => {}
         }
     }
@@ -239,7 +239,7 @@ fn accept_burst(socket: &OwnedFd, place: &ListenPlace, context: &Rc<WorkerContex
 }
 
 fn admit(mut arrival: Arrival, context: &Rc<WorkerContext>) {
-    // The other protocols have no commands by which a server is mended.
+    // The other protocols have no commands to repair a server.
     let may_use_reserve = arrival.door == Door::Resp && arrival.is_local();
     match context.crew().take_place(context.worker.settings().maxclients, may_use_reserve) {
         Some(place) => {

@@ -1,5 +1,6 @@
-//! The threads beside the workers: some load what is still to be loaded, then they end; one keeps house, one keeps names in order,
-//! one watches what the workers do, one drops what is big, one writes checkpoints, two run speculatively commands that touch very much. They yield to the workers.
+//! The threads beside the workers: loaders, which end when everything is loaded; the housekeeper; the indexer of names;
+//! the watchdog of the workers; one that drops big values; the checkpointer; and two that run big commands
+//! speculatively. They yield to the workers.
 
 use crate::log_budget::LogBudget;
 use crate::sizes::Sizes;
@@ -16,59 +17,59 @@ use store::Store;
 use tokio::sync::oneshot;
 use tracing::{debug, info, warn};
 
-/// Time between two looks of the housekeeper.
+/// Milliseconds between two passes of the housekeeper.
 const LOOK_MS: u64 = 100;
-/// The same while there is more to do than one look does: whoever holds what it needs can go on.
+/// The same while more is pending than one pass does: holders of the needed locks can proceed meanwhile.
 const BUSY_MS: u64 = 1;
-/// How often it is looked at what clients pin.
+/// How often the bytes pinned by clients are checked.
 const PINS_LOOK: Duration = Duration::from_millis(250);
 /// How often idle clients are looked for.
 const IDLE_LOOK: Duration = Duration::from_secs(1);
-/// In the reserve for this machine a password is asked for in time even where there is no bound for others, in seconds.
+/// In the reserve for local connections, the time to authenticate even if there is no bound for others, in seconds.
 const RESERVE_TIMEOUT_S: u64 = 10;
-/// The priority of a thread that holds shards for moments: below the workers, and not starved by them.
+/// The niceness of a thread that briefly holds shards: below the workers, but not starved by them.
 const LOOKER_NICENESS: i32 = 5;
-/// The priority of the thread that writes checkpoints: it holds shards too, for shorter moments.
+/// The niceness of the checkpointer: it holds shards too, more briefly.
 const CHECKPOINTER_NICENESS: i32 = 5;
-/// The priority of a thread that loads shards: somebody may wait for the next.
+/// The niceness of a loader: a client may wait for the next shard.
 const LOADER_NICENESS: i32 = 2;
-/// The priority of a thread that runs speculatively commands: somebody waits for it.
+/// The niceness of a thread that runs commands speculatively: a client waits for it.
 const REHEARSER_NICENESS: i32 = 2;
-/// Threads that run speculatively commands: one that takes long does not keep all others waiting.
+/// Threads that run commands speculatively: a single long one does not keep all others waiting.
 const REHEARSERS: usize = 2;
-/// Threads that load shards, at most.
+/// Maximum number of loader threads.
 const LOADERS_MAX: usize = 16;
-/// For tests: so many milliseconds pass before a shard or a value is loaded for which nobody waits.
+/// For tests: milliseconds to wait before loading a shard or value that nobody waits for.
 const LOADER_REST: &str = "BOBBIN_TEST_LOADER_REST_MS";
-/// Anything that has been under way for so long is logged.
+/// Milliseconds after which anything still running is logged.
 const WATCHDOG_THRESHOLD_MS: u64 = 1_000;
-/// The watchdog looks so many times while that passes.
+/// Looks of the watchdog per threshold.
 const WATCHDOG_LOOKS: u64 = 8;
 /// For tests: another threshold, in milliseconds.
 const WATCHDOG_MS: &str = "BOBBIN_TEST_WATCHDOG_MS";
-/// The priority of the watchdog, which has to run when the others are busiest.
+/// The niceness of the watchdog, which must run when the others are busiest.
 const WATCHDOG_NICENESS: i32 = 0;
-/// The priority of a thread for which nobody waits.
+/// The niceness of a thread that nobody waits for.
 const FREER_NICENESS: i32 = 10;
 
-/// The threads while they run.
+/// The running background threads.
 pub(crate) struct Background {
-    /// The housekeeper, the one that keeps names in order, and the watchdog.
+    /// The housekeeper, the indexer and the watchdog.
     lookers: Vec<JoinHandle<()>>,
     stopping: Arc<AtomicBool>,
     checkpointer: Option<Thread>,
     loaders: Vec<Thread>,
 }
 
-/// A thread that ends when the sender goes, if not before.
+/// A thread that ends when its sender is dropped, if not before.
 type Thread = (JoinHandle<()>, oneshot::Sender<()>);
 
 impl Background {
-    /// Starts them, and so many `loaders` if there is anything to load; the thread that writes checkpoints goes on with
-    /// `store`, in its `sizes`.
+    /// Starts the threads, with `loaders` loaders if there is anything to load; the checkpointer continues with `store`
+    /// and `sizes`.
     ///
     /// # Errors
-    /// The system gives no thread.
+    /// Fails if the system has no thread to give.
     pub(crate) fn start(engine: &Arc<Engine>, store: Option<Store>, sizes: Sizes, loaders: usize) -> io::Result<Self> {
         let loaders = if engine.loading.is_over() { 0 } else { loaders.min(LOADERS_MAX) };
         let loaders = (0..loaders).map(|_| load(engine.clone())).collect::<io::Result<_>>()?;
@@ -119,7 +120,7 @@ impl Background {
     }
 }
 
-/// Starts a thread that looks again and again, and says after how many milliseconds.
+/// Starts a thread that calls a function repeatedly, which returns the milliseconds until the next call.
 fn look<P: FnMut() -> u64>(
     name: &str,
     niceness: i32,
@@ -139,7 +140,7 @@ fn look<P: FnMut() -> u64>(
     })
 }
 
-/// Looks at what the workers do, and logs what takes too long.
+/// Returns the watchdog function, which logs what takes too long.
 fn watch(engine: Arc<Engine>) -> impl FnMut() -> u64 {
     let threshold_ms = number_of(WATCHDOG_MS).unwrap_or(WATCHDOG_THRESHOLD_MS);
     let mut watchdog = Watchdog::new(Duration::from_millis(threshold_ms));
@@ -149,19 +150,19 @@ fn watch(engine: Arc<Engine>) -> impl FnMut() -> u64 {
     }
 }
 
-/// A number in the environment.
+/// Reads a number from the environment.
 fn number_of(variable: &str) -> Option<u64> {
     std::env::var(variable).ok().and_then(|text| text.parse().ok())
 }
 
-/// Starts the thread that writes checkpoints.
+/// Starts the checkpointer thread.
 fn checkpoint(engine: Arc<Engine>, store: Store, pace: CheckpointPace) -> io::Result<Thread> {
     run("checkpointer", CHECKPOINTER_NICENESS, async move |timer| {
         Checkpointer::new(engine, store, timer, pace).run().await;
     })
 }
 
-/// Starts a thread that loads shards.
+/// Starts a loader thread.
 fn load(engine: Arc<Engine>) -> io::Result<Thread> {
     let rest_ms = number_of(LOADER_REST).unwrap_or(0);
     run("loader", LOADER_NICENESS, async move |timer| {
@@ -172,7 +173,7 @@ fn load(engine: Arc<Engine>) -> io::Result<Thread> {
     })
 }
 
-/// Starts a thread for what waits as a future does, and sleeps by the timer that it is given.
+/// Starts a thread for an async task, which sleeps by the given timer.
 fn run(name: &str, niceness: i32, task: impl AsyncFnOnce(SleepFn) + Send + 'static) -> io::Result<Thread> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
     let (stop, stopped) = oneshot::channel();
@@ -190,7 +191,7 @@ fn run(name: &str, niceness: i32, task: impl AsyncFnOnce(SleepFn) + Send + 'stat
     Ok((thread::Builder::new().name(name.to_owned()).spawn(body)?, stop))
 }
 
-/// Expires keys, samples the rates, and sends idle clients away.
+/// Expires keys, samples the rates, and disconnects idle clients.
 struct Housekeeper {
     engine: Arc<Engine>,
     expire_cycle: ExpireCycle,
@@ -208,7 +209,7 @@ impl Housekeeper {
         Self { expire_cycle, jumps: engine.clock.jumps(), pins_looked: now, idle_looked: now, late_warnings, engine }
     }
 
-    /// Does what is due; whether more is.
+    /// Does pending work. Returns true if there is more.
     fn look(&mut self) -> bool {
         let more = self.expire_cycle.pass();
         self.engine.sample();
@@ -242,7 +243,7 @@ impl Housekeeper {
         let now = self.engine.clock.now();
         let everybody = commands::ClientFilter::default();
         for client in self.engine.clients.select(&everybody, 0, now) {
-            // Whoever waits, or listens, waits for us.
+            // A blocked or subscribed client waits for us.
             let waits = client.is_waiting() || client.is_subscribed();
             let is_idle = now.saturating_sub(client.last_ms.load(Relaxed)) > timeout_ms && !waits;
             if is_idle {
@@ -254,7 +255,7 @@ impl Housekeeper {
 }
 
 impl Housekeeper {
-    /// Closes connections that have not given the password in time.
+    /// Closes connections that have not authenticated in time.
     fn close_locked(&self, settings: &Settings) {
         let current = settings.current();
         if current.requirepass.is_none() {
@@ -279,8 +280,8 @@ impl Housekeeper {
     }
 }
 
-/// Lets other threads of the process go first.
+/// Lowers the calling thread's priority below the process's other threads.
 fn lower(niceness: i32) {
-    // Of the calling thread alone, as Linux has it. A system that refuses leaves all at one priority.
+    // For the calling thread alone, as on Linux. If the system refuses, all stay at one priority.
     let _ = rustix::process::setpriority_process(None, niceness);
 }

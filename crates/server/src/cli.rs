@@ -1,4 +1,4 @@
-//! The command line: flags made from the table of settings, laid over environment and file.
+//! The command line: flags derived from the settings table override environment and file.
 //!
 //! ```text
 //! bobbin [serve] [--NAME VALUE]...     run the server
@@ -13,20 +13,20 @@ use std::ffi::OsString;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-/// What the command line asks for.
+/// The parsed command line.
 pub enum CliCommand {
     /// Run the server.
     Serve(Settings),
     /// Show the settings.
     Config(Settings),
-    /// Check a data folder, and repair it if so asked.
+    /// Check a data folder, and repair it if requested.
     Check {
-        /// Which.
+        /// The data folder.
         folder: PathBuf,
-        /// Whether to mend what is damaged.
+        /// Whether to repair damage.
         repair: bool,
     },
-    /// Print help or version, in `clap`'s care.
+    /// Print help or version, by `clap`.
     Print(clap::Error),
 }
 
@@ -60,10 +60,10 @@ Examples:
   bobbin check bobbin-data                      say whether a data folder is sound
   bobbin config --config bobbin.toml            show each setting and where its value comes from";
 
-/// Reads the arguments (the program's name first) and what they point to.
+/// Parses the arguments (the program's name first), and reads the files and variables they refer to.
 ///
 /// # Errors
-/// One line that says what is wrong, where, and what would be right.
+/// Returns one line with the error, its place and the remedy.
 pub fn read(
     arguments: impl IntoIterator<Item = OsString>,
     variable: impl Fn(&str) -> Option<OsString>,
@@ -87,7 +87,7 @@ pub fn read(
     }
 }
 
-/// Names that look like misspelt settings among the names of environment variables, each with the one it may mean.
+/// Returns environment variables that look like misspelt settings, each with the one it may mean.
 pub fn misspelt_variables(names: impl Iterator<Item = String>) -> Vec<(String, String)> {
     let known: Vec<String> = SETTINGS.iter().map(Setting::environment_name).collect();
     let strange = names.filter(|name| name != "BOBBIN_CONFIG" && !known.contains(name));
@@ -101,7 +101,7 @@ pub fn misspelt_variables(names: impl Iterator<Item = String>) -> Vec<(String, S
     misspelt.collect()
 }
 
-/// Every setting with its value and origin, as a table for people.
+/// Formats every setting with its value and origin, as a table for people.
 pub fn show(settings: &Settings) -> String {
     let rows = settings.shown();
     let name_width = rows.iter().map(|row| row.setting.name.len()).max().unwrap_or(0);
@@ -177,7 +177,7 @@ fn check() -> Command {
     Command::new(CHECK)
         .about("Says whether a data folder is sound; with --repair, mends it.")
         .override_usage("bobbin check DIR [--repair]")
-        // Without the settings, which mean nothing here.
+        // Without the settings, which have no meaning here.
         .help_template("{about-with-newline}\n{usage-heading} {usage}{after-help}")
         .after_help(CHECKING)
         .arg(folder)
@@ -194,12 +194,12 @@ fn flag(setting: &'static Setting) -> Arg {
         .help_heading(setting.group.heading())
         .help(format!("{}{default}", setting.help))
         .action(if is_list { ArgAction::Append } else { ArgAction::Set })
-        // "-::1" is an address, and a password may begin as it likes.
+        // "-::1" is an address, and a password may begin with any character.
         .allow_hyphen_values(is_list || setting.kind.is_secret())
         .allow_negative_numbers(matches!(setting.kind, SettingType::Integer { .. }))
 }
 
-/// What `clap` says in several lines, with the remedy at its end.
+/// Condenses a message of `clap` into one line, with the remedy at its end.
 fn one_line(error: &clap::Error) -> String {
     let text = error.to_string();
     let what = text.lines().next().unwrap_or_default().trim_start_matches("error: ");

@@ -6,10 +6,10 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
-/// Watches a descriptor that does not block, as long as the result lives.
+/// Watches a non-blocking descriptor while the result lives.
 ///
 /// # Errors
-/// The system watches no more.
+/// Fails if the system cannot watch any more.
 #[expect(
     deprecated,
     reason = "the function that replaces it is unsafe, for types that may show another descriptor tomorrow; an `OwnedFd` \

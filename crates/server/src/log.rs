@@ -1,4 +1,4 @@
-//! Log lines on the standard error: text for people, coloured on a terminal, or one JSON object a line.
+//! Log lines on standard error: text for people, coloured on a terminal, or one JSON object per line.
 
 use engine::settings::{LogFormat, LogLevel, Settings};
 use std::io::{self, IsTerminal};
@@ -6,13 +6,13 @@ use tracing::level_filters::LevelFilter;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::{Layer, Registry, fmt, reload};
 
-/// Starts logging as the settings say, and follows CONFIG SET of the level. To be called once in a process.
+/// Starts logging as configured, and follows CONFIG SET of the level. Call it once per process.
 pub fn start(settings: &Settings) {
     let current = settings.current();
     let (level, handle) = reload::Layer::new(filter(current.log_level));
     let registry = Registry::default().with(level).with(lines(current.log_format));
     if tracing::subscriber::set_global_default(registry).is_err() {
-        // Whoever set it, the process logs already.
+        // The process already has a logger.
         return;
     }
     settings.on_change(Box::new(move |before, after| {

@@ -1,4 +1,4 @@
-//! A bound on warnings that strangers can cause: a flood of connections must not fill the disk with lines.
+//! A bound on warnings that strangers can cause: a flood of connections must not fill the disk with log lines.
 //!
 //! ```text
 //!   ten lines of a kind in a minute, then silence; the first line of a later minute says how many were left out
@@ -8,11 +8,11 @@ use std::fmt;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Lines of one kind in one period, at most.
+/// Maximum number of lines of one kind per period.
 const LINES_MAX: u32 = 10;
 const PERIOD: Duration = Duration::from_secs(60);
 
-/// The bound on one kind of line.
+/// The bound for one kind of line.
 #[derive(Default)]
 pub(crate) struct LogBudget {
     state: Mutex<State>,
@@ -25,12 +25,12 @@ struct State {
     left_out: u64,
 }
 
-/// How many lines were left out since the last one; shown, it goes behind a line.
+/// The number of lines left out since the last one; displayed after a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LeftOut(u64);
 
 impl LogBudget {
-    /// Returns whether a line may be logged `now`: if so, what to say behind it.
+    /// Returns what to append to a line logged `now`, or `None` if it must not be logged.
     pub(crate) fn spend(&self, now: Instant) -> Option<LeftOut> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if state.period_began.is_none_or(|began| now.saturating_duration_since(began) >= PERIOD) {

@@ -20,7 +20,7 @@ fn main() -> ExitCode {
         Ok(CliCommand::Config(settings)) => print(&cli::show(&settings)),
         Ok(CliCommand::Check { folder, repair }) => check::run(&folder, repair),
         Ok(CliCommand::Print(text)) => {
-            // A reader that went away has read what it wanted.
+            // A reader that closed the pipe has read what it wanted.
             let _ = text.print();
             ExitCode::SUCCESS
         }

@@ -1,5 +1,5 @@
-//! From the data folder to an engine: the store's manifest and all that the journal has beyond are read and checked before
-//! anybody is served. Shards are put together from them later, while the server serves: [`engine::Loading`].
+//! Opens an engine from the data folder: reads and checks the store's manifest and the journal beyond it before
+//! serving. Shards are assembled from these later, while the server serves: [`engine::Loading`].
 
 use crate::memory::Limits;
 use crate::sizes::{START_BYTES, Sizes};
@@ -20,28 +20,28 @@ use std::time::{Duration, Instant};
 use store::{Store, StoreError};
 use tracing::{info, warn};
 
-/// Where the journal lies in the data folder.
+/// The journal's folder in the data folder.
 pub(crate) const JOURNAL_FOLDER: &str = "journal";
-/// Where the store does.
+/// The store's folder.
 pub(crate) const STORE_FOLDER: &str = "store";
 /// Time between two lines about the progress of recovery.
 const PROGRESS: Duration = Duration::from_secs(1);
 
-/// An engine that holds what its data folder holds.
+/// An engine opened from its data folder.
 pub(crate) struct Open {
     pub(crate) engine: Arc<Engine>,
     /// The journal's threads; `None` with the journal off.
     pub(crate) journal: Option<Running>,
-    /// What the checkpointer is to go on with; `None` with the journal off.
+    /// The store for the checkpointer; `None` with the journal off.
     pub(crate) store: Option<Store>,
-    /// What was found, for the line that says the server is ready.
+    /// What recovery found, for the ready line.
     pub(crate) found: String,
 }
 
-/// Opens the engine over `folder`, or over nothing.
+/// Opens the engine over `folder`, or without one.
 ///
 /// # Errors
-/// The journal is damaged, cannot be read, or ends in a future that the clock has not reached.
+/// Fails if the journal is damaged, unreadable, or ends at a time that the clock has not reached.
 pub(crate) fn open(
     settings: Arc<Settings>,
     folder: Option<&DataFolder>,
@@ -90,13 +90,13 @@ fn open_cache(settings: Arc<Settings>, workers: usize) -> Open {
     Open { engine, journal: None, store: None, found: String::new() }
 }
 
-/// Which store belongs to a journal of this hash key.
+/// Returns the options of the store that belongs to a journal with this hash key.
 pub(crate) fn store_options(hash_key: [u8; 16], now_ms: base::Ms) -> store::Options {
     let identity = u64::from_le_bytes(*hash_key.first_chunk().expect("16 bytes hold 8"));
     store::Options::new(identity, now_ms)
 }
 
-/// What there is to load, and where.
+/// The data to load, and its place.
 pub(crate) struct Source<'a> {
     pub(crate) disk: Arc<dyn Disk>,
     pub(crate) folder: &'a Path,
@@ -104,7 +104,7 @@ pub(crate) struct Source<'a> {
     pub(crate) databases: u32,
 }
 
-/// What was found, with all shards still to be loaded.
+/// The gathered data, with all shards still to be loaded.
 pub(crate) struct Gathered {
     pub(crate) hasher: KeyHasher,
     pub(crate) keyspace: Keyspace,
@@ -117,32 +117,31 @@ pub(crate) struct Gathered {
 pub(crate) enum Loaders {
     /// Each must be whole.
     Whole,
-    /// What is left of these, and of those that are not whole.
+    /// Whatever is left of these, and of those that are not whole.
     Mending(BTreeSet<u32>),
 }
 
-/// What was loaded.
+/// The loaded data.
 pub(crate) struct Loaded {
     pub(crate) keyspace: Keyspace,
     pub(crate) store: Store,
     pub(crate) opened: Opened,
-    /// Of what is not whole.
+    /// The shards that are not whole.
     pub(crate) mended: Vec<Mended>,
 }
 
 impl Source<'_> {
-    /// [`Source::gather`], for a process that has limits on its memory.
+    /// Runs [`Source::gather`] in a process with memory limits.
     ///
     /// # Errors
-    /// See there; and what the journal has beyond the store does not fit them.
+    /// As there; also fails if the journal beyond the store does not fit the limits.
     fn gather_within(&self, limits: &mut Limits, told: &mut dyn FnMut(u64, u64, u64)) -> Result<Gathered, Refused> {
         let mut check = || limits.check_room();
         self.gather(false, &mut check, told)
     }
 
-    /// Opens the store and reads the journal, as long as `has_room` says that there is memory. With `mends`, damage of the
-    /// journal's records ends it instead of being refused. `told` learns the bytes read of the journal, those there are, and
-    /// the frames.
+    /// Opens the store and reads the journal, as long as `has_room` reports memory. With `mends`, the journal ends at
+    /// damaged records instead of being refused. `told` gets the bytes read of the journal, the total, and the frames.
     fn gather(
         &self,
         mends: bool,
@@ -172,7 +171,7 @@ impl Source<'_> {
         Ok(Gathered { hasher, keyspace, store, opened, loading })
     }
 
-    /// [`Source::gather`], and loads everything.
+    /// Runs [`Source::gather`], and loads everything.
     pub(crate) fn load(&self, loaders: &Loaders, told: &mut dyn FnMut(u64, u64, u64)) -> Result<Loaded, Refused> {
         let mends = matches!(loaders, Loaders::Mending(_));
         let Gathered { keyspace, store, opened, loading, .. } = self.gather(mends, &mut || Ok(()), told)?;
@@ -184,7 +183,7 @@ impl Source<'_> {
         Ok(Loaded { keyspace, store, opened, mended })
     }
 
-    /// The journal, of which the folder must be of this version.
+    /// Prepares the journal; the folder must be of this version.
     pub(crate) fn prepare(&self) -> Result<journal::Prepared, Refused> {
         let (disk, path) = (self.disk.clone(), self.folder.join(JOURNAL_FOLDER));
         let prepared = journal::prepare(disk, &path, self.options.clone()).map_err(|error| self.unreadable(&error))?;
@@ -217,8 +216,8 @@ impl Source<'_> {
         })
     }
 
-    /// A folder that is begun must have room for what takes data away later. One with data in it is served with less: only so
-    /// can it be read, and made smaller.
+    /// Checks that a new folder has room for later removals. An existing folder is served with less: only so can it be
+    /// read and shrunk.
     fn has_room_to_begin(&self) -> Result<(), Refused> {
         let free_bytes = self.disk.free_bytes(self.folder);
         let told = || {
@@ -231,7 +230,7 @@ impl Source<'_> {
         if free_bytes < START_BYTES { Err(Refused::new(told())) } else { Ok(()) }
     }
 
-    /// A journal that does not fit the memory.
+    /// Refuses a journal that does not fit the memory.
     fn without_memory(&self, why: &str) -> Refused {
         let folder = self.folder.display();
         Refused::new(format!(
@@ -240,13 +239,13 @@ impl Source<'_> {
         ))
     }
 
-    /// A journal that was refused beside a store that was missing.
+    /// Refuses a journal that lacks its store.
     fn without_store(&self, error: &OpenError) -> Refused {
         let path = self.folder.join(STORE_FOLDER);
         Refused::new(format!("{error} The store, {}, was missing: if it was removed, restore it", path.display()))
     }
 
-    /// Why a store is refused.
+    /// Refuses a store.
     pub(crate) fn unstored(&self, error: &StoreError) -> Refused {
         match error {
             StoreError::Damaged { .. } => Refused::new(error.to_string()),
@@ -277,7 +276,7 @@ impl Source<'_> {
     }
 }
 
-/// What recovery found, and a warning for what it had to cut off.
+/// Describes what recovery found, and warns of what it cut off.
 fn found(recovery: &Recovery, store: &Store, alive: &Alive, shards: usize) -> String {
     if let Some(torn) = &store.opening().torn {
         let (file, offset, bytes, why) = (torn.file.display(), torn.offset, torn.bytes, &torn.why);
@@ -313,17 +312,17 @@ fn from_the_future(ahead_ms: base::Ms) -> Refused {
     ))
 }
 
-/// Gathers what the journal tells, and says how far it is.
+/// Gathers the journal's effects, and reports progress.
 struct LoadProgress<'k, 't> {
     gathering: Gathering<'k>,
     told: &'t mut dyn FnMut(u64, u64, u64),
     has_room: &'t mut dyn FnMut() -> Result<(), String>,
-    /// Bytes gathered since it was asked last.
+    /// Bytes gathered since the last memory check.
     unchecked_bytes: usize,
     lacking: Option<String>,
 }
 
-/// After so many bytes of the journal it is asked whether there is memory for more.
+/// Bytes of journal between two memory checks.
 const CHECKED_BYTES: usize = 4 << 20;
 
 impl Replay for LoadProgress<'_, '_> {

@@ -1,5 +1,5 @@
-//! Sizes that follow the file system: on a small one files and commits are smaller, so that what is given back is there
-//! before what takes its place has filled it.
+//! Sizes that depend on the file system: on a small one files and commits are smaller, so that room is given back
+//! before its replacement has filled the disk.
 //!
 //! ```text
 //!   file system   journal segment   commit    kept free for rounds   reserve
@@ -8,42 +8,42 @@
 //!   8 GB, more    1 to 8 MB         32 MB     64 MB                  1 to 4 MB
 //! ```
 //!
-//! Segments and the reserve begin with the smaller size and grow with use.
+//! Segments and the reserve start at the smaller size and grow with use.
 
 use rustix::fs::statvfs;
 use std::path::Path;
 
 const MB: u64 = 1 << 20;
-/// What must be free for a new data folder: a segment of the journal, the store's first files, and a reserve.
+/// Bytes that must be free for a new data folder: a segment of the journal, the store's first files, and a reserve.
 pub(crate) const START_BYTES: u64 = 3 * MB;
 
 /// The sizes, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Sizes {
-    /// The journal beyond the last checkpoint takes at most so much before the next one begins.
+    /// Journal beyond the last checkpoint at which the next one begins.
     pub(crate) journal_bytes_max: u64,
-    /// A segment of the journal, at most.
+    /// Maximum size of a journal segment.
     pub(crate) journal_segment_bytes_max: u64,
-    /// What frames that grow leave to rounds.
+    /// Room that frames that grow leave to rounds.
     pub(crate) kept_free_bytes: u64,
-    /// A commit of the store.
+    /// Size of a store commit.
     pub(crate) commit_bytes: u64,
-    /// A segment of the store, at most.
+    /// Maximum size of a store segment.
     pub(crate) segment_bytes_max: u64,
-    /// Below this a manifest is not written anew.
+    /// Manifests below this size are not rewritten.
     pub(crate) manifest_bytes_min: u64,
-    /// Room for commits on a full disk, at most.
+    /// Maximum room reserved for commits on a full disk.
     pub(crate) reserve_bytes: u64,
 }
 
 impl Sizes {
-    /// For the file system that `folder` lies on.
+    /// Returns the sizes for the file system that contains `folder`.
     pub(crate) fn at(folder: &Path) -> Self {
         let told = statvfs(folder).ok().filter(|system| system.f_blocks > 0);
         Self::of(told.map_or(u64::MAX, |system| system.f_blocks.saturating_mul(system.f_frsize)))
     }
 
-    /// For a file system of `disk_bytes`, whatever is free of them.
+    /// Returns the sizes for a file system of `disk_bytes`, however many are free.
     pub(crate) fn of(disk_bytes: u64) -> Self {
         let part = |of: u64, least: u64, most: u64| (disk_bytes / of).clamp(least, most);
         Self {
@@ -57,7 +57,7 @@ impl Sizes {
         }
     }
 
-    /// Under a memory limit of so many bytes: what a restart reads of the journal is in memory at once, and so is a commit.
+    /// Reduces the sizes for a memory limit: the journal read by a restart is in memory at once, and so is a commit.
     pub(crate) fn within_memory(self, memory_bytes: u64) -> Self {
         let journal_bytes_max = self.journal_bytes_max.min(memory_bytes / 16);
         let commit_bytes = self.commit_bytes.min((memory_bytes / 64).max(MB));

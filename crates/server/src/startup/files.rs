@@ -2,15 +2,15 @@
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// Open files beside the clients: segments, listeners, event queues, logs, and connections in the reserve for this machine.
+/// Open files besides the clients: segments, listeners, event queues, logs, and the reserve for local connections.
 const RESERVE: u64 = 128 + engine::client::LOCAL_RESERVE as u64;
-/// And so many for each worker: its event loop, and what wakes it.
+/// Further files per worker: its event loop and its wakers.
 const RESERVE_PER_THREAD: u64 = 4;
 
-/// Raises the limit so that `maxclients` may connect to so many `threads`.
+/// Raises the limit so that `maxclients` may connect to this many `threads`.
 ///
 /// # Errors
-/// How many clients the limit allows where it cannot be raised so far.
+/// Returns how many clients the limit allows if it cannot be raised that far.
 pub(super) fn raise(maxclients: usize, threads: usize) -> Result<(), usize> {
     let reserve = RESERVE + RESERVE_PER_THREAD * threads as u64;
     let needed = maxclients as u64 + reserve;
@@ -18,7 +18,7 @@ pub(super) fn raise(maxclients: usize, threads: usize) -> Result<(), usize> {
     if allows(current, needed) {
         return Ok(());
     }
-    // The superuser may raise the upper bound as well; everybody may go up to it.
+    // The superuser may also raise the hard limit; others may raise up to it.
     let highest = maximum.map(|maximum| maximum.max(needed));
     let raised = setrlimit(Resource::Nofile, Rlimit { current: Some(needed), maximum: highest });
     if raised.is_err() {
@@ -30,7 +30,7 @@ pub(super) fn raise(maxclients: usize, threads: usize) -> Result<(), usize> {
     }
 }
 
-/// No limit allows everything.
+/// Returns true if a limit allows this many files; no limit allows any number.
 fn allows(limit: Option<u64>, files: u64) -> bool {
     limit.is_none_or(|limit| limit >= files)
 }

@@ -1,4 +1,4 @@
-//! The data folder: made if absent, and held by one process at a time.
+//! The data folder: created if absent, and held by one process at a time.
 
 use super::Refused;
 use base::disk::{FILE_MODE, FOLDER_MODE};
@@ -9,10 +9,10 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use tracing::warn;
 
-/// The lock file in the folder. It stays behind; what counts is the lock on it, which ends with the process.
+/// The lock file in the folder. It stays behind; what counts is its lock, which ends with the process.
 const LOCK: &str = "bobbin.lock";
 
-/// A data folder that this process alone may use, as long as this lives.
+/// A data folder that only this process may use while this lives.
 #[derive(Debug)]
 pub struct DataFolder {
     path: PathBuf,
@@ -20,10 +20,10 @@ pub struct DataFolder {
 }
 
 impl DataFolder {
-    /// Makes the folder if it is absent, and locks it.
+    /// Creates the folder if it is absent, and locks it.
     ///
     /// # Errors
-    /// It cannot be made or written, or another process holds it.
+    /// Fails if it cannot be created or written, or another process holds it.
     pub fn take(path: &Path) -> Result<Self, Refused> {
         let unusable = |error: &io::Error| {
             let remedy = "make it writable or choose another with --dir";
@@ -44,16 +44,16 @@ impl DataFolder {
         if !is_new {
             warn_if_open(path);
         }
-        // Only for people: on a full disk the server starts without.
+        // Only informative: on a full disk the server starts without.
         let _ = lock.set_len(0).and_then(|()| write!(lock, "{}", std::process::id()));
         Ok(Self { path: path.to_owned(), _lock: lock })
     }
 
-    /// Locks a folder that is there, and changes nothing in it, not even where it lacks a lock file: then nobody has ever
-    /// held it.
+    /// Locks an existing folder, changing nothing in it. A folder without a lock file has never been held and stays
+    /// unlocked.
     ///
     /// # Errors
-    /// There is none, it cannot be read, or another process holds it.
+    /// Fails if it does not exist, cannot be read, or another process holds it.
     pub fn look_at(path: &Path) -> Result<Option<Self>, Refused> {
         let unreadable = |error: &io::Error| Refused::by_disk(path, error, || format!("{}: {error}", path.display()));
         fs::read_dir(path).map_err(|error| unreadable(&error))?;
@@ -69,14 +69,14 @@ impl DataFolder {
         }
     }
 
-    /// Where it is.
+    /// Returns its path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 }
 
-/// Makes the folder and its parents, and makes their names durable: what is synced inside a folder that a power cut
-/// takes away is lost with it.
+/// Creates the folder and its parents, and makes their names durable: data synced inside a folder that disappears in a
+/// power failure is lost with it.
 fn make(path: &Path) -> io::Result<()> {
     let missing: Vec<&Path> = path
         .ancestors()
@@ -91,7 +91,7 @@ fn make(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Warns of a folder, or of files in it, that others may read. Permissions that somebody else has chosen stay as they are.
+/// Warns if others may read the folder or files in it. Existing permissions are not changed.
 fn warn_if_open(path: &Path) {
     let is_open = |path: &Path| fs::metadata(path).is_ok_and(|metadata| metadata.permissions().mode() & 0o077 != 0);
     if is_open(path) {

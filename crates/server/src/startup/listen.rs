@@ -11,20 +11,20 @@ use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 
-/// Sockets that listen, none of them blocking.
+/// Listening sockets, all non-blocking.
 #[derive(Debug)]
 pub struct Listeners {
-    /// TCP, one an address; workers share them by `try_clone`.
+    /// TCP, one per address; workers share them by `try_clone`.
     pub tcp: Vec<(SocketAddr, TcpListener)>,
-    /// Likewise, where memcached's protocol is spoken.
+    /// Likewise, for memcached's protocol.
     pub memcached: Vec<(SocketAddr, TcpListener)>,
-    /// Likewise, where MemcacheQ's is.
+    /// Likewise, for MemcacheQ's.
     pub queue: Vec<(SocketAddr, TcpListener)>,
-    /// Unix sockets, what is spoken on each, and its name in the file system.
+    /// Unix sockets with protocol and file name.
     pub(crate) unix: Vec<(Door, SocketFile, UnixListener)>,
 }
 
-/// The name of a unix socket, removed with this.
+/// The file of a unix socket, removed when this is dropped.
 #[derive(Debug)]
 pub struct SocketFile(PathBuf);
 
@@ -37,13 +37,13 @@ impl SocketFile {
 
 impl Drop for SocketFile {
     fn drop(&mut self) {
-        // One that stays behind is found stale by the next start.
+        // A file left behind is found stale by the next start.
         let _ = fs::remove_file(&self.0);
     }
 }
 
 impl Listeners {
-    /// The addresses as the start-up line names them.
+    /// Returns the addresses for the start-up line.
     pub fn addresses(&self) -> Vec<String> {
         let tcp = self.tcp.iter().map(|(address, _)| address.to_string());
         let memcached = self.memcached.iter().map(|(address, _)| format!("{address} (memcached)"));
@@ -62,7 +62,7 @@ impl Listeners {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Address {
     pub(super) socket: SocketAddr,
-    /// Whether the start goes on without it where the machine lacks it.
+    /// Whether the server starts without it if the machine lacks it.
     pub(super) optional: bool,
 }
 
@@ -87,7 +87,7 @@ impl Addresses {
     }
 }
 
-/// The addresses that `bind` names, each once, with `port`; none without one.
+/// Returns the addresses in `bind`, each once, with `port`; none if the port is 0.
 pub(super) fn addresses(current: &Current, port: u16) -> Result<Vec<Address>, Refused> {
     let mut addresses: Vec<Address> = Vec::new();
     if port == 0 {
@@ -111,7 +111,7 @@ fn resolve(host: &str, port: u16, optional: bool) -> io::Result<Vec<Address>> {
     match host {
         "*" => Ok(vec![Address { socket: every_v4, optional }, Address { socket: every_v6, optional: true }]),
         "::*" => Ok(vec![Address { socket: every_v6, optional }]),
-        // The resolver takes 0 for an address, and so much of a misspelt one for a name.
+        // The resolver reads 0 as an address, and many a misspelt address as a name.
         "" => Err(io::Error::from(ErrorKind::InvalidInput)),
         _ => {
             let found = match host.parse::<IpAddr>() {
@@ -123,12 +123,12 @@ fn resolve(host: &str, port: u16, optional: bool) -> io::Result<Vec<Address>> {
     }
 }
 
-/// The first address that other machines can reach.
+/// Returns the first address that other machines can reach.
 pub(super) fn reachable(addresses: &[Address]) -> Option<IpAddr> {
     addresses.iter().map(|address| address.socket.ip()).find(|ip| !ip.to_canonical().is_loopback())
 }
 
-/// Protected mode: without a password only this machine is served.
+/// Protected mode: without a password only local clients are served.
 pub(super) fn protect(current: &Current, addresses: &[Address]) -> Result<(), Refused> {
     match reachable(addresses) {
         Some(address) if current.requirepass.is_none() => Err(Refused::new(format!(
@@ -139,7 +139,7 @@ pub(super) fn protect(current: &Current, addresses: &[Address]) -> Result<(), Re
     }
 }
 
-/// Takes the ports and the unix sockets.
+/// Binds the ports and the unix sockets.
 pub(super) fn listen(current: &Current, addresses: &Addresses) -> Result<Listeners, Refused> {
     let mut listeners = Listeners {
         tcp: listen_on(current, &addresses.tcp, "--port")?,
@@ -161,7 +161,7 @@ pub(super) fn listen(current: &Current, addresses: &Addresses) -> Result<Listene
     if !has_ports && listeners.unix.is_empty() { Err(nowhere()) } else { Ok(listeners) }
 }
 
-/// Takes the port that `flag` chooses.
+/// Binds the port chosen by `flag`.
 fn listen_on(current: &Current, addresses: &[Address], flag: &str) -> Result<Vec<(SocketAddr, TcpListener)>, Refused> {
     let mut listeners = Vec::new();
     for address in addresses {
@@ -177,10 +177,10 @@ fn listen_on(current: &Current, addresses: &[Address], flag: &str) -> Result<Vec
 fn listen_tcp(address: SocketAddr, backlog: u32) -> io::Result<TcpListener> {
     let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
     if address.is_ipv6() {
-        // Else [::] would take the port of 0.0.0.0 as well.
+        // Otherwise [::] would also take the port of 0.0.0.0.
         socket.set_only_v6(true)?;
     }
-    // A restart need not wait for the connections of the last run to time out. Two servers still cannot listen.
+    // A restart need not wait for old connections to time out. Two servers still cannot listen.
     socket.set_reuse_address(true)?;
     socket.set_nonblocking(true)?;
     socket.bind(&address.into())?;
@@ -201,7 +201,7 @@ fn listen_unix(path: &Path, current: &Current) -> io::Result<(SocketFile, UnixLi
     Ok((file, socket.into()))
 }
 
-/// Removes a socket that nobody answers; a server killed leaves its own behind.
+/// Removes a socket on which nobody answers; a killed server leaves its own behind.
 fn remove_stale(path: &Path) -> io::Result<()> {
     match fs::symlink_metadata(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
@@ -217,7 +217,7 @@ fn remove_stale(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Whether the machine lacks the address or its whole family.
+/// Returns true if the machine lacks the address or its whole family.
 fn is_absent(error: &io::Error) -> bool {
     let family = rustix::io::Errno::AFNOSUPPORT.raw_os_error();
     error.kind() == ErrorKind::AddrNotAvailable || error.raw_os_error() == Some(family)

@@ -1,4 +1,5 @@
-//! From settings to a server that may begin: what must hold is checked here, in this order, before any thread.
+//! From settings to a server ready to begin: the preconditions are checked here, in this order, before any thread
+//! starts.
 //!
 //! ```text
 //! addresses -> protected mode -> ports and socket taken -> data folder locked -> open files -> Prepared
@@ -23,7 +24,7 @@ use std::sync::Arc;
 use tracing::warn;
 use wire::memcache::PASSWORD_BYTES_MAX;
 
-/// Exit code of a start that was refused.
+/// Exit code of a refused start.
 pub const REFUSED: u8 = 2;
 
 /// Why the server does not start: one line with the remedy.
@@ -38,12 +39,12 @@ impl Refused {
         Self { line, is_by_disk: false }
     }
 
-    /// Whether the disk refused something, and nobody knows more.
+    /// Returns true if a disk error is the only known reason.
     pub(crate) fn is_by_disk(&self) -> bool {
         self.is_by_disk
     }
 
-    /// For an error of the disk under the data folder: what to do if it is full, else `other`.
+    /// Makes a refusal from a disk error under the data folder: with a remedy if the disk is full, otherwise `other`.
     pub(crate) fn by_disk(folder: &Path, error: &io::Error, other: impl FnOnce() -> String) -> Self {
         let folder = folder.display();
         let line = match error.kind() {
@@ -64,19 +65,19 @@ impl fmt::Display for Refused {
 
 impl std::error::Error for Refused {}
 
-/// All that the workers need to begin.
+/// Everything the workers need to begin.
 pub struct Prepared {
     /// The settings, shared.
     pub settings: Arc<Settings>,
     /// Listening already.
     pub listeners: Listeners,
-    /// The data folder, locked as long as this lives; `None` with the journal off.
+    /// The data folder, locked while this lives; `None` with the journal off.
     pub folder: Option<DataFolder>,
     /// Worker threads, at least one.
     pub threads: usize,
 }
 
-/// Starts logging, prepares, and hands over to `run`. A refused start is one line on the standard error.
+/// Starts logging, prepares, and hands over to `run`. A refused start prints one line on standard error.
 pub fn serve(settings: Settings, run: impl FnOnce(Prepared) -> Result<ExitCode, Refused>) -> ExitCode {
     crate::log::start(&settings);
     let variables = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
@@ -89,10 +90,10 @@ pub fn serve(settings: Settings, run: impl FnOnce(Prepared) -> Result<ExitCode, 
     })
 }
 
-/// Checks and takes all that a server needs.
+/// Checks and acquires everything that a server needs.
 ///
 /// # Errors
-/// The first thing that is amiss, with its remedy.
+/// Returns the first problem, with its remedy.
 pub fn prepare(settings: Arc<Settings>) -> Result<Prepared, Refused> {
     let current = settings.current();
     if current.memcached_database >= current.databases {
@@ -125,7 +126,7 @@ pub fn prepare(settings: Arc<Settings>) -> Result<Prepared, Refused> {
     Ok(Prepared { threads: threads(&current), settings, listeners, folder })
 }
 
-/// Says if the password is longer than some protocol lets a client say.
+/// Returns a warning if the password is too long for some protocol.
 fn unspeakable(current: &Current) -> Option<String> {
     let bytes = current.requirepass.as_ref()?.length();
     let line_bytes_max = PASSWORD_BYTES_MAX - "default ".len();
@@ -138,7 +139,7 @@ fn unspeakable(current: &Current) -> Option<String> {
     })
 }
 
-/// What CONFIG SET must not undo.
+/// Refuses changes by CONFIG SET that would violate what the start has checked.
 fn check_change(before: &Current, after: &Current, reachable: bool) -> Result<(), (&'static str, String)> {
     if reachable && after.requirepass.is_none() {
         let why = "other machines can reach this server, so it needs a password";
@@ -160,9 +161,9 @@ fn threads(current: &Current) -> usize {
     }
 }
 
-/// The line that says the server is ready.
+/// The line that reports the server ready.
 pub struct Ready<'a> {
-    /// Where it listens.
+    /// The addresses it listens on.
     pub addresses: &'a [String],
     /// Worker threads.
     pub threads: usize,

@@ -1,4 +1,4 @@
-//! Starts that are refused, by the line they end with, and what a start that is not refused holds.
+//! Refused starts, by the line they end with, and the results of successful ones.
 
 use super::*;
 use engine::settings::{Draft, find};
@@ -6,7 +6,7 @@ use std::net::{SocketAddr, TcpListener};
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
-/// A folder of its own for each test, removed at the end.
+/// A separate folder for each test, removed at the end.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -29,7 +29,7 @@ impl Drop for Folder {
 
 fn settings(flags: &[(&str, &str)]) -> Arc<Settings> {
     let mut draft = Draft::new();
-    // Tests run beside each other: whoever wants that port takes a port of its own.
+    // Tests run in parallel: a test that needs these ports chooses free ones.
     draft.put_flag(find("memcached-port").unwrap(), "0").unwrap();
     draft.put_flag(find("queue-port").unwrap(), "0").unwrap();
     for (name, text) in flags {
@@ -42,7 +42,7 @@ fn start(flags: &[(&str, &str)]) -> Result<Prepared, String> {
     prepare(settings(flags)).map_err(|refused| refused.to_string())
 }
 
-/// A port that is free, as far as one can know.
+/// Returns a port that is free, as far as can be known.
 fn free_port() -> String {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port().to_string()
 }

@@ -28,24 +28,24 @@ use tokio::task::{LocalSet, spawn_local};
 use tracing::{debug, info, warn};
 use wire::{Output, Ranges};
 
-/// Bytes of the buffer that connections read into: a pipeline of some 500 small requests. One read may fill it, so that nothing
-/// is asked or zeroed before.
+/// Bytes of the buffer that connections read into: a pipeline of some 500 small requests. One read may fill it, so that
+/// nothing is queried or zeroed before.
 const SCRATCH_BYTES: usize = READ_BYTES_MAX;
-/// How long a stop waits for clients to take what is due to them.
+/// How long a stop waits for clients to take their pending output, in milliseconds.
 const STOP_MS: u64 = 2_000;
 
-/// What one worker tells another, or is told by the main thread.
+/// A message to a worker from another or from the main thread.
 enum Message {
     Arrival(Arrival),
-    /// Connections may be accepted: the first worker has begun what must be before them.
+    /// Connections may be accepted: the first worker has begun everything that must precede them.
     Accept,
     Stop,
-    /// The worker does this, and nothing else meanwhile.
+    /// The worker runs this, blocking.
     #[cfg(test)]
     Hang(Box<dyn FnOnce() + Send>),
 }
 
-/// One worker as the others see it.
+/// One worker as seen by the others.
 #[repr(align(128))]
 struct Seat {
     connections: AtomicUsize,
@@ -53,14 +53,14 @@ struct Seat {
     pulse: Pulse,
 }
 
-/// By which others see that a worker hangs: it neither waits for events nor begins turns.
+/// The sign of life by which others see whether a worker hangs: it neither waits for events nor begins turns.
 #[derive(Default)]
 struct Pulse {
-    /// Grows with each turn of a connection, and whenever the worker has waited. Written by the worker alone.
+    /// Incremented at each turn of a connection, and after each wait. Written by the worker alone.
     beats: AtomicU64,
     /// It waits for events.
     is_waiting: AtomicBool,
-    /// The value of `beats` when somebody looked, and since when it has been that, in milliseconds.
+    /// The value of `beats` at the last check, and since when it has been that, in milliseconds.
     seen_beats: AtomicU64,
     seen_ms: AtomicU64,
 }
@@ -76,7 +76,8 @@ impl Pulse {
         self.is_waiting.store(is_waiting, Relaxed);
     }
 
-    /// Whether the worker has hung for [`HUNG_MS`] at least, as far as whoever asked knows: the first to ask cannot tell.
+    /// Returns true if the worker has hung for at least [`HUNG_MS`], as far as the callers know: the first call cannot
+    /// tell.
     fn is_hung(&self, now_ms: u64) -> bool {
         let beats = self.beats.load(Relaxed);
         if self.is_waiting.load(Relaxed) || self.seen_beats.swap(beats, Relaxed) != beats {
@@ -87,7 +88,7 @@ impl Pulse {
     }
 }
 
-/// A worker that has begun nothing for so long is given no new connections, in milliseconds. Its turns take less than one.
+/// Milliseconds without a new turn after which a worker gets no new connections. Its turns take less than one.
 const HUNG_MS: u64 = 500;
 
 /// Warnings that strangers can cause, each kind with its bound.
@@ -99,19 +100,19 @@ pub(crate) struct Warnings {
     pub(crate) exhausted: LogBudget,
 }
 
-/// Which place a connection was given.
+/// The kind of place given to a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ConnectionPlace {
     /// One of `maxclients`.
     Ordinary,
-    /// One in the reserve for this machine.
+    /// One in the reserve for local connections.
     Reserve,
 }
 
 /// All workers.
 pub(crate) struct Crew {
     seats: Box<[Seat]>,
-    /// Connections accepted and not gone.
+    /// Connections accepted and not closed.
     admitted: AtomicUsize,
     stopping: AtomicBool,
     began: Instant,
@@ -125,10 +126,10 @@ pub(crate) struct Workers {
 }
 
 impl Workers {
-    /// Starts `count` workers, all of which accept. What they map for scripts they map at once if `maps_first`.
+    /// Starts `count` workers, all of which accept. Maps the memory for scripts at once if `maps_first`.
     ///
     /// # Errors
-    /// The system gives no thread or no event loop.
+    /// Fails if the system has no thread or event loop to give.
     pub(crate) fn start(
         engine: &Arc<Engine>,
         count: usize,
@@ -154,11 +155,11 @@ impl Workers {
         Ok(Self { crew, threads })
     }
 
-    /// Stops accepting, lets each connection finish its turn and take what is due to it, and ends the threads.
+    /// Stops accepting, lets each connection finish its turn and receive its pending output, and ends the threads.
     pub(crate) fn stop(self) {
         self.crew.stopping.store(true, Relaxed);
         for seat in &self.crew.seats {
-            // A worker that is gone has stopped.
+            // A worker whose queue is closed has stopped.
             let _ = seat.worker_queue.send(Message::Stop);
         }
         for thread in self.threads {
@@ -167,7 +168,7 @@ impl Workers {
     }
 }
 
-/// What scripts say, and what is to be said of them, by its level.
+/// Logs texts from and about scripts, by level.
 fn log_of_script(level: u8, text: &str) {
     match level {
         3 => warn!("{text}"),
@@ -188,7 +189,7 @@ impl Crew {
         }
     }
 
-    /// An event loop for the worker of this number, which tells when it waits for events.
+    /// Creates the event loop for the worker with this number; it signals when it waits for events.
     fn runtime(self: &Arc<Self>, index: usize) -> io::Result<tokio::runtime::Runtime> {
         let (parking, unparking) = (self.clone(), self.clone());
         tokio::runtime::Builder::new_current_thread()
@@ -199,7 +200,8 @@ impl Crew {
             .build()
     }
 
-    /// Takes a place for a connection, if there is one: among `maxclients`, or in the reserve for this machine if it may.
+    /// Takes a place for a connection, if there is one: among `maxclients`, or in the reserve for local ones if
+    /// allowed.
     pub(crate) fn take_place(&self, maxclients: usize, may_use_reserve: bool) -> Option<ConnectionPlace> {
         let bound = maxclients + if may_use_reserve { LOCAL_RESERVE } else { 0 };
         let more = |count: usize| (count < bound).then_some(count + 1);
@@ -207,7 +209,7 @@ impl Crew {
         Some(if before < maxclients { ConnectionPlace::Ordinary } else { ConnectionPlace::Reserve })
     }
 
-    /// The worker with the fewest connections of those that do not hang, `own` if no other has fewer.
+    /// Returns the worker with the fewest connections among those that do not hang; `own` if no other has fewer.
     fn choose(&self, own: usize) -> usize {
         let now_ms = self.began.elapsed().as_millis() as u64;
         let load = |index: &usize| {
@@ -218,23 +220,23 @@ impl Crew {
         (0..self.seats.len()).min_by_key(load).expect("there is a worker")
     }
 
-    /// Notes that a connection of the worker of this number is gone.
+    /// Counts a closed connection of this worker.
     fn leave(&self, index: usize) {
         self.seats[index].connections.fetch_sub(1, Relaxed);
         self.admitted.fetch_sub(1, Relaxed);
     }
 }
 
-/// Where a worker accepts. The file goes when the worker that keeps it ends.
+/// The listeners of a worker. The files go when the worker that keeps them ends.
 struct Accepting {
     listeners: Vec<Listener>,
     _socket_files: Vec<SocketFile>,
 }
 
-/// What the connections of one worker share.
+/// The context shared by the connections of one worker.
 pub(crate) struct WorkerContext {
     pub(crate) worker: Rc<Worker>,
-    /// Read into, by one connection at a time, and never across an await.
+    /// The read buffer, used by one connection at a time, and never across an await.
     pub(crate) scratch: RefCell<Vec<u8>>,
     pub(crate) ranges: RefCell<Ranges>,
     /// An empty buffer for replies.
@@ -265,7 +267,7 @@ impl WorkerContext {
         self.crew.seats[self.worker.index].pulse.beat();
     }
 
-    /// Whether the server stops: what is due is written, nothing is begun.
+    /// Returns true if the server is stopping: pending output is written, nothing new is begun.
     pub(crate) fn is_stopping(&self) -> bool {
         self.crew.stopping.load(Relaxed)
     }
@@ -274,7 +276,8 @@ impl WorkerContext {
         self.buffer.take()
     }
 
-    /// Takes back what [`WorkerContext::lend_buffer`] gave, if the output has left. The largest is kept: its pages are there.
+    /// Takes back a buffer lent by [`WorkerContext::lend_buffer`], if the output has been sent. Keeps the largest: its
+    /// pages are mapped.
     pub(crate) fn keep_buffer(&self, output: &mut Output) {
         if let Some(buffer) = output.take_buffer() {
             let kept = self.buffer.take();
@@ -282,7 +285,7 @@ impl WorkerContext {
         }
     }
 
-    /// Gives an accepted socket to the worker that has the fewest connections.
+    /// Passes an accepted socket to the worker with the fewest connections.
     pub(crate) fn place(self: &Rc<Self>, arrival: Arrival) {
         let index = self.crew.choose(self.worker.index);
         let seat = &self.crew.seats[index];
@@ -294,7 +297,7 @@ impl WorkerContext {
         }
     }
 
-    /// Begins to serve a socket, which has been counted.
+    /// Begins to serve a socket, which is already counted.
     fn adopt(self: &Rc<Self>, arrival: Arrival) {
         let engine = &self.worker.engine;
         self.worker.counters().connections.add(1);
@@ -325,7 +328,7 @@ impl WorkerContext {
         }
     }
 
-    /// A connection of this worker is gone.
+    /// Notes that a connection of this worker is closed.
     pub(crate) fn leave(&self) {
         self.crew.leave(self.worker.index);
         if self.is_stopping() {
@@ -346,7 +349,7 @@ async fn work(
     (accepting, maps_first): (Accepting, bool),
 ) {
     let timer: SleepFn = Box::new(|ms| match ms {
-        // Behind all that is ready, once the sockets have been looked at.
+        // After everything that is ready, once the sockets have been polled.
         0 => Box::pin(tokio::task::yield_now()),
         _ => Box::pin(tokio::time::sleep(Duration::from_millis(ms))),
     });
@@ -368,10 +371,10 @@ async fn work(
     }
     let Accepting { listeners, _socket_files } = accepting;
     if index == 0 {
-        // Behind what was spawned above.
+        // After the tasks spawned above.
         tokio::task::yield_now().await;
         for seat in &context.crew().seats {
-            // A worker that is gone has stopped.
+            // A worker whose queue is closed has stopped.
             let _ = seat.worker_queue.send(Message::Accept);
         }
     }
@@ -390,7 +393,7 @@ async fn work(
     }
     drop(listeners);
     accepting.iter().for_each(tokio::task::JoinHandle::abort);
-    // What arrived behind the stop is closed unserved; nothing arrives in this worker queue any more once all have stopped.
+    // Sockets that arrive after the stop are closed unserved; none arrive here once all workers have stopped.
     worker_queue.close();
     while let Some(message) = worker_queue.recv().await {
         if let Message::Arrival(_) = message {
@@ -401,7 +404,7 @@ async fn work(
 }
 
 impl WorkerContext {
-    /// Asks every client to go and waits until those of this worker have, for a while.
+    /// Asks every client to close and waits, for a while, until those of this worker have.
     async fn finish(&self) {
         let engine = &self.worker.engine;
         engine.scripts.stop();

@@ -8,7 +8,7 @@ use std::sync::mpsc;
 
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A connection that has asked for something, and whether that was answered soon.
+/// Sends a request on a new connection; returns it, and whether the answer came soon.
 fn ask(address: SocketAddr) -> (TcpStream, bool) {
     let mut stream = TcpStream::connect(address).unwrap();
     stream.write_all(b"PING\r\n").unwrap();
