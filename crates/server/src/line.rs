@@ -1,4 +1,4 @@
-//! Connections to other servers, on a worker's own event loop.
+//! Connections to other servers, in a worker's own event loop.
 
 use engine::worker::{Dialer, OutboundConnection};
 use std::io;
@@ -7,10 +7,10 @@ use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
-/// A line of TCP.
+/// A TCP connection.
 struct Tcp(TcpStream);
 
-/// What dials from a worker.
+/// Returns the dialer of a worker.
 pub(crate) fn dialer() -> Dialer {
     Box::new(|host, port| {
         Box::pin(async move {

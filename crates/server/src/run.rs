@@ -5,10 +5,10 @@
 //!                                            a second signal: exit at once
 //! ```
 //!
-//! Nothing changes a key once workers and background have ended, so the journal's last mark covers all.
+//! Nothing changes a key once workers and background threads have ended, so the journal's last mark covers everything.
 //!
-//! Shards are loaded while it serves. One that cannot be loaded ends the server, in order and with the exit code of a start
-//! that is refused: no key of that shard was told to anybody, and what others were told is in the journal.
+//! Shards are loaded while it serves. One that cannot be loaded ends the server, in order and with the exit code of a
+//! refused start: no key of that shard was returned to anybody, and all other replies are covered by the journal.
 
 use crate::background::Background;
 use crate::memory::{self, Limits};
@@ -28,10 +28,10 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::oneshot;
 use tracing::{error, info, warn};
 
-/// Serves until it is told to stop. `began` is when the process did.
+/// Serves until it is asked to stop. `began` is when the process started.
 ///
 /// # Errors
-/// The data folder cannot be opened, or the system lacks threads.
+/// Fails if the data folder cannot be opened, or the system lacks threads.
 pub fn run(prepared: Prepared, began: Instant) -> Result<ExitCode, Refused> {
     abort_on_panic();
     let Prepared { settings, listeners, folder, threads } = prepared;
@@ -53,7 +53,7 @@ pub fn run(prepared: Prepared, began: Instant) -> Result<ExitCode, Refused> {
     let server = Server { workers, background, journal };
     Ok(runtime.block_on(async {
         let reason = asked_to_stop(&engine, &mut signals).await;
-        // One look: what is said of it and the exit code are of one mind.
+        // Read once, so that the log and the exit code agree.
         let code = match engine.loading.fault() {
             None => {
                 info!("stopping: {reason}");
@@ -64,17 +64,17 @@ pub fn run(prepared: Prepared, began: Instant) -> Result<ExitCode, Refused> {
                 ExitCode::from(REFUSED)
             }
         };
-        // Whoever reads a shard need not come to its end.
+        // A loader in the middle of a shard need not finish it.
         engine.loading.stop();
         server.stop(&mut signals, code).await
     }))
 }
 
-/// Beside the remedy of a start that is refused, which knows of no writes after it.
+/// Added to the remedy of a refused start, which assumes no writes since.
 const WRITTEN_SINCE: &str = "What was written since the start is in the journal and in no backup: `bobbin check --repair` \
     keeps it, and what is left of the damaged shard.";
 
-/// All that runs.
+/// All running parts of the server.
 struct Server {
     workers: Workers,
     background: Background,
@@ -82,13 +82,14 @@ struct Server {
 }
 
 impl Server {
-    /// Ends everything in order, in a thread of its own so that a second signal is still heard; gives `code` if it does.
+    /// Stops everything in order, on a separate thread so that a second signal is still noticed; returns `code` if it
+    /// succeeds.
     async fn stop(self, signals: &mut Signals, code: ExitCode) -> ExitCode {
         let (sender, stopped) = oneshot::channel();
         let body = move || {
             self.workers.stop();
             self.background.stop();
-            // Nobody is there to hear it only if the process ends anyway.
+            // The receiver is only gone if the process ends anyway.
             let _ = sender.send(self.journal.map_or(Ok(()), Running::stop));
         };
         if let Err(error) = thread::Builder::new().name("stop".to_owned()).spawn(body) {
@@ -114,7 +115,7 @@ impl Server {
     }
 }
 
-/// Waits for a signal or SHUTDOWN, and says which.
+/// Waits for a signal or SHUTDOWN, and returns which.
 async fn asked_to_stop(engine: &Engine, signals: &mut Signals) -> &'static str {
     let mut is_asked = poll_fn(|context| match engine.is_shutting_down(Some(context.waker())) {
         true => Poll::Ready("SHUTDOWN"),
@@ -145,7 +146,7 @@ impl Signals {
     }
 }
 
-/// A panic in any thread is our own bug: the process ends, and recovery is the way back.
+/// Aborts on a panic in any thread: it is our own bug, and recovery is the way back.
 fn abort_on_panic() {
     let report = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {

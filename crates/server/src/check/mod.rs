@@ -1,4 +1,4 @@
-//! Checking a data folder, and mending it: `bobbin check DIR [--repair]`.
+//! Checking and repairing a data folder: `bobbin check DIR [--repair]`.
 //!
 //! ```text
 //! look    the store's own check, then a start, on a disk whose changes stay in memory      --> sound
@@ -7,10 +7,10 @@
 //!                                    the journal ends where its records are damaged; what follows is kept aside
 //! ```
 //!
-//! If the store knows more of the journal than is left of it, shards are of different positions and nothing brings them
-//! together again. Then all shards are stored whole, as of a position beyond all that is known, and the journal begins there.
+//! If the store covers more of the journal than is left, shards are at different positions and cannot be reconciled.
+//! Then all shards are stored whole, as of a position beyond all known ones, and the journal begins there.
 //!
-//! So a folder is sound if and only if a start accepts it, and what a repair is said to lose is what it has lost.
+//! So a folder is sound if and only if a start accepts it, and the predicted loss of a repair is its actual loss.
 
 mod progress;
 mod tell;
@@ -30,48 +30,48 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-/// Exit code for a folder that is damaged.
+/// Exit code for a damaged folder.
 pub const DAMAGED: u8 = 1;
-/// Databases whose keys are counted as such; those of further ones count too.
+/// Databases whose keys are counted separately; keys of further ones count too.
 const DATABASES: u32 = 16;
 
-/// Learns how far it is: what is done, how much of it, of how much.
+/// Receives the progress: the current step, the amount done, and the total.
 pub type CheckProgress<'a> = &'a mut dyn FnMut(&'static str, u64, u64);
 
-/// What a folder holds.
+/// The contents of a folder.
 #[derive(Clone, Debug)]
 pub struct Facts {
     /// Keys in all databases.
     pub keys: u64,
-    /// What the journal has.
+    /// The state of the journal.
     pub journal: Recovery,
-    /// Where reading it begins.
+    /// The position where reading the journal begins.
     pub journal_from: u64,
-    /// What the store has.
+    /// The state of the store.
     pub store: store::Report,
 }
 
-/// What a repair loses, or has lost.
+/// The predicted or actual loss of a repair.
 #[derive(Clone, Debug)]
 pub struct Repair {
-    /// What there is afterwards.
+    /// The contents afterwards.
     pub facts: Facts,
-    /// Shards that have lost something, or may have.
+    /// Shards with actual or possible loss.
     pub mended: Vec<Mended>,
-    /// Files that keep what was damaged.
+    /// Files that keep the damaged data.
     pub kept_as: Vec<PathBuf>,
 }
 
-/// What was found.
+/// The result of a check.
 #[derive(Clone, Debug)]
 pub struct Findings {
-    /// What is wrong, with file and offset. Empty: a start accepts the folder.
+    /// Damage, with file and offset. Empty: a start accepts the folder.
     pub damages: Vec<String>,
-    /// What is odd and costs nothing.
+    /// Harmless oddities.
     pub notes: Vec<String>,
-    /// What is there; with damage, what is known of it is in `repair`.
+    /// The contents; with damage, the known contents are in `repair`.
     pub facts: Option<Facts>,
-    /// With damage: what a repair loses, or why there is none.
+    /// With damage: the loss by a repair, or why there is none.
     pub repair: Option<Result<Repair, String>>,
 }
 
@@ -90,7 +90,7 @@ pub fn run(folder: &Path, repair: bool) -> ExitCode {
     }
 }
 
-/// Whether the folder is sound in the end.
+/// Checks or repairs. Returns true if the folder is sound in the end.
 fn check(folder: &Path, repair: bool, progress: CheckProgress<'_>) -> Result<bool, Refused> {
     if !repair {
         let _held = DataFolder::look_at(folder)?;
@@ -116,16 +116,16 @@ fn say(folder: &Path, found: &Findings) -> bool {
 }
 
 impl Findings {
-    /// Whether something breaks off as after a crash.
+    /// Returns true if some file ends torn, as after a crash.
     fn has_torn(&self) -> bool {
         self.facts.as_ref().is_some_and(|facts| facts.journal.torn.is_some() || facts.store.torn.is_some())
     }
 }
 
-/// Looks at a folder that nobody uses, and changes nothing.
+/// Checks an unused folder, changing nothing.
 ///
 /// # Errors
-/// It could not be read, or is no data folder.
+/// Fails if it could not be read, or is no data folder.
 pub fn look(folder: &Path, progress: CheckProgress<'_>) -> Result<Findings, Refused> {
     let is_there = |name: &str| folder.join(name).is_dir();
     if !is_there(JOURNAL_FOLDER) && !is_there(STORE_FOLDER) {
@@ -172,19 +172,19 @@ fn sound(facts: Facts) -> Findings {
     Findings { damages: Vec::new(), notes, facts: Some(facts), repair: None }
 }
 
-/// All keys that a start would have from a folder that nobody uses; nothing is changed.
+/// Returns all keys that a start would load from an unused folder; changes nothing.
 ///
 /// # Errors
-/// A start would be refused.
+/// Fails if a start would be refused.
 pub fn load(folder: &Path) -> Result<Keyspace, Refused> {
     let loaded = source(folder, Arc::new(DryDisk::new())).load(&Loaders::Whole, &mut |_, _, _| {})?;
     Ok(loaded.keyspace)
 }
 
-/// Mends a folder that nobody uses.
+/// Repairs an unused folder.
 ///
 /// # Errors
-/// What a repair cannot pass over. What was damaged is there still, if under another name.
+/// Returns what a repair cannot skip. Damaged data still exists, perhaps under another name.
 pub fn repair(folder: &Path, progress: CheckProgress<'_>) -> Result<Repair, Refused> {
     mend(folder, Arc::new(RealDisk), progress)
 }

@@ -1,16 +1,16 @@
-//! How far a check is: a bar on a terminal, else a line now and then.
+//! The progress of a check: a bar on a terminal, otherwise a line now and then.
 
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::{IsTerminal, stderr};
 use std::time::{Duration, Instant};
 
-/// Time between two lines.
+/// Time between two progress lines.
 const LINE: Duration = Duration::from_secs(1);
 const BAR: &str = "{msg} {wide_bar} {bytes} of {total_bytes}, {eta} left";
 
-/// Tells people.
+/// Reports progress to people.
 pub(super) struct Bar {
-    /// On a terminal.
+    /// `Some` on a terminal.
     bar: Option<ProgressBar>,
     what: &'static str,
     said: Instant,
@@ -25,7 +25,7 @@ impl Bar {
         Self { bar, what: "", said: Instant::now() }
     }
 
-    /// So many bytes of so many are done.
+    /// Reports `done` of `total` bytes.
     pub(super) fn tell(&mut self, what: &'static str, done: u64, total: u64) {
         let is_other = std::mem::replace(&mut self.what, what) != what;
         match &self.bar {

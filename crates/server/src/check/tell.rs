@@ -1,4 +1,4 @@
-//! What a check has found, in words.
+//! The result of a check, in words.
 
 use super::{Facts, Findings, Repair};
 use engine::Mended;
@@ -7,9 +7,9 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::Path;
 
-/// Writes to the standard output.
+/// Writes to standard output.
 pub(super) fn print(text: &str) {
-    // A reader that went away has read what it wanted.
+    // A reader that closed the pipe has read what it wanted.
     let _ = std::io::stdout().write_all(text.as_bytes());
 }
 
@@ -97,7 +97,7 @@ fn loss(repair: &Repair, left: &str) -> String {
     text
 }
 
-/// What a repair loses where the journal is damaged.
+/// Describes the loss by a repair of a damaged journal.
 fn of_journal(lost: &Loss, repair: &Repair, left: &str) -> String {
     let Loss { why, whole_until, has_gap } = lost;
     let journal = &repair.facts.journal;

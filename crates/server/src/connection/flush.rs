@@ -1,7 +1,7 @@
-//! From the output to the socket: at once as a rule, and patiently when the other side reads slowly.
+//! Writing the output to the socket: at once as a rule, and patiently when the peer reads slowly.
 //!
-//! A client that sends a long pipeline before it reads a reply would wait for us as we wait for it. So when a reader
-//! has taken nothing for [`STALL_MS`], its further requests are received, and not run, until it reads.
+//! A client that sends a long pipeline before it reads a reply would deadlock with us. So when a reader has taken
+//! nothing for [`STALL_MS`], its further requests are received, but not run, until it reads.
 
 use super::{Connection, End};
 use crate::worker::WorkerContext;
@@ -14,32 +14,32 @@ use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 use tokio::time::{Sleep, sleep};
 
-/// Pieces of output that one write carries, at most.
+/// Maximum number of output slices per write.
 const SLICES_MAX: usize = 16;
-/// Once so many bytes are written other connections have their turn: some 30 µs, and 300 where the system has to find the
-/// memory for them.
+/// Bytes written before other connections have their turn: some 30 µs, and 300 if the system must find the memory for
+/// them.
 const WRITE_BYTES_MAX: usize = 64 << 10;
-/// After so long without taking anything a reader is taken to be busy sending.
+/// Milliseconds without taking anything after which a reader is taken to be busy sending.
 const STALL_MS: u64 = 100;
-/// How often a reader's bounds are looked at while it takes nothing.
+/// How often a reader's limits are checked while it takes nothing.
 const LOOK_MS: u64 = 500;
 
-/// So much may wait for a reader when memory is nearly out, in bytes.
+/// Maximum bytes pending for a reader when memory is nearly out.
 const SHORT_BYTES_MAX: u64 = 1 << 20;
 
-/// How much of the output was written.
+/// The result of a write.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Sent {
-    /// All there is.
+    /// Everything was written.
     All,
     /// The socket takes no more now.
     Blocked,
-    /// Others shall have their turn.
+    /// Others have their turn first.
     Enough,
 }
 
 impl Connection {
-    /// Writes the output once it may leave.
+    /// Writes the output once it may be sent.
     pub(super) async fn flush(&mut self) -> Result<(), End> {
         if !self.session.may_write() && !poll_fn(|context| self.poll_may_write(context)).await? {
             self.session.fail_held(&mut self.output);
@@ -83,7 +83,7 @@ impl Connection {
         Ok(if self.output.is_empty() { Sent::All } else { Sent::Enough })
     }
 
-    /// Writes what the socket did not take at once.
+    /// Writes the output that the socket did not take at once.
     async fn drain(&mut self, mut sent: Sent) -> Result<(), End> {
         let owner = self.context.clone();
         let client = self.session.client().clone();
@@ -104,7 +104,7 @@ impl Connection {
             } else {
                 let mut rest = pin!(sleep(Duration::from_millis(if takes_in { LOOK_MS } else { STALL_MS })));
                 let is_stalled = !poll_fn(|context| self.poll_taken(&owner, rest.as_mut(), takes_in, context)).await?;
-                // For one who owes a password no memory is spent on more requests.
+                // No memory is spent on more requests of an unauthenticated client.
                 takes_in |= is_stalled && !self.session.is_locked();
             }
             if client.is_closing(None) && !owner.is_stopping() {
@@ -119,7 +119,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Ready with `true` when the socket takes more, with `false` when `rest` is over.
+    /// Ready with `true` when the socket takes more, with `false` when `rest` has elapsed.
     fn poll_taken(
         &mut self,
         owner: &WorkerContext,
@@ -139,10 +139,10 @@ impl Connection {
         rest.poll(context).map(|()| Ok(false))
     }
 
-    /// Receives what comes, up to the limit, without running it.
+    /// Receives input, up to the limit, without running it.
     fn poll_take_in(&mut self, owner: &WorkerContext, context: &mut Context<'_>) -> Result<(), End> {
         let limit_bytes = owner.worker.settings().query_buffer_bytes_max;
-        // A client that has closed its side, and still reads, has sent all it will.
+        // A client that has shut down its side, and still reads, will send no more.
         while let Poll::Ready(Ok(())) = self.socket.poll_read(context) {
             let mut scratch = owner.scratch.borrow_mut();
             scratch.clear();
@@ -169,7 +169,7 @@ struct Patience {
 }
 
 impl Patience {
-    /// Whether a client for which `waiting_bytes` are held is to be cut off.
+    /// Returns true if a client with `waiting_bytes` pending must be cut off.
     fn ends(&mut self, limit: OutputLimit, waiting_bytes: u64, now: Instant) -> bool {
         let is_above = |bound_bytes: u64| bound_bytes > 0 && waiting_bytes > bound_bytes;
         if is_above(limit.hard_bytes) {

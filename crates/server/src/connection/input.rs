@@ -1,51 +1,51 @@
-//! What a connection has received and not run yet.
+//! The input of a connection that was received but not run yet.
 //!
 //! ```text
 //! little is missing   | rest | read here .......... |      the worker's scratch, lent for one turn
 //! much is missing     | rest | read here, as much as the request still lacks |      the connection's own
 //! ```
 //!
-//! So an idle connection holds no memory, a pipeline is read in large pieces wherever it is cut, and a value of
-//! 512 MiB is received in one buffer of its size.
+//! So an idle connection holds no memory, a pipeline is read in large pieces wherever it is cut, and a value of 512 MiB
+//! is received in one buffer of its size.
 //!
-//! A buffer that has become too small is left for a larger one in steps, between which others have their turn:
+//! A buffer that is too small is moved to a larger one in steps, between which others have their turn:
 //!
 //! ```text
 //! bytes    | done with | moved | to be moved |
 //! larger               | moved | free ................ |
 //! ```
 
-/// A request that lacks so much is received in a buffer of its own, in bytes.
+/// Missing bytes from which a request is received in a buffer of its own.
 const OWN_BYTES_MIN: usize = 4 << 10;
-/// Least room for one read into such a buffer, in bytes.
+/// Minimum room for one read into such a buffer, in bytes.
 const OWN_READ_BYTES_MIN: usize = 64 << 10;
-/// How much is moved in one step, in bytes: some 3 µs, and 8 pages that may be fresh.
+/// Bytes moved per step: some 3 µs, and 8 pages that may be fresh.
 const MOVE_BYTES_MAX: usize = 32 << 10;
 
-/// Bytes received and not run.
+/// Bytes received and not yet run.
 #[derive(Default)]
 pub(super) struct Input {
     bytes: Vec<u8>,
-    /// Bytes of `bytes` that are done with.
+    /// Consumed bytes of `bytes`.
     used: usize,
-    /// Where the rest of `bytes` is being moved; without memory otherwise.
+    /// The buffer to which the rest of `bytes` is being moved; otherwise without memory.
     larger: Vec<u8>,
-    /// With so many bytes in all another turn can get further.
+    /// Total bytes at which another turn can make progress.
     at_least: usize,
 }
 
 impl Input {
-    /// What has not been run.
+    /// Returns the bytes not yet run.
     pub(super) fn rest(&self) -> &[u8] {
         &self.bytes[self.used..]
     }
 
-    /// Whether there is something to run.
+    /// Returns true if there is something to run.
     pub(super) fn is_due(&self) -> bool {
         self.rest().len() >= self.at_least.max(1)
     }
 
-    /// Whether what comes next is to be read by [`Input::room`].
+    /// Returns true if the next bytes are to be read by [`Input::room`].
     pub(super) fn is_own(&self) -> bool {
         self.at_least >= OWN_BYTES_MIN
     }
@@ -58,7 +58,7 @@ impl Input {
         self.bytes.capacity() - self.bytes.len() >= self.missing_bytes()
     }
 
-    /// How large a buffer [`Input::room`] would allocate, in bytes.
+    /// Returns the size of the buffer that [`Input::room`] would allocate, in bytes.
     pub(super) fn lacking_bytes(&self) -> usize {
         if self.has_room() || self.larger.capacity() > 0 {
             return 0;
@@ -67,8 +67,8 @@ impl Input {
         rest_bytes + if missing > OWN_READ_BYTES_MIN { missing } else { rest_bytes.max(OWN_READ_BYTES_MIN) }
     }
 
-    /// A buffer with room for what is missing, the bytes received before what is free. `None`: it is not ready yet;
-    /// this is to be called again once others have had their turn.
+    /// Returns a buffer with room for the missing bytes, after those already received. `None`: it is not ready yet;
+    /// call this again once others have had their turn.
     ///
     /// # Errors
     /// There is no memory for it.
@@ -87,7 +87,7 @@ impl Input {
         Ok(Some(&mut self.bytes))
     }
 
-    /// Notes a turn over these bytes, after which `at_least` are wanted.
+    /// Records a turn over these bytes, after which `at_least` are needed.
     pub(super) fn advance(&mut self, used: usize, at_least: usize) {
         self.larger = Vec::new();
         self.used += used;
@@ -100,7 +100,7 @@ impl Input {
         }
     }
 
-    /// Keeps `rest` in the place of all before, after a turn over bytes that are not its own.
+    /// Replaces everything by `rest`, after a turn over bytes that are not its own.
     pub(super) fn replace(&mut self, rest: &[u8], at_least: usize) {
         self.larger = Vec::new();
         self.bytes.clear();
@@ -112,12 +112,12 @@ impl Input {
         }
     }
 
-    /// Adds bytes that are not to be run yet.
+    /// Adds bytes that must not be run yet.
     pub(super) fn append(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// How many bytes wait, or must be held before the next turn, whichever is more.
+    /// Returns how many bytes wait, or must be held before the next turn, whichever is more.
     pub(super) fn bytes_wanted(&self) -> usize {
         self.rest().len().max(self.at_least)
     }
@@ -175,7 +175,7 @@ mod tests {
         input.advance(10, received.len() - 9);
         assert!(input.room().unwrap().is_none() && input.room().unwrap().is_none());
         assert_eq!(input.rest(), &received[10..], "it stays whole meanwhile");
-        // More comes while the reader of replies stalls.
+        // More arrives while the reader of replies stalls.
         input.append(b"more");
         assert!(input.is_due());
         let whole = [&received[10..], b"more"].concat();

@@ -1,4 +1,4 @@
-//! One connection: bytes in, turns of its session, bytes out, in that order and one after another.
+//! One connection: input, turns of its session, output, in that order, one after another.
 //!
 //! ```text
 //! wait for bytes --> one read --> turn --> wait until durable --> one write --> wait for bytes
@@ -8,8 +8,8 @@
 //!                                   v                              v
 //! ```
 //!
-//! While output waits for the socket no request is run, so a reader that is slow slows itself. Whatever is rare lives
-//! in a box, and buffers are lent by the worker, so that an idle connection is small.
+//! While output waits for the socket no request is run, so a slow reader slows itself. Rarely used state is boxed, and
+//! buffers are lent by the worker, so an idle connection is small.
 
 mod flush;
 mod input;
@@ -41,22 +41,22 @@ pub(crate) struct Connection {
     output: Output,
 }
 
-/// Why a connection is over. What was due has been written, or can no longer be.
+/// Why a connection ends. Pending output has been written, or can no longer be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum End {
-    /// The other side closed, or the line broke.
+    /// The peer closed, or the connection broke.
     Gone,
-    /// The session is done, after QUIT or a broken protocol.
+    /// The session is done, after QUIT or a protocol error.
     Done,
-    /// A browser speaks HTTP.
+    /// A browser is speaking HTTP.
     Http,
-    /// CLIENT KILL, the setting `timeout`, or the server stops.
+    /// CLIENT KILL, the setting `timeout`, or a server stop.
     Asked,
-    /// More output waits for it than it may leave waiting.
+    /// Its pending output exceeds the limit.
     OutputTooLong,
-    /// More input of it waits than may.
+    /// Its pending input exceeds the limit.
     InputTooLong,
-    /// Memory is short, and much waits for it or of it.
+    /// Memory is short, and much of it is pending input or output of this connection.
     OutOfMemory,
 }
 
@@ -67,16 +67,16 @@ impl From<Gone> for End {
 }
 
 impl Connection {
-    /// A connection over `socket`, which does not block.
+    /// Creates a connection over a non-blocking `socket`.
     ///
     /// # Errors
-    /// The event loop takes no more.
+    /// Fails if the event loop cannot take any more.
     pub(crate) fn new(context: Rc<WorkerContext>, socket: OwnedFd, session: Session) -> io::Result<Self> {
         let socket = Socket::new(socket)?;
         Ok(Self { context, socket, session, input: Input::default(), output: Output::new() })
     }
 
-    /// Serves it to its end.
+    /// Serves the connection until it ends.
     pub(crate) async fn serve(&mut self) {
         let end = loop {
             let next = match self.turn() {
@@ -101,7 +101,7 @@ impl Connection {
                 Next::Http => Err(End::Http),
                 _ if self.session.is_closing() => Err(End::Done),
                 Next::Close => Err(End::Done),
-                // Input may have come while output was written.
+                // Input may have arrived while output was written.
                 Next::Input(_) if !self.socket.may_read() && !self.input.is_due() => {
                     poll_fn(|context| self.poll_input(context)).await
                 }
@@ -123,8 +123,8 @@ impl Connection {
         self.session.give_back().await;
     }
 
-    /// Reads once if that is needed and may help, and runs what there is. Nothing is kept of what the worker lends but
-    /// the buffer of the output.
+    /// Reads once if that is needed and may help, and runs the available input. Keeps nothing lent by the worker but
+    /// the output buffer.
     fn turn(&mut self) -> Result<Next, End> {
         self.context.beat();
         if self.input.is_due() {
@@ -136,7 +136,7 @@ impl Connection {
                 return Ok(Next::Again);
             }
         }
-        // Replies leave before the line may turn out to be closed.
+        // Replies are sent before the connection may turn out to be closed.
         if !self.socket.may_read() || !self.output.is_empty() {
             return Ok(Next::Input(1));
         }
@@ -160,7 +160,7 @@ impl Connection {
         Ok(turn.next)
     }
 
-    /// Reads into the connection's own buffer, and runs from there once all that is missing has come.
+    /// Reads into the connection's own buffer, and runs from there once all missing bytes have arrived.
     fn read_own(&mut self) -> Result<Next, End> {
         let Self { context, socket, session, input, output } = self;
         if input.bytes_wanted() as u64 > context.worker.settings().query_buffer_bytes_max {
@@ -184,7 +184,7 @@ impl Connection {
         turn.next
     }
 
-    /// Ready when there is something to read or to tell, or reason to end.
+    /// Ready when there is input, a message to send, or a reason to end.
     fn poll_input(&mut self, context: &mut Context<'_>) -> Poll<Result<(), End>> {
         if self.session.client().is_closing(Some(context)) {
             return Poll::Ready(Err(End::Asked));
@@ -210,7 +210,7 @@ impl Connection {
         );
     }
 
-    /// Counts a browser, and warns of it.
+    /// Counts a browser, and logs a warning.
     fn note_http(&self) {
         let (client, crew) = (self.session.client(), self.context.crew());
         self.context.worker.counters().http.add(1);

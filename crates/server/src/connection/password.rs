@@ -1,4 +1,4 @@
-//! The wait before the answer to a password: who guesses does not guess quickly, and no other connection waits.
+//! The delay before the answer to a password: guessing is slow, and no other connection waits.
 
 use super::{Connection, End};
 use engine::AuthDelay;
@@ -10,7 +10,7 @@ use tokio::time::sleep;
 use tracing::warn;
 
 impl Connection {
-    /// Logs a wrong password, and waits until the answer may be written. Ends early if there is nobody to answer.
+    /// Logs a wrong password, and waits until the answer may be written. Ends early if the client has gone.
     pub(super) async fn delay_answer(&mut self, delay: AuthDelay) -> Result<(), End> {
         let client = self.session.client().clone();
         if delay.is_denied

@@ -1,7 +1,7 @@
-//! A request that must wait, watched meanwhile: a killed client waits no longer, nor does one whose other side has closed
-//! while it is blocked or what it asks for is still to be loaded.
+//! A request that must wait, watched meanwhile: the wait ends if the client is killed, or if the peer closes while it
+//! is blocked or its data is still to be loaded.
 //!
-//! Any other request goes on to its end: a client may close its side after sending, and still mean what it sent.
+//! Any other request completes: a client may close its side after sending, and still mean what it sent.
 
 use super::{Connection, End};
 use engine::Slow;
@@ -9,11 +9,11 @@ use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::task::Poll;
 
-/// To end a request of so many bytes and to let go of it is a turn, and to begin to tell its reply another.
+/// Bytes from which completing and freeing a request is one turn, and beginning its reply another.
 const LONG_BYTES_MIN: usize = 64 << 10;
 
 impl Connection {
-    /// Runs a request to its end, or until there is nobody to run it for.
+    /// Runs a request to completion, or until its client has gone.
     pub(super) async fn run_slowly(&mut self, slow: Box<Slow>) -> Result<(), End> {
         let Self { session, input, output, socket, .. } = self;
         let client = session.client().clone();

@@ -1,6 +1,6 @@
-//! A stream socket, TCP or unix, as the event loop sees it: reads and writes that never wait.
+//! A non-blocking stream socket, TCP or unix, in the event loop.
 //!
-//! Events tell edges, so what is known of a socket is kept: it is readable until a read did not fill its buffer.
+//! Events are edge-triggered, so readiness is remembered: a socket is readable until a read did not fill its buffer.
 
 use crate::event;
 use rustix::buffer::spare_capacity;
@@ -11,35 +11,36 @@ use std::task::{Context, Poll};
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
-/// Most of one read, in bytes: some 5 µs, and 8 pages that may be fresh.
+/// Maximum bytes of one read: some 5 µs, and 8 pages that may be fresh.
 pub(crate) const READ_BYTES_MAX: usize = 32 << 10;
 
-/// The other side is gone, or the line broken.
+/// The peer has closed, or the connection broke.
 #[derive(Debug)]
 pub(super) struct Gone;
 
 /// A connected socket.
 pub(super) struct Socket {
     descriptor: AsyncFd<OwnedFd>,
-    /// It may hold bytes that no event will tell of.
+    /// It may hold bytes that no event will report.
     unread: bool,
 }
 
 impl Socket {
-    /// Takes a socket that does not block into this thread's event loop.
+    /// Registers a non-blocking socket with this thread's event loop.
     ///
     /// # Errors
-    /// The system watches no more.
+    /// Fails if the system cannot watch any more.
     pub(super) fn new(descriptor: OwnedFd) -> io::Result<Self> {
         Ok(Self { descriptor: event::watch(descriptor, Interest::READABLE | Interest::WRITABLE)?, unread: false })
     }
 
-    /// Whether a read may find something.
+    /// Returns true if a read may find something.
     pub(super) fn may_read(&self) -> bool {
         self.unread
     }
 
-    /// Reads behind what `buffer` holds, up to its capacity or [`READ_BYTES_MAX`]. 0 if there is nothing now.
+    /// Reads after the contents of `buffer`, up to its capacity or [`READ_BYTES_MAX`]. Returns 0 if there is nothing
+    /// now.
     pub(super) fn read(&mut self, buffer: &mut Vec<u8>) -> Result<usize, Gone> {
         debug_assert!(buffer.capacity() > buffer.len());
         loop {
@@ -61,14 +62,14 @@ impl Socket {
         }
     }
 
-    /// One read: how many bytes it asked for, and how many it got.
+    /// Reads once. Returns how many bytes it asked for, and how many it got.
     fn read_some(&self, buffer: &mut Vec<u8>) -> Result<(usize, usize), Errno> {
         let (descriptor, held_bytes) = (self.descriptor.get_ref(), buffer.len());
         let free_bytes = buffer.capacity() - held_bytes;
         if free_bytes <= READ_BYTES_MAX {
             return Ok((free_bytes, rustix::io::read(descriptor, spare_capacity(buffer))?));
         }
-        // Only so much is zeroed as is there to be read, and one byte by which the end of it is seen.
+        // Zeroes only as many bytes as are available, plus one to detect the end.
         let there_bytes = rustix::io::ioctl_fionread(descriptor)? as usize;
         let room_bytes = (there_bytes + 1).min(READ_BYTES_MAX);
         buffer.resize(held_bytes + room_bytes, 0);
@@ -77,7 +78,7 @@ impl Socket {
         Ok((room_bytes, read?))
     }
 
-    /// Writes what it takes; `None` if it takes nothing now.
+    /// Writes as much as the socket takes; `None` if it takes nothing now.
     pub(super) fn write(&mut self, slices: &[IoSlice<'_>]) -> Result<Option<usize>, Gone> {
         loop {
             let written = match slices {
@@ -116,7 +117,7 @@ impl Socket {
         self.descriptor.poll_write_ready(context).map(|ready| ready.map(drop).map_err(|_| Gone))
     }
 
-    /// Ready when the other side has closed. Bytes that come before are noted, and left where they are.
+    /// Ready when the peer has closed. Bytes before that are noted, and left in the socket.
     pub(super) fn poll_gone(&mut self, context: &mut Context<'_>) -> Poll<()> {
         loop {
             let Poll::Ready(ready) = self.descriptor.poll_read_ready(context) else { return Poll::Pending };
@@ -129,7 +130,7 @@ impl Socket {
         }
     }
 
-    /// Forgets that it was ready: the next edge says so again.
+    /// Clears the readiness; the next edge sets it again.
     fn forget(&mut self, interest: Interest) {
         if interest.is_readable() {
             self.unread = false;

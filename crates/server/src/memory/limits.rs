@@ -1,4 +1,4 @@
-//! Which limits the system puts on the memory of this process: control groups, rlimits, and the setting.
+//! The system's limits on the memory of this process: control groups, rlimits, and the setting.
 //!
 //! ```text
 //!   /proc/self/cgroup     0::/a/b          memory.max of /a/b, /a and / count, where they are mounted
@@ -10,7 +10,7 @@ use engine::memory::Limit;
 use rustix::process::{Resource, getrlimit};
 use std::path::{Path, PathBuf};
 
-/// A limit so high is none, in bytes: version 1 of control groups knows no other word for it.
+/// A limit this high counts as none, in bytes: version 1 of control groups expresses "unlimited" only so.
 const UNLIMITED_BYTES: u64 = 1 << 60;
 
 /// The memory that counts against a limit.
@@ -18,7 +18,7 @@ const UNLIMITED_BYTES: u64 = 1 << 60;
 pub(super) enum Measure {
     /// Resident memory of the process.
     Resident,
-    /// All that its control group has taken and cannot give back, whose files are in this folder.
+    /// Unreclaimable memory of its control group, whose files are in this folder.
     Group(PathBuf, Version),
     /// Mapped memory, touched or not.
     AddressSpace,
@@ -33,7 +33,7 @@ pub(super) enum Version {
     Two,
 }
 
-/// A limit, and what counts against it.
+/// A limit, and the memory that counts against it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Found {
     pub(super) limit: Limit,
@@ -45,13 +45,13 @@ impl Found {
         Self { limit: Limit { bytes, source: source.into() }, measure }
     }
 
-    /// Whether what is mapped counts, touched or not.
+    /// Returns true if mapped memory counts, touched or not.
     pub(super) fn is_of_address_space(&self) -> bool {
         matches!(self.measure, Measure::AddressSpace | Measure::Data)
     }
 }
 
-/// All limits on this process, that of the setting included unless it is 0.
+/// Returns all limits on this process, including the setting's unless it is 0.
 pub(super) fn find(setting_bytes: u64) -> Vec<Found> {
     let read = |path: &Path| std::fs::read_to_string(path).ok();
     let text = |path: &str| read(Path::new(path)).unwrap_or_default();
@@ -63,7 +63,7 @@ pub(super) fn find(setting_bytes: u64) -> Vec<Found> {
     found
 }
 
-/// The limits on mapped memory.
+/// Returns the limits on mapped memory.
 pub(super) fn of_rlimits() -> Vec<Found> {
     let of =
         |resource, source: &str, measure| getrlimit(resource).current.map(|bytes| Found::new(bytes, source, measure));
@@ -98,7 +98,7 @@ fn of_groups(groups: &str, mounts: &str, read: &dyn Fn(&Path) -> Option<String>)
     found
 }
 
-/// Which group is at the top of a mount, and where that is, if a line of mountinfo is about control groups of memory.
+/// Returns the top group of a mount and its mount point, if a line of mountinfo is about memory control groups.
 fn mounted(line: &str, version: Version) -> Option<(&str, &str)> {
     let (place, kind) = line.split_once(" - ")?;
     let mut kind = kind.split(' ');
@@ -142,7 +142,7 @@ mod tests {
         let files = [("/sys/fs/cgroup/memory/memory.limit_in_bytes", "5000\n")];
         let expected = [(5_000, "/sys/fs/cgroup/memory/memory.limit_in_bytes".to_owned())];
         assert_eq!(limits("4:memory:/docker/abc\n3:cpu:/x\n", ONE, &files), expected);
-        // Its own name for itself says nothing of where it is mounted.
+        // The group's own name does not determine where it is mounted.
         assert_eq!(limits("4:cpu,memory:/elsewhere\n", ONE, &files), expected);
     }
 

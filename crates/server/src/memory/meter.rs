@@ -1,4 +1,4 @@
-//! The memory that the process uses of each limit, from the allocator and from the system.
+//! The process's use of each memory limit, from the allocator and from the system.
 //!
 //! ```text
 //!   mapped by the allocator   | used by values, buffers ... | half-empty pages | free pages | not resident |
@@ -6,21 +6,21 @@
 //!                                       idle_bytes: active - allocated          free_bytes: dirty, muzzy
 //! ```
 //!
-//! Free pages do not count: the allocator gives them back when it is asked. What it keeps mapped beside them does not count
-//! either, since it uses that before it maps more.
+//! Free pages do not count: the allocator returns them when asked. Nor does other memory it keeps mapped, since it uses
+//! that before it maps more.
 
 use super::limits::{Found, Measure, Version};
 use engine::memory::Used;
 use std::path::Path;
 use tikv_jemalloc_ctl::{Access, AsName, epoch, stats};
 
-/// The memory that others in a control group take is looked at once in so many readings.
+/// Readings per look at the memory used by others in a control group.
 const READINGS_PER_LOOK: u32 = 16;
 
-/// Reads what is in use of these limits.
+/// Reads the use of these limits.
 pub(super) struct Meter {
     measures: Vec<Measure>,
-    /// Bytes that others in the group take, for each limit that is one.
+    /// Bytes used by others in the group, for each control-group limit.
     others_bytes: Vec<u64>,
     readings: u32,
     page_bytes: u64,
@@ -35,12 +35,12 @@ struct Allocated {
     retained: u64,
 }
 
-/// Memory of the process as the system tells it, in bytes.
+/// Memory of the process as the system reports it, in bytes.
 #[derive(Clone, Copy, Default)]
 struct Process {
     size: u64,
     resident: u64,
-    /// The part of it that is of files.
+    /// The file-backed part of it.
     shared: u64,
     data: u64,
 }
@@ -54,7 +54,7 @@ impl Meter {
 
     fn allocated(&self) -> Option<Allocated> {
         epoch::advance().ok()?;
-        // The number of an arena that stands for all of them.
+        // The arena number that stands for all of them.
         let pages = |name: &str| -> Option<usize> { format!("stats.arenas.4096.{name}\0").as_str().name().read().ok() };
         let (active, allocated) = (stats::active::read().ok()? as u64, stats::allocated::read().ok()? as u64);
         let free = (pages("pdirty")? + pages("pmuzzy")?) as u64 * self.page_bytes;
@@ -86,7 +86,7 @@ impl engine::memory::Meter for Meter {
         self.readings = self.readings.wrapping_add(1);
         let used = |(measure, others): (&Measure, &u64)| {
             let bytes = match measure {
-                // Buffers that are not touched yet are active.
+                // Untouched buffers also count as active.
                 Measure::Resident => process.resident.saturating_sub(allocated.free).max(allocated.active),
                 Measure::Group(..) => own_bytes.saturating_sub(allocated.free).max(allocated.active) + others,
                 Measure::AddressSpace => process.size.saturating_sub(allocated.free + allocated.retained),
@@ -100,7 +100,7 @@ impl engine::memory::Meter for Meter {
     fn give_back(&mut self) {
         let arenas: u32 = "arenas.narenas\0".name().read().unwrap_or(0);
         for arena in 0..arenas {
-            // An arena that nobody has used yet has no such field. No time to decay: what is free goes at once.
+            // An unused arena has no such field. With no time to decay, free pages are returned at once.
             let name = format!("arena.{arena}.dirty_decay_ms\0");
             let decay_ms: Result<isize, _> = name.as_str().name().update(0isize);
             if let Ok(decay_ms) = decay_ms {
@@ -110,7 +110,7 @@ impl engine::memory::Meter for Meter {
     }
 }
 
-/// Bytes that a control group has taken and cannot give back: all but pages of files and what the kernel reclaims.
+/// Returns the unreclaimable bytes of a control group: all but file pages and what the kernel reclaims.
 fn group_bytes(folder: &Path, version: Version) -> Option<u64> {
     let (current, reclaimed): (_, &[&str]) = match version {
         Version::Two => ("memory.current", &["active_file", "inactive_file", "slab_reclaimable"]),
@@ -121,7 +121,7 @@ fn group_bytes(folder: &Path, version: Version) -> Option<u64> {
     Some(current_bytes.saturating_sub(sum_of(&text("memory.stat")?, reclaimed)))
 }
 
-/// The sum of these fields.
+/// Returns the sum of these fields.
 fn sum_of(stat: &str, fields: &[&str]) -> u64 {
     let pairs = stat.lines().filter_map(|line| line.split_once(' '));
     pairs.filter(|(name, _)| fields.contains(name)).filter_map(|(_, bytes)| bytes.trim().parse::<u64>().ok()).sum()

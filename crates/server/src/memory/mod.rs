@@ -1,4 +1,4 @@
-//! The memory limits of this process, and the thread that watches them: see [`engine::memory`] for what follows from them.
+//! The memory limits of this process, and the thread that watches them: see [`engine::memory`] for their effects.
 
 mod limits;
 mod meter;
@@ -18,28 +18,28 @@ use std::{env, io};
 use tracing::{info, warn};
 
 const MB: u64 = 1 << 20;
-/// The least limit on resident memory under which a server starts, in bytes, and what each worker thread adds.
+/// The smallest limit on resident memory with which a server starts, in bytes, and what each worker thread adds.
 const RESIDENT_BYTES_MIN: u64 = 64 * MB;
 const RESIDENT_BYTES_PER_THREAD: u64 = 2 * MB;
-/// Likewise of mapped memory: stacks and buffers are mapped before they are touched.
+/// Likewise, for mapped memory: stacks and buffers are mapped before they are touched.
 const MAPPED_BYTES_MIN: u64 = 128 * MB;
 const MAPPED_BYTES_PER_THREAD: u64 = 32 * MB;
-/// Time between two lines about the same state.
+/// Time between two log lines about the same state.
 const SAID: Duration = Duration::from_secs(10);
 
-/// How jemalloc is told what to do.
+/// The variable that configures jemalloc.
 const JEMALLOC: &str = "_RJEM_MALLOC_CONF";
-/// How the C library's allocator is, which some of its functions use.
+/// The variable that configures the C library's allocator, which some of its functions use.
 const C_LIBRARY: &str = "MALLOC_ARENA_MAX";
 
-/// The limits that hold for this process.
+/// The limits on this process.
 pub(crate) struct Limits {
     found: Vec<Found>,
     meter: Meter,
 }
 
-/// Starts the program anew, as the same process, with an allocator that unmaps what is free, if mapped memory is limited:
-/// otherwise what was mapped once counts for ever. To be called first of all.
+/// If mapped memory is limited, restarts the program, as the same process, with an allocator that unmaps free memory:
+/// otherwise memory once mapped would count forever. Call it first of all.
 pub fn fit_allocator() {
     let told = env::var_os(JEMALLOC).unwrap_or_default();
     if limits::of_rlimits().is_empty() || told.to_string_lossy().contains("retain:") {
@@ -56,15 +56,15 @@ pub fn fit_allocator() {
     if env::var_os(C_LIBRARY).is_none() {
         command.env(C_LIBRARY, "1");
     }
-    // It returns only if it fails: then this process goes on as it is, with less of its limit to use.
+    // It returns only on failure: then this process continues unchanged, with less of its limit to use.
     let _ = command.exec();
 }
 
 impl Limits {
-    /// Finds the limits of the system, and adds that of the setting unless it is 0.
+    /// Finds the system's limits, and adds the setting's unless it is 0.
     ///
     /// # Errors
-    /// One is too small for a server of so many `threads`.
+    /// Fails if one is too small for a server of this many `threads`.
     pub(crate) fn find(setting_bytes: u64, threads: usize) -> Result<Self, Refused> {
         let found = limits::find(setting_bytes);
         for limit in &found {
@@ -74,26 +74,26 @@ impl Limits {
         Ok(Self { found, meter })
     }
 
-    /// No limits.
+    /// Returns no limits.
     #[cfg(test)]
     pub(crate) fn none() -> Self {
         Self { found: Vec::new(), meter: Meter::new(&[]) }
     }
 
-    /// The smallest limit, in bytes.
+    /// Returns the smallest limit, in bytes.
     pub(crate) fn least_bytes(&self) -> Option<u64> {
         self.found.iter().map(|found| found.limit.bytes).min()
     }
 
-    /// Whether what is mapped is limited, touched or not.
+    /// Returns true if mapped memory is limited, touched or not.
     pub(crate) fn limit_address_space(&self) -> bool {
         self.found.iter().any(Found::is_of_address_space)
     }
 
-    /// Whether so much is in use that commands that grow would be refused.
+    /// Checks that not so much is in use that commands that grow would be refused.
     ///
     /// # Errors
-    /// In words: how much, of which limit.
+    /// Returns, in words, how much of which limit is in use.
     pub(crate) fn check_room(&mut self) -> Result<(), String> {
         let used = self.meter.read();
         let above = self.found.iter().zip(used).find(|(found, used)| used.bytes >= found.limit.refuse_at_bytes());
@@ -101,7 +101,7 @@ impl Limits {
         Err(format!("{} MB are in use of the memory limit of {} MB ({source})", used.bytes / MB, bytes / MB))
     }
 
-    /// Has the engine obey them.
+    /// Makes the engine enforce the limits.
     pub(crate) fn hand_over(self, engine: &Engine) {
         engine.memory.set_to_load(engine.loading.bytes_left());
         let limits = self.found.into_iter().map(|found| found.limit).collect();
@@ -128,7 +128,7 @@ fn check(found: &Found, threads: u64) -> Result<(), Refused> {
 /// Starts the thread that watches the limits, if there are any; it ends with the engine.
 ///
 /// # Errors
-/// The system gives no thread.
+/// Fails if the system has no thread to give.
 pub(crate) fn watch(engine: &Arc<Engine>) -> io::Result<()> {
     let Some(status) = engine.memory.status() else { return Ok(()) };
     let (bytes, refuse_at) = (status.limit.bytes / MB, status.limit.refuse_at_bytes() / MB);
@@ -154,7 +154,7 @@ fn look(engine: &Weak<Engine>, said: &mut Said) -> Option<u64> {
     pause_ms
 }
 
-/// Lines in the log, one for each change and not too often.
+/// The log lines, one per change but not too often.
 #[derive(Default)]
 struct Said {
     is_short: bool,
@@ -167,7 +167,7 @@ impl Said {
     fn say(&mut self, engine: &Engine) {
         let Some(status) = engine.memory.status() else { return };
         let (used_mb, limit_mb, source) = (status.used_bytes / MB, status.limit.bytes / MB, &status.limit.source);
-        // While data is loaded, what is refused is to leave room for the rest of it.
+        // During loading, refusals are expected: they leave room for the remaining data.
         let is_short = engine.memory.is_refusing() && engine.loading.is_over();
         let is_halted = engine.loading.is_halted();
         if is_short != self.is_short && is_due(&mut self.short_at) {
