@@ -16,7 +16,7 @@ pub struct KeyWatch {
 }
 
 impl KeyWatch {
-    /// Whether a watched key has changed.
+    /// Returns true if a watched key has changed.
     pub fn is_dirty(&self) -> bool {
         self.dirty.load(Ordering::Acquire)
     }

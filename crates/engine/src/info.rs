@@ -274,7 +274,7 @@ fn persistence(engine: &Engine, out: &mut String) {
     }
 }
 
-/// As Redis tells it of a server that loads while it serves: a client that waits for `loading` may begin at once.
+/// Reports loading as Redis does when it serves meanwhile: a client that waits for `loading` may begin at once.
 fn loading(engine: &Engine, out: &mut String) {
     let is_loading = !engine.loading.is_over();
     line(out, "loading", 0);

@@ -6,7 +6,7 @@
 //!                           --> prefixes of those that want every change  --> a push a prefix, all its keys in one
 //! ```
 //!
-//! - Keys are told apart by name alone, whatever their database, as in the invalidations.
+//! - Keys are distinguished by name alone, whatever their database, as in the invalidations.
 //! - The table holds at most `tracking-table-max-keys`: beyond that, some key is invalidated as if it had changed.
 //! - While nobody tracks, all of this costs one load of a number that never changes.
 

@@ -585,7 +585,7 @@ pub(super) fn admit(worker: &Worker, bytes: u64, purpose: Purpose) -> Result<Opt
         .map(|log_buffer| log_buffer.try_admit(bytes, purpose))
         .transpose()
         .map_err(NotAdmitted::Journal)?;
-    // After the journal check, which a request may repeat: each time memory is taken anew.
+    // After the journal check, which a request may repeat: each repetition would take memory again.
     if purpose == Purpose::Grow && !worker.may_grow(bytes) {
         return Err(NotAdmitted::OutOfMemory);
     }

@@ -35,7 +35,7 @@ impl Session {
         }
     }
 
-    /// Shows what a request of memcached's protocol did, as far as its reply tells.
+    /// Shows what a request of memcached's protocol did, as far as its reply shows.
     #[cold]
     pub(super) fn log_item(&self, command: &str, args: &Args<'_>, reply: &[u8]) {
         let worker = &self.worker;

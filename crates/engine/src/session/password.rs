@@ -29,7 +29,7 @@ pub struct AuthDelay {
 }
 
 impl Session {
-    /// Returns true if it has still to give a password.
+    /// Returns true if it has not authenticated yet.
     pub fn is_locked(&self) -> bool {
         !self.authenticated
     }

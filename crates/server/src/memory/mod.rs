@@ -90,7 +90,7 @@ impl Limits {
         self.found.iter().any(Found::is_of_address_space)
     }
 
-    /// Checks that not so much is in use that commands that grow would be refused.
+    /// Checks that the memory in use leaves room for commands that grow.
     ///
     /// # Errors
     /// Returns, in words, how much of which limit is in use.
