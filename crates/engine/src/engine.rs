@@ -396,7 +396,7 @@ impl KeysSum {
     }
 }
 
-/// Sets the size limits up to which values count as small.
+/// Passes the size limits in the settings on to the values.
 fn tell_limits(current: &Current) {
     values::list::set_listpack_limit(i64::from(current.list_listpack_size));
     values::limits::HASH_ENTRIES.set(current.hash_listpack_entries);
