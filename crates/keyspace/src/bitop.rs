@@ -1,4 +1,4 @@
-//! BITOP over much, made while no lock is held.
+//! BITOP over large sources, computed without locks.
 //!
 //! ```text
 //!   handler: tx.mix -- not made yet --> abandoned --> steps over clones, others run between them --.
@@ -9,14 +9,14 @@
 use crate::TableId;
 use values::bits::{BitOperation, Mixing};
 
-/// What a tx was abandoned for.
+/// A BITOP that a tx was abandoned for.
 #[derive(Clone, Debug)]
 pub struct BitopRequest {
     pub(crate) table: TableId,
-    /// Under which the result goes.
+    /// Key that receives the result.
     pub(crate) key: Box<[u8]>,
     pub(crate) mixing: Mixing,
-    /// How many sets of clones have been worked on, this one included.
+    /// Number of sets of clones worked on, including this one.
     pub(crate) tries: u32,
 }
 
@@ -29,7 +29,7 @@ impl BitopRequest {
             && mixing.sources().len() == sources_count
     }
 
-    /// A step of at most 100 µs; whether it is over.
+    /// Runs one step of at most 100 µs. Returns true when done.
     pub(crate) fn step(&mut self) -> bool {
         self.mixing.step(STEP_BYTES)
     }
@@ -44,5 +44,5 @@ impl PartialEq for BitopRequest {
 
 impl Eq for BitopRequest {}
 
-/// How much is worked on in one step, in bytes of all sources: a piece of equal bytes costs 50 µs, since it is packed.
+/// Source bytes per step, summed over all sources: a piece of equal bytes costs 50 µs, since it is packed.
 const STEP_BYTES: usize = 8 << 10;

@@ -1,4 +1,4 @@
-//! A value made of others for a command that stores it (SUNIONSTORE and its kin), while no lock is held.
+//! Computes the value that a command stores from other keys (SUNIONSTORE and its kin) without holding locks.
 //!
 //! ```text
 //!   handler: tx.combine -- not made yet --> abandoned --> steps over clones, others run between them --.
@@ -6,11 +6,11 @@
 //!      `------ again: are the sources the clones still? then the result is put, as a whole ------------'
 //! ```
 //!
-//! So what is stored is made of one instant of all sources. Sources that others change all the time are combined twice in
-//! vain; then once more under the locks.
+//! So the stored value reflects one instant of all sources. If the sources keep changing, two lock-free attempts are
+//! made, then one under the locks.
 //!
-//! A combination may look at keys whose names it finds in its sources (SORT BY and GET): one after the other, each under its
-//! own lock. Such a one is of no instant, and what its sources have become meanwhile does not matter to it.
+//! A combination may read keys whose names it finds in its sources (SORT BY and GET), one at a time, each under its own
+//! lock. Such a combination reflects no single instant, and later changes to its sources do not invalidate it.
 
 use crate::TableId;
 use crate::tx::Tx;
@@ -18,56 +18,56 @@ use std::fmt;
 use std::sync::Arc;
 use values::Value;
 
-/// A combination under way.
+/// A combination in progress.
 pub trait Combining: Send {
-    /// Goes on for some 50 µs; whether it is over.
+    /// Runs for some 50 µs. Returns true when done.
     fn step(&mut self) -> bool;
 
-    /// What came out, of one that is over; `None` if that is nothing.
+    /// Returns the result once done; `None` if it is empty.
     fn result(&self) -> Option<Value>;
 
-    /// The key that it is to be shown before its next step.
+    /// Returns the key to look at before the next step.
     fn wants(&self) -> Option<&[u8]> {
         None
     }
 
-    /// Looks at the key that it wants, whose shard the tx holds.
+    /// Looks at the wanted key; the tx holds its shard.
     fn look(&mut self, tx: &mut Tx<'_>) {
         let _ = tx;
     }
 
-    /// Why nothing can come out, of one that is over, in the words of an error reply.
+    /// Returns the error reply text if the finished combination has no result.
     fn fault(&self) -> Option<&'static str> {
         None
     }
 }
 
-/// What came out of a combination, or why nothing could.
+/// The result of a combination, or its error.
 pub type Made = Result<Option<Value>, &'static str>;
 
 fn made(combining: &dyn Combining) -> Made {
     combining.fault().map_or_else(|| Ok(combining.result()), Err)
 }
 
-/// Which instant of its sources a combination is of.
+/// The instant that a combination reflects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OfWhen {
-    /// The one in which its tx runs.
+    /// The instant at which its tx runs.
     Now,
-    /// The one in which it began, unless its tx is of several commands.
+    /// The instant at which it began, unless its tx has several commands.
     Then,
-    /// Likewise, and other keys as they were when it looked at them. A tx of several commands holds them all.
+    /// As `Then`, but other keys as they were when looked at. A tx of several commands holds them all.
     Followed,
 }
 
-/// Begins a combination of these sources; one that is absent is `None`.
+/// Begins a combination of these sources; `None` stands for an absent one.
 pub(crate) type BeginCombining = dyn Fn(Vec<Option<Value>>) -> Box<dyn Combining> + Send + Sync;
 
 /// A combination that a tx was abandoned for.
 #[derive(Clone)]
 pub struct Sources {
     table: TableId,
-    /// What tells it from others of the same EXEC.
+    /// Distinguishes it from others of the same EXEC.
     name: Vec<Box<[u8]>>,
     /// Clones of the sources as the tx saw them.
     values: Vec<Option<Value>>,
@@ -84,7 +84,7 @@ impl Sources {
         Self { table, name: name.iter().map(|word| (*word).into()).collect(), values, begin: Arc::new(begin) }
     }
 
-    /// Whether the two are for one command.
+    /// Returns true if both are for the same command.
     pub(crate) fn is_for(&self, other: &Self) -> bool {
         self.table == other.table && self.name == other.name
     }
@@ -98,7 +98,7 @@ impl Sources {
             })
     }
 
-    /// All of it, at once, by a tx that holds whatever it wants to look at.
+    /// Runs it to the end at once, in a tx that holds every key it looks at.
     pub(crate) fn combine(self, tx: &mut Tx<'_>) -> Made {
         let mut combining = (self.begin)(self.values);
         loop {
@@ -128,7 +128,7 @@ impl fmt::Debug for Sources {
 /// One combination.
 pub struct Combination {
     pub(crate) sources: Sources,
-    /// How often its sources have been combined, this time included.
+    /// Number of times its sources have been combined, including this one.
     pub(crate) tries: u32,
     combining: Box<dyn Combining>,
 }

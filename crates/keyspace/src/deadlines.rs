@@ -1,4 +1,4 @@
-//! When keys of one section fall due: a sorted set of hints, six bytes each, no names.
+//! Expiry times of one section's keys: a sorted set of hints, six bytes each, without names.
 //!
 //! ```text
 //! hint    | due, in ticks of 32 ms since 1970, rounded up : 44 | bits that place the key in its table : 20 |
@@ -8,56 +8,57 @@
 //! bucket  | first hint | hint hint ...
 //! ```
 //!
-//! A hint stands for all keys of its section that share the 20 bits. What holds: **each key that expires has a hint that
-//! falls due no later than the key, to the tick.** So whoever moves a deadline forward adds a hint; whoever moves one
-//! back, or takes it away, does nothing. A hint that falls due before its keys is put back at the deadline of the first
-//! of them, and one without keys is gone; what is put back where a hint lies already is that hint.
+//! A hint stands for all keys of its section that share the 20 bits. Invariant: **each key that expires has a hint that
+//! falls due no later than the key, to the tick.** So moving a deadline forward adds a hint; moving it back or removing
+//! it does nothing. A hint that falls due before its keys is moved to the first of their deadlines, and one without
+//! keys is dropped; moving onto an existing hint merges the two.
 //!
-//! A full bucket is halved and rooms are the allocator's own sizes, so where deadlines lie dense a key costs 7.5 bytes
-//! at the worst. A section with few hints pays 32 bytes for its bucket, and hints years apart lie in buckets of their own.
+//! A full bucket is halved and capacities match the allocator's size classes, so where deadlines are dense a key costs
+//! at most 7.5 bytes. A section with few hints pays 32 bytes for its bucket, and hints years apart lie in separate
+//! buckets.
 
 use base::Ms;
 use table::{PREFIX_BITS, SHARED_BITS};
 
 const TAG_BITS: u32 = PREFIX_BITS - SHARED_BITS;
 const KEPT_BITS: u32 = 48;
-/// Keys go up to so much after their deadline, in milliseconds.
+/// Keys expire up to this many milliseconds after their deadline.
 const TICK_MS: Ms = 32;
-/// The last due time that a hint can tell lies beyond the year 19,000.
+/// The last due time that a hint can hold lies beyond the year 19,000.
 const TICK_MAX: u64 = (1 << (u64::BITS - TAG_BITS)) - 1;
-/// Hints that a bucket has room for: what fits the allocator's sizes 32, 64, 96, ... 768.
+/// Bucket capacities in hints: they fit the allocator's sizes 32, 64, 96, ... 768.
 const ROOMS: [usize; 14] = [5, 10, 16, 21, 26, 32, 37, 42, 53, 64, 74, 85, 106, HINTS_MAX];
-/// Hints of a bucket.
+/// Maximum hints per bucket.
 const HINTS_MAX: usize = 128;
 
-/// The due times of one section's keys.
+/// Expiry times of one section's keys.
 #[derive(Default)]
 pub(crate) struct Deadlines {
-    /// None is empty.
+    /// No bucket is empty.
     buckets: Vec<Bucket>,
     hints_count: usize,
-    /// Hints that the buckets have room for.
+    /// Total capacity of the buckets, in hints.
     rooms_count: usize,
-    /// The last hint that was swept.
+    /// The last hint swept.
     swept: u64,
 }
 
 struct Bucket {
     first: u64,
-    /// The lower 48 bits of each.
+    /// The lower 48 bits of each hint.
     hints: Vec<PackedHint>,
 }
 
 type PackedHint = [u16; 3];
 
 impl Deadlines {
-    /// Notes that the key of `hash` falls due at `at_ms`. O(log n).
+    /// Adds a hint that the key of `hash` falls due at `at_ms`. O(log n).
     pub(crate) fn push(&mut self, at_ms: Ms, hash: u64) {
         self.insert(hint(at_ms, hash));
     }
 
-    /// Takes the earliest hint that is due at `now`: the hash of the keys it means, but for the bits that all keys of
-    /// the section share and those that their table does not look at. Gives memory back as hints go. O(1).
+    /// Takes the earliest hint due at `now`: the hash of its keys, without the bits shared by all keys of the section
+    /// and those that their table ignores. Releases memory as hints go. O(1).
     pub(crate) fn pop_due(&mut self, now: Ms) -> Option<u64> {
         if self.next_due()? > now {
             return None;
@@ -77,12 +78,12 @@ impl Deadlines {
         Some(prefix(hint))
     }
 
-    /// When the next key may fall due.
+    /// Returns the earliest time at which a key may fall due.
     pub(crate) fn next_due(&self) -> Option<Ms> {
         self.buckets.first().map(|bucket| (bucket.first >> TAG_BITS) * TICK_MS)
     }
 
-    /// About when its keys fall due, on average: of each bucket the middle counts. O(hints / 100).
+    /// Returns the approximate average due time of the keys, from the middle hint of each bucket. O(hints / 100).
     pub(crate) fn average_due(&self) -> Option<Ms> {
         let middle = |bucket: &Bucket| bucket.first / 2 + bucket.last() / 2;
         let sum: u128 =
@@ -91,32 +92,32 @@ impl Deadlines {
         Some(ticks as u64 * TICK_MS)
     }
 
-    /// Before this nothing falls due.
+    /// Returns a time before which nothing falls due.
     pub(crate) fn none_before(&self) -> Ms {
         self.next_due().map_or(Ms::MAX, |due_ms| due_ms.saturating_sub(TICK_MS))
     }
 
-    /// How many hints there are, outdated ones included.
+    /// Returns the number of hints, outdated ones included.
     pub(crate) fn hints_count(&self) -> usize {
         self.hints_count
     }
 
-    /// Has the hints of the next bucket agree with the keys they mean; `deadline` tells the first deadline of those of a
-    /// hash. Whoever sweeps bucket after bucket gets rid of every hint that was outdated when he began.
+    /// Updates the next bucket's hints to match their keys; `deadline` returns the first deadline among the keys of a
+    /// hash. A full round of sweeps removes every hint that was outdated when the round began.
     pub(crate) fn sweep(&mut self, deadline: impl Fn(u64) -> Option<Ms>) {
         let next = self.buckets.partition_point(|bucket| bucket.last() <= self.swept);
         let bucket = self.take(if next < self.buckets.len() { next } else { 0 });
         self.swept = bucket.last();
         for old in bucket.hints.iter().map(|kept| bucket.whole(*kept)) {
             let new = deadline(prefix(old)).map(|at_ms| hint(at_ms, prefix(old)));
-            // One that is later than its keys has an earlier one beside it.
+            // A hint later than its keys is accompanied by an earlier one.
             if let Some(new) = new.filter(|new| *new >= old) {
                 self.insert(new);
             }
         }
     }
 
-    /// Bytes of memory.
+    /// Returns the heap bytes used.
     pub(crate) fn heap_bytes(&self) -> u64 {
         (self.rooms_count * size_of::<PackedHint>() + self.buckets.capacity() * size_of::<Bucket>()) as u64
     }
@@ -142,7 +143,7 @@ impl Deadlines {
         self.hints_count += 1;
     }
 
-    /// The bucket of a hint's era that begins last before it, or first after it, or is made.
+    /// Returns the bucket of the hint's era that begins last before it, else first after it, else a new one.
     fn bucket_for(&mut self, hint: u64) -> usize {
         let after = self.buckets.partition_point(|bucket| bucket.first <= hint);
         let is_of_its_era = |bucket: &Bucket| bucket.first >> KEPT_BITS == hint >> KEPT_BITS;
@@ -191,10 +192,10 @@ impl Bucket {
         self.whole(*self.hints.last().expect("no bucket is empty"))
     }
 
-    /// Where the hint lies, or where it would have to.
+    /// Returns the position of the hint, or its insertion point.
     fn place(&self, hint: u64) -> Result<usize, usize> {
         match self.hints.last() {
-            // Most deadlines are later than those before them.
+            // Most deadlines are later than all earlier ones.
             Some(last) if *last < kept(hint) => Err(self.hints.len()),
             _ => self.hints.binary_search(&kept(hint)),
         }
@@ -213,7 +214,7 @@ fn kept(hint: u64) -> PackedHint {
     [(hint >> 32) as u16, (hint >> 16) as u16, hint as u16]
 }
 
-/// Three quarters empty is too empty.
+/// Shrinks the vector when it is three quarters empty.
 fn give_back<T>(items: &mut Vec<T>) {
     if items.len() <= items.capacity() / 4 {
         items.shrink_to(2 * items.len());
@@ -222,7 +223,7 @@ fn give_back<T>(items: &mut Vec<T>) {
 
 #[cfg(test)]
 impl Deadlines {
-    /// All hints, and whether the sums and the order are right.
+    /// Returns all hints after checking sums and order.
     pub(crate) fn hints(&self) -> Vec<u64> {
         let hints: Vec<u64> = self.buckets.iter().flat_map(|it| it.hints.iter().map(|kept| it.whole(*kept))).collect();
         assert!(hints.is_sorted_by(|a, b| a < b), "a hint lies wrong or twice");
@@ -247,7 +248,7 @@ mod tests {
         let due_ms = deadlines.next_due().unwrap();
         assert!((5_000..5_000 + TICK_MS).contains(&due_ms), "{due_ms}");
         assert_eq!(deadlines.pop_due(4_999), None);
-        // Ten bits are the section's own; twenty follow.
+        // Ten bits belong to the section; twenty follow.
         assert_eq!(deadlines.pop_due(due_ms), Some(0x000d_ef00_0000_0000));
         assert_eq!(deadlines.pop_due(Ms::MAX - 1), Some(0));
         assert_eq!(deadlines.pop_due(Ms::MAX), None);
@@ -264,7 +265,7 @@ mod tests {
         assert_eq!(deadlines.heap_bytes(), 0);
     }
 
-    /// Bytes a hint at the worst while so many are pushed, and in the end.
+    /// Returns the bytes per hint after `count` pushes: the worst case on the way, and the final value.
     fn bytes_each(count: u64, from_count: u64, at_ms: impl Fn(u64) -> Ms) -> (f64, f64) {
         let mut deadlines = Deadlines::default();
         let mut worst: f64 = 0.0;

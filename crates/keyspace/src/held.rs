@@ -1,4 +1,4 @@
-//! Which shards a command needs, and those it holds.
+//! The shards that a command needs, and those it holds.
 
 use crate::shard::ShardState;
 use crate::{Keyspace, TableId, shard_of};
@@ -10,31 +10,31 @@ use sync::lock::{Read, Want, Write};
 #[derive(Clone, Default)]
 pub struct Plan {
     wants: SmallVec<[(u16, Want); 4]>,
-    /// Of the first keys, in the order in which they were added.
+    /// The first keys, in the order in which they were added.
     located: Vec<Located>,
 }
 
-/// Of so many keys the hashes are kept: 8 KiB.
+/// Number of keys whose hashes are kept: 8 KiB.
 const LOCATED_MAX: usize = 256;
 
-/// The hash of a key argument, found again by where the argument lies in memory: hashing it twice would cost more.
+/// The hash of a key argument, found by the argument's address: hashing twice would cost more.
 #[derive(Clone, Copy)]
 struct Located {
     address: usize,
     bytes: usize,
     hash: u64,
-    /// Of its shard among those of the plan, once sealed.
+    /// Index of its shard in the plan, once sealed.
     place: u16,
 }
 
 impl Plan {
-    /// Forgets everything, to be used again.
+    /// Clears the plan for reuse.
     pub fn clear(&mut self) {
         self.wants.clear();
         self.located.clear();
     }
 
-    /// Adds the shard of `key`. The bytes of `key` must stay where they are until the tx ends.
+    /// Adds the shard of `key`, whose bytes must not move until the tx ends.
     pub fn add_key(&mut self, keyspace: &Keyspace, key: &[u8], want: Want) {
         let hash = keyspace.hash(key);
         if self.located.len() < LOCATED_MAX {
@@ -52,7 +52,7 @@ impl Plan {
         }
     }
 
-    /// Puts the shards in order, each once, exclusive where any key wants that.
+    /// Sorts the shards and removes duplicates; a shard is exclusive if any key wants that.
     pub fn seal(&mut self) {
         if self.wants.len() < 2 {
             return;
@@ -71,22 +71,22 @@ impl Plan {
         }
     }
 
-    /// The hashes of the keys, as far as they are known: `None` if there are more.
+    /// Returns the hashes of the keys; `None` if there are more keys than are kept.
     pub fn hashes(&self) -> Option<impl Iterator<Item = u64>> {
         (self.located.len() < LOCATED_MAX).then(|| self.located.iter().map(|located| located.hash))
     }
 
-    /// How many shards, once sealed.
+    /// Returns the number of shards, once sealed.
     pub fn shards_count(&self) -> usize {
         self.wants.len()
     }
 
-    /// The shards, once sealed, and how they are wanted.
+    /// Returns the shards, once sealed, and the access each needs.
     pub fn wants(&self) -> &[(u16, Want)] {
         &self.wants
     }
 
-    /// The one shard that it wants, if it wants just one, alone.
+    /// Returns the shard if the plan is just one, exclusive.
     #[inline]
     pub fn only_write(&self) -> Option<u16> {
         match self.wants[..] {
@@ -95,13 +95,13 @@ impl Plan {
         }
     }
 
-    /// Whether what was kept is all that it wants.
+    /// Returns true if the retained lock is all that the plan needs.
     #[inline]
     pub fn is_of(&self, kept: &RetainedLock<'_>) -> bool {
         matches!(self.wants[..], [(wanted, _)] if wanted == kept.shard)
     }
 
-    /// Holds what was kept, which is all that it wants.
+    /// Uses the retained lock, which is all that the plan needs.
     #[inline]
     pub fn hold_kept<'k>(&'k self, keyspace: &'k Keyspace, kept: RetainedLock<'k>) -> Held<'k> {
         debug_assert!(self.is_of(&kept));
@@ -110,10 +110,10 @@ impl Plan {
         held
     }
 
-    /// Tries for all shards, in order. On failure none is held.
+    /// Tries to lock all shards, in order. On failure none is held.
     ///
     /// # Errors
-    /// The first shard that somebody else holds, and how it was wanted.
+    /// The first shard that another request holds, and the access wanted.
     #[inline]
     pub fn try_hold<'k>(&'k self, keyspace: &'k Keyspace) -> Result<Held<'k>, (usize, Want)> {
         let mut held = Held { located: &self.located, ..Held::nothing(keyspace) };
@@ -133,23 +133,23 @@ impl Plan {
     }
 }
 
-/// A shard that is held alone from one tx to the next.
+/// An exclusive shard lock kept from one tx to the next.
 pub struct RetainedLock<'k> {
     shard: u16,
     write: Write<'k, ShardState>,
 }
 
-/// Shards held by one tx.
+/// The shards held by one tx.
 pub struct Held<'k> {
     keyspace: &'k Keyspace,
-    /// In shard order. One lies here, since most commands hold one.
+    /// In shard order. One is inline, since most commands hold one.
     guards: SmallVec<[(u16, Guard<'k>); 1]>,
     located: &'k [Located],
-    /// Where the key was found that was asked for last: commands take their keys one after the other.
+    /// Index at which the last key was found: commands take their keys in order.
     located_at: Cell<usize>,
-    /// Where the last guard was found that no located key led to: very many keys come in the order of their shards.
+    /// Index of the last guard found without a located key: bulk commands take their keys in shard order.
     found_at: Cell<usize>,
-    /// Under the gate nobody else is inside: shards are taken as they are met.
+    /// The tx holds the gate, so nobody else is inside: shards are taken as they are met.
     gated: bool,
 }
 
@@ -168,7 +168,7 @@ impl Guard<'_> {
 }
 
 impl<'k> Held<'k> {
-    /// For a holder of the gate: every shard, each taken when first met.
+    /// Creates the set for a holder of the gate: any shard, each taken when first met.
     pub fn under_gate(keyspace: &'k Keyspace) -> Self {
         Self { gated: true, ..Self::nothing(keyspace) }
     }
@@ -184,7 +184,7 @@ impl<'k> Held<'k> {
         }
     }
 
-    /// Lets go of all but the one shard that is held, if it is held alone.
+    /// Releases all locks, but returns the shard's lock if just one is held, exclusively.
     pub(crate) fn keep(mut self, keyspace: &Keyspace) -> Option<RetainedLock<'_>> {
         match (self.guards.pop(), self.guards.is_empty()) {
             (Some((shard, Guard::Write { write, .. })), true) => {
@@ -194,7 +194,8 @@ impl<'k> Held<'k> {
         }
     }
 
-    /// Where the guard of `shard` lies, or would have to. O(1) for that of the key asked for last, else O(log shards).
+    /// Returns the index of the guard of `shard`, or its insertion point. O(1) for the key asked for last, else O(log
+    /// shards).
     #[inline]
     fn find(&self, shard: usize) -> Result<usize, usize> {
         let place = self.located.get(self.located_at.get()).map_or(0, |located| usize::from(located.place));
@@ -215,7 +216,7 @@ impl<'k> Held<'k> {
         }
     }
 
-    /// Has the processor fetch what is known of several keys in `table`, one step for all before the next.
+    /// Prefetches the entries of several keys in `table`, one stage for all before the next.
     pub(crate) fn prefetch(&self, table: TableId) {
         if self.located.len() < 2 {
             return;
@@ -228,7 +229,7 @@ impl<'k> Held<'k> {
         sections().for_each(|(section, hash)| section.prefetch_entry(hash));
     }
 
-    /// The hash of `key`.
+    /// Returns the hash of `key`.
     pub(crate) fn hash(&self, key: &[u8]) -> u64 {
         let at = self.located_at.get();
         for at in [at, at + 1, 0] {
@@ -244,7 +245,7 @@ impl<'k> Held<'k> {
         self.keyspace.hash(key)
     }
 
-    /// Whether `shard` is held, for writing if `want` says so.
+    /// Returns true if `shard` is held, for writing if `want` requires it.
     pub(crate) fn holds(&self, shard: usize, want: Want) -> bool {
         let is_enough = |guard: &Guard<'_>| want == Want::Read || matches!(guard, Guard::Write { .. });
         self.gated || self.find(shard).is_ok_and(|at| is_enough(&self.guards[at].1))
@@ -258,7 +259,7 @@ impl<'k> Held<'k> {
         self.guard(shard).state()
     }
 
-    /// The state of a shard that is held for writing; it counts as changed.
+    /// Returns the state of a shard held for writing; marks it as changed.
     pub(crate) fn state_mut(&mut self, shard: usize) -> &mut ShardState {
         match self.guard(shard) {
             Guard::Write { write, changed } => {
@@ -270,7 +271,7 @@ impl<'k> Held<'k> {
         }
     }
 
-    /// The state of a shard that is held for writing, to take something from it that is no part of the keys.
+    /// Returns the state of a shard held for writing, to take something that is not part of the keys.
     pub(crate) fn state_aside(&mut self, shard: usize) -> &mut ShardState {
         match self.guard(shard) {
             Guard::Write { write, .. } => write,
@@ -282,8 +283,8 @@ impl<'k> Held<'k> {
         self.guards.iter().map(|(_, guard)| guard.state())
     }
 
-    /// Takes one more shard alone, if it is to be had at once; `None` as well if it is held for reading. Whoever tries and
-    /// does not wait may take shards in any order.
+    /// Tries to lock one more shard exclusively; returns `None` if it is not free at once, or is held for reading. As
+    /// this never waits, shards may be taken in any order.
     pub(crate) fn extend(&mut self, shard: usize) -> Option<&ShardState> {
         let at = self.find(shard).err()?;
         let write = self.keyspace.shard(shard).try_write()?;
@@ -291,12 +292,12 @@ impl<'k> Held<'k> {
         Some(self.guards[at].1.state())
     }
 
-    /// Numbers of the shards held.
+    /// Returns the numbers of the shards held.
     pub(crate) fn shards(&self) -> impl Iterator<Item = usize> {
         self.guards.iter().map(|(shard, _)| *shard as usize)
     }
 
-    /// The shards that were changed, each with its number.
+    /// Returns the changed shards with their numbers.
     pub(crate) fn changed_mut(&mut self) -> impl Iterator<Item = (usize, &mut ShardState)> {
         self.guards.iter_mut().filter_map(|(shard, guard)| match guard {
             Guard::Write { write, changed: true } => Some((usize::from(*shard), &mut **write)),

@@ -11,8 +11,8 @@
 //!        guard.change(effect) { log.record(effect); apply(effect) }      one motion
 //! ```
 //!
-//! Invariant: nothing changes state but [`effect::apply`], called by guards and by replay alike; so state equals
-//! the replay of its effects by construction. Invariant: nothing here knows of threads, sockets, files or clients.
+//! Invariant: only [`effect::apply`] changes state, called by guards and by replay alike; so state equals the replay of
+//! its effects by construction. Invariant: this crate is independent of threads, sockets, files and clients.
 
 #![forbid(unsafe_code)]
 
@@ -73,7 +73,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use sync::lock::ShardLock;
 
-/// Names a table for ever: FLUSH gives a database a fresh id, SWAPDB exchanges two.
+/// A table's permanent id: FLUSH gives a database a new one, SWAPDB exchanges two.
 pub type TableId = u32;
 
 /// All keys of all databases.
@@ -84,12 +84,12 @@ pub struct Keyspace {
     retired_bytes: Arc<RetiredBytes>,
     transients: Transients,
     order: KeyOrder,
-    /// What is above all ids of messages that were told of queues which came since the start.
+    /// Exclusive upper bound of the message ids reported for queues created since start-up.
     told: AtomicU64,
 }
 
 impl Keyspace {
-    /// An empty keyspace of `databases` databases under `hasher`.
+    /// Creates an empty keyspace of `databases` databases under `hasher`.
     pub fn new(hasher: KeyHasher, databases: u32) -> Self {
         let shards = (0..SHARDS).map(|_| ShardLock::new(ShardState::default())).collect();
         let map = DatabaseMap::new(databases);
@@ -104,42 +104,42 @@ impl Keyspace {
         }
     }
 
-    /// What is above all ids of messages that were told since the start, of queues which came since then.
+    /// Returns the exclusive upper bound of the message ids reported since start-up, for queues created since then.
     pub(crate) fn told(&self) -> u64 {
         self.told.load(Relaxed)
     }
 
-    /// Ids below `told` were given.
+    /// Notes that ids below `told` were reported.
     pub(crate) fn note_told(&self, told: u64) {
         if self.told() < told {
             self.told.fetch_max(told, Relaxed);
         }
     }
 
-    /// The keyed hash of a key name.
+    /// Returns the keyed hash of a key name.
     pub fn hash(&self, key: &[u8]) -> u64 {
         self.hasher.hash(key)
     }
 
-    /// The hasher, whose key travels with the data.
+    /// Returns the hasher, whose key is stored with the data.
     pub fn hasher(&self) -> &KeyHasher {
         &self.hasher
     }
 
-    /// The lock of shard `index`.
+    /// Returns the lock of shard `index`.
     pub fn shard(&self, index: usize) -> &ShardLock<ShardState> {
         &self.shards[index]
     }
 
-    /// The map from database number to table id.
+    /// Returns the map from database number to table id.
     pub fn map(&self) -> &DatabaseMap {
         &self.map
     }
 
-    /// Applies the effects of one frame, as recovery does. Nobody else may hold a shard.
+    /// Applies the effects of one frame, as recovery does. No shard may be held.
     ///
     /// # Errors
-    /// If the bytes are no frame of this version; effects before the faulty one are applied.
+    /// If the bytes are not a frame of this version; effects before the faulty one are applied.
     pub fn replay(&self, payload: &[u8]) -> Result<(), DecodeError> {
         let mut input = payload;
         while !input.is_empty() {
@@ -157,12 +157,12 @@ impl Keyspace {
         Ok(())
     }
 
-    /// An empty keyspace of as many databases under the same hasher.
+    /// Returns an empty keyspace with as many databases and the same hasher.
     pub fn empty_like(&self) -> Self {
         Self::new(KeyHasher::new(self.hasher.key()), self.map.databases())
     }
 
-    /// Exchanges all keys and the map with `other`; positions that were seen stay. The caller holds the gate.
+    /// Exchanges all keys and the map with `other`; positions seen are kept. The caller holds the gate.
     pub fn exchange(&self, other: &Self) {
         for (mine, theirs) in self.shards.iter().zip(&other.shards) {
             let mut mine = mine.try_write().expect("nobody else is inside while the gate is up");
@@ -172,8 +172,8 @@ impl Keyspace {
         self.order.restart();
     }
 
-    /// Takes the tables out of shard `index` that no database names any more, to be dropped elsewhere.
-    /// `None` if the shard is held by somebody: try again.
+    /// Removes the tables of shard `index` that no database names any more, to be dropped elsewhere. `None` if the
+    /// shard is held: try again.
     pub fn take_dead_sections(&self, index: usize) -> Option<Garbage<Vec<Section>>> {
         let mut shard = self.shards[index].try_write()?;
         let dead = shard.take_sections(|table| !self.map.names(table));
@@ -181,7 +181,7 @@ impl Keyspace {
     }
 }
 
-/// The shard that a hash belongs to: its top ten bits.
+/// Returns the shard of a hash: its top ten bits.
 pub fn shard_of(hash: u64) -> usize {
     (hash >> (64 - SHARDS.trailing_zeros())) as usize
 }

@@ -1,7 +1,7 @@
 //! The map from database number to table id.
 //!
-//! Journaled state of its own. It changes only under the gate (or in recovery), so readers, who are all "inside",
-//! see it as constant.
+//! This is journaled state of its own. It changes only under the gate (or in recovery), so readers, who are all
+//! "inside", see it as constant.
 
 use crate::TableId;
 use base::Position;
@@ -10,41 +10,40 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard};
 
-/// The table of no database, for what belongs to the server: always named, and never exchanged.
+/// The server's own table, which belongs to no database: always named, never exchanged.
 pub const OF_SERVER: TableId = TableId::MAX;
-/// Under this key of [`OF_SERVER`] libraries of functions lie: a hash of their names and sources.
+/// The key in [`OF_SERVER`] of the function libraries: a hash from name to source.
 pub const LIBRARIES: &[u8] = b"libraries";
-/// Under this one the schemas of tagged lists: a hash of prefixes of names and what they stand for.
+/// The key in [`OF_SERVER`] of the tagged-list schemas: a hash from name prefix to definition.
 pub const SCHEMAS: &[u8] = b"schemas";
 
 /// Database number -> table id.
 pub struct DatabaseMap {
     tables: Box<[AtomicU32]>,
-    /// Of databases beyond the configured ones, where an earlier start had more: those that do not have their first
-    /// table any more.
+    /// Databases beyond the configured ones, from an earlier start with more, that have moved from their first table.
     unseen: Mutex<BTreeMap<u32, TableId>>,
     next: AtomicU32,
     last: AtomicU64,
 }
 
 impl DatabaseMap {
-    /// Database `n` begins with table `n`, whether it is configured now or at another start.
+    /// Creates the map: database `n` begins with table `n`, whether or not it is configured at this start.
     pub fn new(databases: u32) -> Self {
         let tables = (0..databases).map(AtomicU32::new).collect();
         Self { tables, unseen: Mutex::default(), next: AtomicU32::new(DATABASES_MAX), last: AtomicU64::new(0) }
     }
 
-    /// How many databases there are.
+    /// Returns the number of databases.
     pub fn databases(&self) -> u32 {
         self.tables.len() as u32
     }
 
-    /// The table of `database`.
+    /// Returns the table of `database`.
     pub fn table(&self, database: u32) -> TableId {
         self.tables[database as usize].load(Relaxed)
     }
 
-    /// Whether any database has `table`, be it one beyond the configured ones, or the server does.
+    /// Returns true if any database, even one beyond the configured ones, or the server has `table`.
     pub fn names(&self, table: TableId) -> bool {
         let is_seen = self.tables.iter().any(|named| named.load(Relaxed) == table);
         is_seen || table == OF_SERVER || self.names_unseen(table)
@@ -57,7 +56,7 @@ impl DatabaseMap {
         is_first || unseen.values().any(|named| *named == table)
     }
 
-    /// Every database that has another table than its first, with that table.
+    /// Returns every database that has moved from its first table, with its table.
     pub fn changed(&self) -> Vec<(u32, TableId)> {
         let seen = (0..self.databases()).map(|database| (database, self.table(database)));
         let unseen = self.unseen();
@@ -66,13 +65,13 @@ impl DatabaseMap {
             .collect()
     }
 
-    /// An id that was never used. The caller holds the gate.
+    /// Returns an id that was never used. The caller holds the gate.
     pub fn fresh(&self) -> TableId {
         self.next.load(Relaxed)
     }
 
-    /// Gives `database` the table `table`. The caller holds the gate or is recovery. A database beyond the
-    /// configured ones keeps its data unseen.
+    /// Assigns `table` to `database`. The caller holds the gate or is recovery. A database beyond the configured ones
+    /// keeps its data, hidden.
     pub fn put(&self, database: u32, table: TableId) {
         match self.tables.get(database as usize) {
             Some(slot) => slot.store(table, Relaxed),
@@ -81,12 +80,12 @@ impl DatabaseMap {
         self.next.fetch_max(table.saturating_add(1), Relaxed);
     }
 
-    /// No id below `next` is given any more.
+    /// Stops ids below `next` from being assigned.
     pub(crate) fn skip_to(&self, next: TableId) {
         self.next.fetch_max(next, Relaxed);
     }
 
-    /// Exchanges all tables with `other`; ids that were given stay given in both. The caller holds the gate.
+    /// Exchanges all tables with `other`; ids assigned in either stay used in both. The caller holds the gate.
     pub(crate) fn exchange(&self, other: &Self) {
         for (mine, theirs) in self.tables.iter().zip(&other.tables) {
             theirs.store(mine.swap(theirs.load(Relaxed), Relaxed), Relaxed);
@@ -96,7 +95,7 @@ impl DatabaseMap {
         other.next.fetch_max(next, Relaxed);
     }
 
-    /// Position after the last frame that changed the map: whoever reads any shard has seen it.
+    /// Returns the position after the last frame that changed the map: a reader of any shard depends on it.
     pub fn last(&self) -> Position {
         self.last.load(Relaxed)
     }

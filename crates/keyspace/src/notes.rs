@@ -1,23 +1,22 @@
-//! Notes of what a tx does to keys, for whoever is to be told of it: keyspace notifications are made of them.
+//! Notes of a tx's changes to keys, from which keyspace notifications are made.
 //!
 //! ```text
 //! guard --change--> effect --Effect::event--> Note: which run of which command, key, what   --> commands: names of events
 //! ```
 //!
-//! A tx takes notes only if it is asked to. They go with it: what is abandoned is told to nobody. Which of them becomes
-//! which event is written beside the commands, in `commands`; here is only what an effect is called if its command has no name of
-//! its own for it.
+//! A tx takes notes only on request. They belong to it: an abandoned tx notifies nobody. `commands` maps notes to
+//! events; this module has only the default event name of an effect, for commands without a name of their own for it.
 
 use crate::effect::event;
 use crate::section::{Entry, is_live};
 use base::Ms;
 use std::fmt;
 
-/// Classes of events, as the letters of `notify-keyspace-events` name them, and the two ways in which they are told.
+/// Event classes, named by the letters of `notify-keyspace-events`, and the two kinds of channels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Classes(u32);
 
-/// Every class with its letter, in the order in which they are shown.
+/// Every class with its letter, in display order.
 const LETTERS: [(u8, Classes); 14] = [
     (b'g', Classes::GENERIC),
     (b'$', Classes::STRING),
@@ -36,38 +35,38 @@ const LETTERS: [(u8, Classes); 14] = [
 ];
 
 impl Classes {
-    /// By channels that name the key.
+    /// Publish on channels that name the key.
     pub const KEYSPACE: Self = Self(1);
-    /// By channels that name the event.
+    /// Publish on channels that name the event.
     pub const KEYEVENT: Self = Self(1 << 1);
-    /// What may happen to a key of any kind.
+    /// Events of keys of any type.
     pub const GENERIC: Self = Self(1 << 2);
-    /// Of texts.
+    /// Events of strings.
     pub const STRING: Self = Self(1 << 3);
-    /// Of lists.
+    /// Events of lists.
     pub const LIST: Self = Self(1 << 4);
-    /// Of sets.
+    /// Events of sets.
     pub const SET: Self = Self(1 << 5);
-    /// Of hashes.
+    /// Events of hashes.
     pub const HASH: Self = Self(1 << 6);
-    /// Of sorted sets.
+    /// Events of sorted sets.
     pub const SORTED: Self = Self(1 << 7);
-    /// A key's time has come.
+    /// A key expired.
     pub const EXPIRED: Self = Self(1 << 8);
-    /// A key was removed for want of memory.
+    /// A key was evicted.
     pub const EVICTED: Self = Self(1 << 9);
-    /// Of streams.
+    /// Events of streams.
     pub const STREAM: Self = Self(1 << 10);
-    /// Somebody looked for a key that is absent.
+    /// A key was looked up and is absent.
     pub const MISSED: Self = Self(1 << 11);
-    /// Of modules.
+    /// Events of modules.
     pub const MODULE: Self = Self(1 << 13);
-    /// A key that was absent is there.
+    /// A key was created.
     pub const NEW: Self = Self(1 << 14);
-    /// What the letter `A` stands for: all but `m` and `n`.
+    /// The letter `A`: all but `m` and `n`.
     const ALL: Self = Self(0b10_0111_1111_1100);
 
-    /// Reads letters, in any order; `None` if one of them stands for nothing.
+    /// Parses letters, in any order; `None` if any is unknown.
     pub fn parse(letters: &str) -> Option<Self> {
         letters.bytes().try_fold(Self::default(), |classes, letter| match letter {
             b'A' => Some(classes.with(Self::ALL)),
@@ -75,28 +74,28 @@ impl Classes {
         })
     }
 
-    /// These and those.
+    /// Returns the union.
     #[must_use]
     pub const fn with(self, others: Self) -> Self {
         Self(self.0 | others.0)
     }
 
-    /// Whether any of `others` is among them.
+    /// Returns true if it contains any of `others`.
     pub const fn has(self, others: Self) -> bool {
         self.0 & others.0 != 0
     }
 
-    /// As a number, for an atomic.
+    /// Returns the bits, for an atomic.
     pub const fn bits(self) -> u32 {
         self.0
     }
 
-    /// What [`Classes::bits`] gave.
+    /// Restores the value of [`Classes::bits`].
     pub const fn of_bits(bits: u32) -> Self {
         Self(bits)
     }
 
-    /// Whether any event is told in any way.
+    /// Returns true if any event is published on any channel.
     pub const fn tells(self) -> bool {
         self.has(Self::KEYSPACE.with(Self::KEYEVENT)) && self.0 > 3
     }
@@ -116,30 +115,30 @@ impl fmt::Display for Classes {
 /// What happened to a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Deed {
-    /// Somebody looked for it, and it was absent.
+    /// It was looked up and is absent.
     Missed,
-    /// Its time had come, and it was removed.
+    /// It expired and was removed.
     Expired,
-    /// The time of all its fields had come, and it was removed.
+    /// All its fields expired, and it was removed.
     Spent,
-    /// The time of some of its fields had come, and they were removed.
+    /// Some of its fields expired and were removed.
     FieldsExpired,
-    /// It was absent, and comes with the change that is noted next.
+    /// It was absent; the next noted change creates it.
     Created,
-    /// The whole value that is put next takes the place of another.
+    /// The whole value put next replaces another.
     Replaced,
-    /// It was changed; so the effect is called.
+    /// It was changed; class and name of the effect's event.
     Changed(Classes, &'static str),
-    /// The change noted before left nothing of it.
+    /// The change noted before left it empty.
     Emptied,
 }
 
 /// One note.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Note {
-    /// Counts the runs of commands in the tx.
+    /// Number of the command run within the tx.
     pub run: u32,
-    /// The command that ran, as [`crate::Tx::begin_command`] was told.
+    /// The command, as passed to [`crate::Tx::begin_command`].
     pub command: u16,
     /// Its database.
     pub database: u32,
@@ -149,7 +148,7 @@ pub struct Note {
     pub deed: Deed,
 }
 
-/// How a key stood before a change.
+/// The state of a key before a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stood {
     Absent,
@@ -159,7 +158,7 @@ pub(crate) enum Stood {
 }
 
 impl Stood {
-    /// How an entry stands for those who look at `now`.
+    /// Returns the state of an entry as seen at `now`.
     pub(crate) fn of(entry: Option<Entry<'_>>, now: Ms) -> Self {
         match entry {
             None => Self::Absent,
@@ -175,13 +174,13 @@ impl Stood {
 pub(crate) struct KeyEvents {
     run: u32,
     command: u16,
-    /// Whether keys that are looked for in vain are noted.
+    /// Note look-ups of absent keys.
     pub(crate) misses: bool,
     pub(crate) list: Vec<Note>,
 }
 
 impl KeyEvents {
-    /// Another command runs from here on.
+    /// Begins the notes of another command.
     pub(crate) fn begin_command(&mut self, command: u16, misses: bool) {
         self.run += 1;
         (self.command, self.misses) = (command, misses);
@@ -191,7 +190,7 @@ impl KeyEvents {
         self.list.push(Note { run: self.run, command: self.command, database, key: key.into(), deed });
     }
 
-    /// What fell due of a key that `stood` so before.
+    /// Notes what expired of a key that was in state `stood`.
     pub(crate) fn add_due(&mut self, database: u32, key: &[u8], stood: Stood) {
         let deed = match stood {
             Stood::Spent => Deed::Spent,
@@ -201,7 +200,7 @@ impl KeyEvents {
         self.add(database, key, deed);
     }
 
-    /// A change of a key that `stood` so before, and after it is there or not.
+    /// Notes a change of a key that was in state `stood`, and whether it exists afterwards.
     pub(crate) fn add_change(
         &mut self,
         database: u32,
@@ -230,7 +229,7 @@ impl KeyEvents {
 mod tests {
     use super::*;
 
-    /// Checked against redis-server 7.0.15 but for `A` beside `n`, of which it forgets the `n`.
+    /// Checked against redis-server 7.0.15, except `A` with `n`, where Redis drops the `n`.
     #[test]
     fn letters_are_shown_in_one_order() {
         let cases = [

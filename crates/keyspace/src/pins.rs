@@ -1,11 +1,11 @@
-//! What the clones of readers keep in memory although the values have moved on.
+//! Memory that readers' clones keep alive although the values have moved on.
 //!
 //! ```text
 //!   sum of a shard   ----+--------+----+------->   bytes given up there while others held them
 //!                        ^ birth of a pin     ^ now: it pins the difference, at most what its clone holds
 //! ```
 //!
-//! A bound from above: the sum is the shard's, not the value's, and whatever else holds a block counts as a reader (a
+//! This is an upper bound: the sum is per shard, not per value, and any other holder of a block counts as a reader (a
 //! copy under another name, the old entries of an EXEC).
 
 use crate::Keyspace;
@@ -15,7 +15,7 @@ use blocks::counting_retired;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// Sums of what was given up, one a shard; read without its lock.
+/// Running sum of released bytes per shard; read without its lock.
 pub(crate) struct RetiredBytes(Box<[AtomicU64]>);
 
 impl RetiredBytes {
@@ -23,7 +23,7 @@ impl RetiredBytes {
         Arc::new(Self((0..SHARDS).map(|_| AtomicU64::new(0)).collect()))
     }
 
-    /// Runs a change of a value in `shard` and adds what it gives up.
+    /// Runs a change of a value in `shard` and adds the bytes it releases.
     #[inline]
     pub(crate) fn counting<R>(&self, shard: usize, change: impl FnOnce() -> R) -> R {
         let (result, bytes) = counting_retired(change);
@@ -34,7 +34,7 @@ impl RetiredBytes {
     }
 }
 
-/// Goes along with a clone that was taken under the lock of its shard.
+/// Accompanies a clone that was taken under its shard's lock.
 pub struct Pin {
     retired_bytes: Arc<RetiredBytes>,
     shard: usize,
@@ -42,22 +42,22 @@ pub struct Pin {
 }
 
 impl Pin {
-    /// How much the clone, of `clone_bytes` now, keeps in memory that its value has given up since. O(1).
+    /// Returns how much the clone, now of `clone_bytes`, keeps in memory that its value has since released. O(1).
     pub fn bytes(&self, clone_bytes: u64) -> u64 {
         (self.retired_bytes.0[self.shard].load(Relaxed) - self.birth_bytes).min(clone_bytes)
     }
 }
 
 impl Keyspace {
-    /// A pin for a clone of what `key` holds. Its shard is held.
+    /// Creates a pin for a clone of the value of `key`. Its shard is held.
     pub fn pin(&self, key: &[u8]) -> Pin {
         let shard = shard_of(self.hash(key));
         Pin { retired_bytes: self.retired_bytes.clone(), shard, birth_bytes: self.retired_bytes.0[shard].load(Relaxed) }
     }
 }
 
-/// Something big that left its shard, to be dropped by a thread that has time. What others hold of it counts as given
-/// up then: only now is each of its blocks looked at.
+/// Something large removed from its shard, to be dropped by a background thread. Blocks that others still hold count as
+/// released then: only then is each block looked at.
 pub struct Garbage<T> {
     what: Option<T>,
     shard: usize,

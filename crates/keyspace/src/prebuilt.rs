@@ -1,12 +1,12 @@
-//! Long texts of a request, cut into pieces before any shard is held: 100 MB of them take some 25 ms.
+//! Long texts of a request, cut into pieces before any shard is held: 100 MB take some 25 ms.
 
 use values::LongString;
 
-/// Texts that a tx may put without copying them under its locks.
+/// Texts that a tx can put without copying them under its locks.
 #[derive(Default)]
 pub struct PrebuiltStrings(Vec<Cut>);
 
-/// An argument, found again by where it lies in memory.
+/// An argument, identified by its address.
 struct Cut {
     address: usize,
     bytes: usize,
@@ -14,12 +14,12 @@ struct Cut {
 }
 
 impl PrebuiltStrings {
-    /// Whether there are none.
+    /// Returns true if there are none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Adds `argument`, whose bytes must stay where they are until the tx ends, as `text`.
+    /// Adds `argument`, whose bytes must not move until the tx ends, as `text`.
     ///
     /// # Panics
     /// If they differ in length.
@@ -28,7 +28,7 @@ impl PrebuiltStrings {
         self.0.push(Cut { address: argument.as_ptr().addr(), bytes: argument.len(), text });
     }
 
-    /// The text of `argument`, if it was cut. O(texts).
+    /// Returns the text of `argument`, if it was cut. O(texts).
     pub(crate) fn find(&self, argument: &[u8]) -> Option<&LongString> {
         let address = argument.as_ptr().addr();
         self.0.iter().find(|cut| cut.address == address && cut.bytes == argument.len()).map(|cut| &cut.text)

@@ -1,4 +1,4 @@
-//! OffLockJobs of big lists, made for a command while it holds no lock.
+//! OffLockJobs on large lists, run for a command while it holds no lock.
 //!
 //! ```text
 //!   handler: tx.search -- not made yet --> abandoned --> steps over a clone, others run between them --.
@@ -6,9 +6,9 @@
 //!      `------ again, with what was found: as it is if the list is the clone still, brought up to date if not
 //! ```
 //!
-//! A removal of very many items is prepared as well, from the clone: the list after it, and the size of its record. Under
-//! the locks only the root is exchanged. A list that others change all the time is searched twice in vain; then the command
-//! looks under the lock into what is no longer its clone's own, and changes what it finds.
+//! A removal of very many items is also prepared from the clone: the resulting list, and the size of its record. Under
+//! the locks only the root is exchanged. If the list keeps changing, two lock-free searches are made; then the command
+//! searches, under the lock, the parts that differ from its clone, and changes what it finds.
 
 use crate::TableId;
 use crate::bitop::BitopRequest;
@@ -20,27 +20,27 @@ use std::sync::Arc;
 use values::List;
 use values::bits::BitOperation;
 
-/// What a command looks for.
+/// What a command searches for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SearchQuery {
-    /// What an item is to equal.
+    /// The item to match.
     pub needle: Vec<u8>,
-    /// From the head forward, or from the tail backward.
+    /// Forward from the head, or backward from the tail.
     pub direction: Direction,
-    /// How many items at most.
+    /// Maximum number of items.
     pub limit: u64,
-    /// Whether they are to be removed.
+    /// Remove the items found.
     pub removes: bool,
 }
 
 /// Work on clones that a tx was abandoned for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum JobRequest {
-    /// A list is to be searched.
+    /// Search a list.
     Search(SearchRequest),
-    /// A text is to be made of others.
+    /// Compute a text from others.
     Mix(BitopRequest),
-    /// A value is to be made of others.
+    /// Compute a value from others.
     Value(Sources),
 }
 
@@ -68,17 +68,17 @@ impl PartialEq for SearchRequest {
 
 impl Eq for SearchRequest {}
 
-/// Work on clones that was done for one command, or for one EXEC.
+/// Finished work on clones for one command or one EXEC.
 #[derive(Default)]
 pub struct OffLockJobs(Vec<OffLockJob>);
 
-/// Work on clones, under way or done.
+/// Work on clones, in progress or done.
 pub enum OffLockJob {
-    /// A list is searched.
+    /// A list search.
     Search(Box<Search>),
-    /// A text is made of others.
+    /// A text computed from others.
     Mix(Box<BitopRequest>),
-    /// A value is made of others.
+    /// A value computed from others.
     Combination(Combination),
 }
 
@@ -114,17 +114,17 @@ impl OffLockJob {
 }
 
 impl OffLockJobs {
-    /// Whether there are none.
+    /// Returns true if there are none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// How many values, or aims in one value, have been worked on.
+    /// Returns the number of values, or searches of one value, worked on.
     pub(crate) fn count(&self) -> usize {
         self.0.len()
     }
 
-    /// Begins work. Gives earlier work for the same that came to nothing: it may hold the last reference to much.
+    /// Begins work. Returns failed earlier work for the same: it may be the last reference to much memory.
     pub fn begin(&mut self, wanted: JobRequest) -> Option<OffLockJob> {
         let earlier = self.0.iter().position(|one| one.is_for_same(&wanted)).map(|at| self.0.remove(at));
         let tries = 1 + earlier.as_ref().map_or(0, OffLockJob::tries);
@@ -136,7 +136,7 @@ impl OffLockJobs {
         earlier
     }
 
-    /// The key that the work begun last is to be shown before its next step.
+    /// Returns the key that the latest work needs to look at before its next step.
     pub fn wants(&self) -> Option<&[u8]> {
         match self.0.last() {
             Some(OffLockJob::Combination(combination)) => combination.wants(),
@@ -144,14 +144,14 @@ impl OffLockJobs {
         }
     }
 
-    /// Has that work look at the key that it wants, whose shard the tx holds.
+    /// Lets that work look at its wanted key; the tx holds the shard.
     pub fn look(&mut self, tx: &mut Tx<'_>) {
         if let Some(OffLockJob::Combination(combination)) = self.0.last_mut() {
             combination.look(tx);
         }
     }
 
-    /// A step of the work that was begun last, of some 50 µs; whether it is over.
+    /// Runs a step of the latest work, some 50 µs. Returns true when done.
     pub fn step(&mut self) -> bool {
         self.0.last_mut().is_none_or(OffLockJob::step)
     }
@@ -187,7 +187,7 @@ impl OffLockJobs {
 /// One search.
 pub struct Search {
     pub(crate) wanted: SearchRequest,
-    /// Clones searched so far, this one included.
+    /// Number of clones searched, including this one.
     pub(crate) tries: u32,
     search: blocks::Search,
     stage: Stage,
@@ -199,20 +199,20 @@ enum Stage {
     Done(Option<Prepared>),
 }
 
-/// A removal that is made by exchanging the list.
+/// A removal applied by exchanging the list.
 pub(crate) struct Prepared {
-    /// The list without what was found.
+    /// The list without the items found.
     pub(crate) after: List,
-    /// What the runs of its record take, in bytes.
+    /// Size of the runs in its record, in bytes.
     pub(crate) runs_bytes: u64,
 }
 
-/// How much is searched or changed in one step, in bytes of items.
+/// Bytes of items searched or changed per step.
 const SEARCHED_BYTES: u64 = 128 << 10;
 const CHANGED_BYTES: u64 = 32 << 10;
-/// So many runs are removed under the lock: some 100 µs.
+/// Maximum runs removed under the lock: some 100 µs.
 const DIRECT_RUNS_MAX: usize = 32;
-/// And so many items, whose blocks are dropped there.
+/// Maximum items removed there, since their blocks are dropped there.
 const DIRECT_ITEMS_MAX: u64 = 4096;
 
 impl Search {
@@ -222,12 +222,12 @@ impl Search {
         Self { wanted, tries, search, stage: Stage::Searching }
     }
 
-    /// What was found in the clone.
+    /// Returns the items found in the clone.
     pub(crate) fn found(&self) -> &Arc<Runs> {
         self.search.found()
     }
 
-    /// What is found in the list as it is now.
+    /// Returns the items found in the list as it is now.
     pub(crate) fn again(&self, now: &List) -> Runs {
         self.search.again(now)
     }
@@ -264,7 +264,7 @@ impl Search {
         matches!(self.stage, Stage::Done(_))
     }
 
-    /// What follows the search.
+    /// Returns the stage after the search.
     fn begin_removal(&self) -> Stage {
         let found = self.search.found();
         let is_short = found.runs() <= DIRECT_RUNS_MAX && found.items() <= DIRECT_ITEMS_MAX;
@@ -276,16 +276,16 @@ impl Search {
     }
 }
 
-/// What a command works on: what was found before, if the list is still the one that was searched, or what is there now.
+/// The search result for a command: the earlier one if the list is still the one searched, else a new one.
 pub enum Finding<'k> {
-    /// The list is the clone.
+    /// The list still is the clone.
     Still(&'k Search),
-    /// Found just now.
+    /// Searched just now.
     Now(Arc<Runs>),
 }
 
 impl Finding<'_> {
-    /// Indices of the items.
+    /// Returns the indices of the items.
     pub fn found(&self) -> &Arc<Runs> {
         match self {
             Self::Still(search) => search.found(),

@@ -1,4 +1,4 @@
-//! Reading a shard out of the store: records, applied in order to an empty shard, beside the one that is in use.
+//! Loads a shard from the store: applies records in order to an empty shard, beside the one in use.
 
 use super::TableCount;
 use super::marking::{EVEN, PARITIES, PRESENT};
@@ -14,15 +14,15 @@ use sync::lock::ShardLock;
 use table::Fields;
 use values::{Value, ValueType};
 
-/// Where values lie that do not lie in their records: the other side of a [`BlockSink`](super::BlockSink).
+/// Source of values stored outside their records: the counterpart of [`BlockSink`](super::BlockSink).
 pub trait BlockSource {
-    /// Why it failed.
+    /// Its error.
     type Error;
 
-    /// The value of `value_type` that was put with `form`.
+    /// Returns the value of `value_type` that was put with `form`.
     ///
     /// # Errors
-    /// The source's own; also if `form` is none.
+    /// The source's own; also if `form` is malformed.
     fn get(&mut self, kind: ValueType, form: &[u8]) -> Result<Value, Self::Error>;
 }
 
@@ -34,46 +34,46 @@ impl BlockSource for super::Inline {
     }
 }
 
-/// A record that cannot be of the shard's store.
+/// A record that cannot belong to the shard's store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LoadError<E> {
-    /// Its bytes are none.
+    /// The bytes are not a record.
     #[error("a stored record is malformed: {0}")]
     Record(#[from] DecodeError),
-    /// An effect that says less than what a key holds.
+    /// An effect that does not give the key's whole value.
     #[error("a stored record changes a key instead of saying what it holds")]
     Change,
-    /// Its key belongs elsewhere.
+    /// The key belongs to another shard.
     #[error("a stored record is of a key of shard {0}")]
     Misplaced(usize),
-    /// Its value could not be had, or is of another kind than it says.
+    /// The value could not be read, or has another type than the record states.
     #[error("the value of a stored record: {0}")]
     Value(E),
-    /// The value is of another kind than its record says, or has nothing in it.
+    /// The value has another type than the record states, or is empty.
     #[error("the value of a stored record is not what the record says")]
     WrongValue,
-    /// What the journal has of it beyond the record is no change of such a value.
+    /// A later journal effect does not apply to a value of this type.
     #[error("the journal does not fit the value of a stored record: {0}")]
     Misfit(DecodeError),
 }
 
-/// A shard that is being read. Whoever reads it needs no lock until [`Loading::end`].
+/// A shard being loaded. Needs no lock until [`Loading::end`].
 ///
-/// First all [`Loading::record`]s, then [`Loading::settle`] (or [`Loading::settle_small`]), then what the journal has
-/// beyond: [`Loading::replay`].
+/// Call order: all [`Loading::record`]s, then [`Loading::settle`] (or [`Loading::settle_small`]), then
+/// [`Loading::replay`] for the rest of the journal.
 pub struct Loading<'k> {
     keyspace: &'k Keyspace,
     alive: &'k Alive,
     shard: usize,
     state: ShardState,
-    /// Values that lie elsewhere, by table and key: had only when no later record can take their place, since what a
-    /// record names that counts no more may be gone.
+    /// External values, by table and key. Read only after all records: a superseded record may name storage that is
+    /// gone.
     elsewhere: BTreeMap<(TableId, Box<[u8]>), Elsewhere>,
-    /// Values that are had later. Their keys are there, with kind and deadline, and stand for nothing.
+    /// Values to be read later. Their keys are present with type and deadline, but hold placeholders.
     unread: BTreeMap<(TableId, Box<[u8]>), Unread>,
 }
 
-/// What a record says of a value that lies elsewhere.
+/// A record's description of an external value.
 struct Elsewhere {
     hash: u64,
     fields: Fields,
@@ -82,14 +82,14 @@ struct Elsewhere {
 }
 
 impl Keyspace {
-    /// Nothing is in it yet, and everything is still to be loaded: whoever wants a shard waits until it is opened for what
-    /// was read of it. Changes are marked, since there is a store.
+    /// Marks the shard empty with everything still to be loaded: users wait until it is opened for what was read of it.
+    /// Turns change marking on, since there is a store.
     pub fn shut(&mut self) {
         self.keep_marks();
         self.shards.iter_mut().for_each(ShardLock::shut);
     }
 
-    /// Begins to read `shard`, of which what lies in tables that are not `alive` is passed over.
+    /// Begins to load `shard`, skipping tables that are not `alive`.
     pub fn load<'k>(&'k self, shard: usize, alive: &'k Alive) -> Loading<'k> {
         let mut state = ShardState::default();
         state.begin_marks(PRESENT);
@@ -98,11 +98,10 @@ impl Keyspace {
 }
 
 impl Loading<'_> {
-    /// Applies one record. Records of a base come first, then those of the deltas, the oldest first. Those of tables that
-    /// are dead are passed over.
+    /// Applies one record; skips dead tables. Base records come first, then delta records, oldest first.
     ///
     /// # Errors
-    /// If the bytes are no record of this shard.
+    /// If the bytes are not a record of this shard.
     pub fn record<E>(&mut self, record: &[u8]) -> Result<(), LoadError<E>> {
         if record.first().is_some_and(|number| is_stored(*number)) {
             return self.stored(record);
@@ -147,24 +146,24 @@ impl Loading<'_> {
         Ok(())
     }
 
-    /// Has the values that lie elsewhere from `source`: there are no more records. What is applied from here on counts as
+    /// Reads the external values from `source`; no records may follow. Everything applied from here on counts as
     /// changed.
     ///
     /// # Errors
-    /// If `source` fails, or gives something else than a record says.
+    /// If `source` fails, or returns something other than the record states.
     pub fn settle<S: BlockSource>(&mut self, source: &mut S) -> Result<(), LoadError<S::Error>> {
         self.settle_small(source, u64::MAX)
     }
 
-    /// As [`Loading::settle`], but for values of more than `bytes_max` bytes of content: these are left unread, and are to
-    /// be had from [`Loading::take_unread`].
+    /// As [`Loading::settle`], but leaves values of more than `bytes_max` content bytes unread; get those from
+    /// [`Loading::take_unread`].
     ///
     /// # Errors
-    /// If `source` fails, or gives something else than a record says.
+    /// If `source` fails, or returns something other than the record states.
     pub fn settle_small<S: BlockSource>(&mut self, source: &mut S, bytes_max: u64) -> Result<(), LoadError<S::Error>> {
         for ((table, key), elsewhere) in std::mem::take(&mut self.elsewhere) {
             let Elsewhere { hash, fields, kind, form } = &elsewhere;
-            // What is no form is found out by reading it.
+            // A malformed form is detected by reading it.
             match Unread::of(table, &key, *hash, *kind, form).filter(|unread| unread.content_bytes() > bytes_max) {
                 Some(unread) => {
                     let nothing = Value::nothing(*kind);
@@ -178,7 +177,7 @@ impl Loading<'_> {
         Ok(())
     }
 
-    /// The values that were left unread, all of which are to be put in their places behind the shard itself.
+    /// Takes the values left unread; the caller must put all of them in place after the shard itself.
     pub fn take_unread(&mut self) -> Vec<Unread> {
         std::mem::take(&mut self.unread).into_values().collect()
     }
@@ -196,7 +195,7 @@ impl Loading<'_> {
         Ok(())
     }
 
-    /// As [`Loading::settle`], for a repair: values that cannot be had are left out. Their tables and keys.
+    /// As [`Loading::settle`], for a repair: skips unreadable values and returns their tables and keys.
     pub fn settle_rest<S: BlockSource>(&mut self, source: &mut S) -> HashSet<(TableId, Box<[u8]>)> {
         let mut lost = HashSet::new();
         for ((table, key), elsewhere) in std::mem::take(&mut self.elsewhere) {
@@ -208,11 +207,11 @@ impl Loading<'_> {
         lost
     }
 
-    /// As [`Loading::replay`], for a repair: what does not fit what is there is left out, and so are changes to keys that
-    /// are `lost`, until they are put or removed whole. How many effects were.
+    /// As [`Loading::replay`], for a repair: skips effects that do not fit the loaded state, and changes to `lost` keys
+    /// until these are put or removed whole. Returns the number skipped.
     ///
     /// # Errors
-    /// If the bytes are no effects of this version.
+    /// If the bytes are not effects of this version.
     pub fn replay_rest(
         &mut self,
         mut effects: &[u8],
@@ -234,10 +233,10 @@ impl Loading<'_> {
         Ok(left_out)
     }
 
-    /// Applies effects of the journal that the store does not know, one after another, as they lie in frames.
+    /// Applies journal effects that the store lacks, in sequence, as they lie in frames.
     ///
     /// # Errors
-    /// If the bytes are no effects of this version on keys of this shard.
+    /// If the bytes are not effects of this version on keys of this shard.
     pub fn replay(&mut self, mut effects: &[u8]) -> Result<(), DecodeError> {
         while !effects.is_empty() {
             let before = effects;
@@ -254,8 +253,8 @@ impl Loading<'_> {
         Ok(())
     }
 
-    /// Whether nothing is left to be done here of an effect, since it is kept for when the value of its key is read. One
-    /// that tells the whole value is not, and then there is nothing to be read any more.
+    /// Returns true if the effect needs no further work here because it is kept until its key's value is read. An
+    /// effect that gives the whole value is not kept, and makes the read unnecessary.
     fn keep(
         &mut self,
         table: TableId,
@@ -296,12 +295,12 @@ impl Loading<'_> {
         if shard_of(hash) == self.shard { Ok(hash) } else { Err(LoadError::Misplaced(shard_of(hash))) }
     }
 
-    /// The keys of each table, to be held against what the store says when all is settled; those without keys left out.
+    /// Returns the non-zero key counts by table, to compare with the store's after settling.
     pub fn tables(&self) -> Vec<TableCount> {
         self.state.tables_of(|table| self.alive.contains(table))
     }
 
-    /// Puts what was read into `state`, the shard's own, which has no keys. O(tables).
+    /// Moves the loaded state into `state`, the shard's own, which has no keys. O(tables).
     pub fn end(self, state: &mut ShardState) {
         assert!(self.elsewhere.is_empty() && self.unread.is_empty(), "values are settled before, or taken");
         assert!(state.turning().mark & PARITIES == EVEN, "a shard is read once, before its first turn");
@@ -310,12 +309,12 @@ impl Loading<'_> {
     }
 }
 
-/// Whether an effect says all that its key holds.
+/// Returns true if an effect gives its key's whole value.
 fn is_whole(effect: &Effect<'_>) -> bool {
     matches!(effect, Effect::Remove | Effect::StringPut { .. } | Effect::ItemPut { .. } | Effect::ValuePut { .. })
 }
 
-/// What `source` has under `form`, if that is a value of `value_type`.
+/// Returns what `source` has under `form`, checked to be a value of `value_type`.
 pub(super) fn get<S: BlockSource>(source: &mut S, kind: ValueType, form: &[u8]) -> Result<Value, LoadError<S::Error>> {
     let value = source.get(kind, form).map_err(LoadError::Value)?;
     if value.value_type() == kind && !value.is_empty() { Ok(value) } else { Err(LoadError::WrongValue) }

@@ -1,4 +1,4 @@
-//! The marks of one section's entries: what has changed since the turn, and what the turn under way has yet to write.
+//! Change marks of one section's entries: changed since the turn, and still to be written by the turn in progress.
 //!
 //! ```text
 //! marks   | present in the store | changed in odd turns | changed in even turns |
@@ -8,8 +8,8 @@
 //!                                                 old state is handed over, and counts as taken
 //! ```
 //!
-//! What holds, while a turn is under way: an entry has the mark of the turns before only if it is ahead, and due; one
-//! with both marks of change there is not. So an entry with the present mark is never the turn's business.
+//! Invariant during a turn: only entries that are ahead and due have the previous turn's mark, and no entry has both
+//! change marks. So the turn never has to write an entry with the present mark.
 
 use crate::TableId;
 use crate::cut::{Batch, Room};
@@ -19,44 +19,45 @@ use std::ops::ControlFlow;
 use table::{EntryMut, SHARED_BITS, Table};
 use values::Value;
 
-/// The entry is in the store, or the turn under way writes it.
+/// The entry is in the store, or the turn in progress writes it.
 pub(crate) const PRESENT: u8 = 0b100;
-/// The marks of change; a turn goes from one to the other.
+/// The change marks; each turn switches from one to the other.
 pub(crate) const PARITIES: u8 = 0b011;
 /// The first one.
 pub(crate) const EVEN: u8 = 0b001;
 
-/// Names of deleted keys that one shard keeps, in bytes; with more its next turn writes every entry.
+/// Limit in bytes on the names of deleted keys that one shard keeps; beyond it, its next turn writes every entry.
 pub(crate) const NAMES_BYTES_MAX: usize = 64 << 10;
 
-/// The marks of one section.
+/// The change marks of one section.
 pub(crate) struct Marking {
-    /// What every change sets: one of [`PARITIES`], nothing without a store, [`PRESENT`] while the store is read.
+    /// The mark that every change sets: one of [`PARITIES`], zero without a store, [`PRESENT`] while the store is
+    /// loaded.
     mark: u8,
-    /// Entries marked and names noted since the last turn, some of them twice.
+    /// Entries marked and names noted since the last turn; may count some twice.
     changes: u64,
-    /// Keys of the store that are there no longer, each behind its length.
+    /// Keys in the store that have since been deleted, each length-prefixed.
     names: Vec<u8>,
     names_bytes_max: usize,
-    /// The next turn writes every entry, so nobody needs names.
+    /// The next turn writes every entry, so names are not needed.
     whole: bool,
     turn: Option<Box<SectionTurn>>,
 }
 
-/// What a turn has still to write of a section.
+/// What a turn has yet to write of a section.
 #[derive(Default)]
 pub(crate) struct SectionTurn {
-    /// Keys that were deleted before it, and how many bytes of them are taken.
+    /// Keys deleted before the turn, and how many bytes of them are taken.
     names: Vec<u8>,
     names_taken: usize,
-    /// Old states of entries that have changed since.
+    /// Old states of entries that have since changed.
     handed: Vec<OwnedEntry>,
     /// The first hash ahead; `None` if all are taken.
     next: Option<u64>,
     /// Every entry is due, not only those with the mark `old`.
     whole: bool,
     old: u8,
-    /// It was abandoned: marks are cleared, nothing is written.
+    /// The turn was abandoned: clears marks, writes nothing.
     clears: bool,
 }
 
@@ -67,14 +68,14 @@ impl Default for Marking {
 }
 
 impl Marking {
-    /// Of a section without entries, or whose entries have no marks.
+    /// Creates the marks of a section with no entries or only unmarked ones.
     pub(crate) fn new(mark: u8) -> Self {
         Self { mark, changes: 0, names: Vec::new(), names_bytes_max: NAMES_BYTES_MAX, whole: false, turn: None }
     }
 
-    // ---- what a change calls ----
+    // ---- called by changes ----
 
-    /// An entry is about to change.
+    /// Notes that an entry is about to change.
     #[inline]
     pub(crate) fn changing(&mut self, hash: u64, entry: &mut EntryMut<'_, Value>) {
         if entry.marks() & self.mark != self.mark {
@@ -93,7 +94,7 @@ impl Marking {
         self.changes += 1;
     }
 
-    /// An entry has come.
+    /// Notes that an entry was added.
     #[inline]
     pub(crate) fn inserted(&mut self, now_s: u32, entry: &mut EntryMut<'_, Value>) {
         entry.touch(now_s);
@@ -103,7 +104,7 @@ impl Marking {
         }
     }
 
-    /// An entry has left its table. Gives it back, unless the turn keeps it.
+    /// Notes that an entry left its table. Returns it, unless the turn keeps it.
     #[inline]
     pub(crate) fn removing(&mut self, hash: u64, entry: OwnedEntry) -> Option<OwnedEntry> {
         if entry.read().marks() & (self.mark | PRESENT) == self.mark {
@@ -129,14 +130,15 @@ impl Marking {
         }
     }
 
-    /// An entry comes back as it was under this hold, in which it has changed and what it became was removed.
+    /// Restores an entry to its state at the start of this hold; it changed in between and the changed entry was
+    /// removed.
     pub(crate) fn restoring(&mut self, entry: &mut OwnedEntry) {
         // If the change handed it over, the removal has noted its name.
         entry.set_marks(entry.read().marks() & PRESENT | self.mark);
         self.changes += u64::from(self.mark != 0);
     }
 
-    /// The turn under way, if it has still to write an entry of these marks.
+    /// Returns the turn in progress if it has yet to write an entry with these marks.
     fn turn_due(&mut self, hash: u64, marks: u8) -> Option<&mut SectionTurn> {
         let is_changed = marks & self.mark != 0;
         let turn = self.turn.as_deref_mut()?;
@@ -153,41 +155,42 @@ impl Marking {
         }
     }
 
-    // ---- what the shard calls ----
+    // ---- called by the shard ----
 
     #[cfg(test)]
     pub(crate) fn mark(&self) -> u8 {
         self.mark
     }
 
-    /// Whether the store knows all there is.
+    /// Returns true if the store is up to date.
     #[cfg(test)]
     pub(crate) fn is_settled(&self) -> bool {
         self.changes == 0 && !self.whole && self.turn.is_none()
     }
 
-    /// Whether anything has changed since the last turn.
+    /// Returns true if anything has changed since the last turn.
     pub(crate) fn is_changed(&self) -> bool {
         self.changes > 0
     }
 
-    /// Entries that have changed since the last turn, come and gone ones included; some may count twice.
+    /// Returns the number of entries changed since the last turn, including added and removed ones; some may count
+    /// twice.
     pub(crate) fn changes(&self) -> u64 {
         self.changes
     }
 
-    /// Whether the next turn has to write every entry.
+    /// Returns true if the next turn has to write every entry.
     pub(crate) fn is_whole(&self) -> bool {
         self.whole
     }
 
-    /// Has the next turn write every entry.
+    /// Makes the next turn write every entry.
     pub(crate) fn make_whole(&mut self) {
         self.whole = true;
         self.names = Vec::new();
     }
 
-    /// Memory of the names that are kept for the next turn.
+    /// Returns the memory of the names kept for the next turn.
     pub(crate) fn names_bytes(&self) -> usize {
         self.names.len()
     }
@@ -196,13 +199,13 @@ impl Marking {
         self.names_bytes_max = bytes;
     }
 
-    /// Changes set `mark` from here on; what has changed so far counts as known to the store.
+    /// Makes changes set `mark` from here on; changes so far count as known to the store.
     pub(crate) fn begin(&mut self, mark: u8) {
         (self.mark, self.changes) = (mark, 0);
     }
 
-    /// Turns to the other mark. If the section `is_due`, what changed before is to be taken; all of it, if `whole`. What
-    /// there is to take lies in `spare`, if that is given.
+    /// Switches to the other mark. If the section `is_due`, earlier changes are to be taken; all entries, if `whole`.
+    /// Uses `spare` for the turn's state, if given.
     pub(crate) fn turn(&mut self, whole: bool, is_due: bool, spare: Option<Box<SectionTurn>>) {
         assert!(self.turn.is_none(), "a section is turned again when its last turn is over");
         let old = self.mark;
@@ -218,7 +221,7 @@ impl Marking {
         });
     }
 
-    /// Gives the turn up: what it has not taken has its old marks cleared by [`Marking::take`]. Gives what it kept.
+    /// Abandons the turn and returns what it kept; [`Marking::take`] clears the old marks of what it had not taken.
     pub(crate) fn abandon_turn(&mut self) -> Vec<OwnedEntry> {
         let Some(turn) = &mut self.turn else { return Vec::new() };
         turn.clears = true;
@@ -227,12 +230,13 @@ impl Marking {
         std::mem::take(&mut turn.handed)
     }
 
-    /// Ends the turn of a section that nobody reads any more.
+    /// Ends the turn of a section that is no longer read.
     pub(crate) fn end_turn(&mut self) -> Option<Box<SectionTurn>> {
         self.turn.take()
     }
 
-    /// Takes what the turn under way has to write of `table`, whose id is `id`; whether that was the rest.
+    /// Takes what the turn in progress has yet to write of `table`, whose id is `id`. Returns true when nothing is
+    /// left.
     pub(crate) fn take(&mut self, id: TableId, table: &mut Table<Value>, room: &mut Room, batch: &mut Batch) -> bool {
         let Some(turn) = &mut self.turn else { return true };
         turn.take_names(id, room, batch);
@@ -248,11 +252,11 @@ impl Marking {
 
 impl SectionTurn {
     fn is_ahead(&self, hash: u64) -> bool {
-        // A section does not know the bits that all its hashes share.
+        // A section does not know the bits shared by all its hashes.
         self.next.is_some_and(|next| hash << SHARED_BITS >= next << SHARED_BITS)
     }
 
-    /// Whether an entry that has not changed since is to be written.
+    /// Returns true if an entry unchanged since the turn is to be written.
     fn wants(&self, marks: u8) -> bool {
         !self.clears && (self.whole || marks & self.old != 0)
     }
@@ -276,7 +280,7 @@ impl SectionTurn {
         let Some(from) = self.next else { return };
         let mut last = None;
         let scanned = table.visit_mut(from, |prefix, mut entry| {
-            // Entries of one prefix are in no order, so the scan stops only between prefixes.
+            // Entries of one prefix are unordered, so the scan stops only between prefixes.
             if !room.enter(batch) && last != Some(prefix) {
                 self.next = Some(prefix);
                 return ControlFlow::Break(());

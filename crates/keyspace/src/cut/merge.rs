@@ -1,17 +1,17 @@
-//! Joining deltas: of each key the newest record, whatever it is.
+//! Merges deltas: keeps the newest record of each key.
 //!
-//! A removal is kept, since the base below may have the key.
+//! Removals are kept, since the base below may have the key.
 
 use crate::effect::{DecodeError, take_name};
 
-/// Records of some deltas of one shard.
+/// Records of several deltas of one shard.
 #[derive(Default)]
 pub struct Merge {
     bytes: Vec<u8>,
     records: Vec<Piece>,
 }
 
-/// Where a record begins, where its table and key end, where it ends.
+/// Offsets of a record: its start, the end of table and key, its end.
 struct Piece {
     start: usize,
     name_end: usize,
@@ -19,10 +19,10 @@ struct Piece {
 }
 
 impl Merge {
-    /// Adds a record; those of the oldest delta come first.
+    /// Adds a record; the oldest delta's records come first.
     ///
     /// # Errors
-    /// If it begins with no name.
+    /// If it does not begin with a name.
     pub fn add(&mut self, record: &[u8]) -> Result<(), DecodeError> {
         let mut input = record;
         take_name(&mut input)?;
@@ -33,18 +33,18 @@ impl Merge {
         Ok(())
     }
 
-    /// Bytes of the records added.
+    /// Returns the total bytes of the records added.
     pub fn bytes_count(&self) -> usize {
         self.bytes.len()
     }
 
-    /// Gives the newest record of each key to `visit`, in the order of their names. O(n log n).
+    /// Passes the newest record of each key to `visit`, in name order. O(n log n).
     ///
     /// # Errors
-    /// The first of `visit`.
+    /// The first from `visit`.
     pub fn finish<E>(self, mut visit: impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
         let Self { bytes, mut records } = self;
-        // One byte of number stands before each name.
+        // A one-byte number precedes each name.
         let name = |piece: &Piece| &bytes[piece.start + 1..piece.name_end];
         records.sort_unstable_by(|one, other| name(one).cmp(name(other)).then(one.start.cmp(&other.start)));
         let newest = records.iter().zip(records.iter().skip(1).map(Some).chain([None]));

@@ -1,4 +1,4 @@
-//! Turning a shard: how the store comes to know a shard's state as of one position of the journal.
+//! Shard turns: how the store gets a shard's state as of one journal position.
 //!
 //! ```text
 //!                turn: P(s), marks flip                   all taken, committed
@@ -8,12 +8,12 @@
 //!                     `- take - take - take - ...  records of the state at P(s), a few hundred entries a step
 //! ```
 //!
-//! A turn is O(tables), under the shard's lock; so is each step, which looks at as many entries as it is told to and is
-//! encoded when the lock is let go. The records of a turn, applied to what the store has, make the shard's state at P(s):
-//! the keys that were deleted first, then every entry that has changed; or all there are, if the turn is *whole*.
+//! A turn is O(tables) under the shard's lock; so is each step, which looks at the given number of entries and is
+//! encoded after the lock is released. A turn's records, applied to the stored state, give the shard's state at P(s):
+//! first the deleted keys, then every changed entry, or all entries if the turn is *whole*.
 //!
-//! Entries of tables that no database names any more are not written. So a turn may know of a FLUSH behind its P(s): before
-//! its commit the journal is to be durable up to where it ended when the last step was taken, not only up to P(s).
+//! Entries of tables that no database names any more are not written. So a turn may reflect a FLUSH after its P(s):
+//! before it commits, the journal must be durable up to its end at the last step, not only up to P(s).
 
 mod loading;
 mod marking;
@@ -38,10 +38,10 @@ use marking::{EVEN, PARITIES, SectionTurn};
 use table::Content;
 use values::Value;
 
-/// Entries that a step looks at, unless there is a reason for another number: some twenty microseconds where memory is cold.
+/// Default number of entries that a step looks at: some twenty microseconds with cold memory.
 pub const STEP_ENTRIES: usize = 256;
 
-/// What a shard knows of its turns.
+/// A shard's turn state.
 #[derive(Default)]
 pub(crate) struct Turning {
     /// See [`Marking`].
@@ -56,9 +56,9 @@ enum CutStage {
     /// No turn is under way.
     #[default]
     Still,
-    /// What a turn found is being taken.
+    /// The entries that the turn found are being taken.
     Taking,
-    /// A turn was abandoned, and some entries have its marks still.
+    /// A turn was abandoned, and some entries still have its marks.
     Clearing,
 }
 
@@ -68,41 +68,41 @@ impl Turning {
     }
 }
 
-/// The keys of one table in one shard.
+/// The key counts of one table in one shard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TableCount {
-    /// Which table.
+    /// The table.
     pub table: TableId,
-    /// Its keys.
+    /// Its number of keys.
     pub keys: u64,
-    /// Those of them with a deadline.
+    /// Number of its keys with a deadline.
     pub expiring: u64,
 }
 
-/// A shard has turned.
+/// A shard's turn.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Turned {
-    /// P(s): what is written is the state after all frames that end here or before.
+    /// P(s): the state written is the one after all frames that end at or before it.
     pub position: Position,
-    /// Whether every entry is written, and what the store has of the shard is void.
+    /// Every entry is written, which replaces all that the store has of the shard.
     pub is_whole: bool,
-    /// Nothing has changed since the turn before: there is nothing to take, only the position moves on.
+    /// Nothing has changed since the previous turn: nothing to take, only the position advances.
     pub is_unchanged: bool,
-    /// The keys of each table that a database names, those without keys left out.
+    /// The non-zero key counts by table, for tables that a database names.
     pub tables: Vec<TableCount>,
 }
 
-/// Memory that a turn takes, made before the hold: whoever is asked for some may have much to tidy up first.
+/// Memory for a turn, allocated before the lock is taken: the allocator may have much to tidy up first.
 pub struct TurnMemory {
     tables: Vec<TableCount>,
     sections: [Option<Box<SectionTurn>>; TABLES_USUAL],
 }
 
-/// Tables that a shard usually has at most.
+/// Usual maximum of tables per shard.
 const TABLES_USUAL: usize = 4;
 
 impl Default for TurnMemory {
-    /// For one turn.
+    /// Allocates for one turn.
     fn default() -> Self {
         Self { tables: Vec::with_capacity(TABLES_USUAL), sections: std::array::from_fn(|_| Some(Box::default())) }
     }
@@ -111,18 +111,18 @@ impl Default for TurnMemory {
 /// What is left of a turn after a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CutStep {
-    /// Something; take again.
+    /// There is more; take again.
     More,
-    /// Nothing: with this batch all has been taken.
+    /// This batch was the last.
     Over,
-    /// There is no turn: it was abandoned, or all keys were exchanged (DEBUG RELOAD). What was taken is worth nothing.
+    /// The turn is gone: abandoned, or all keys were exchanged (DEBUG RELOAD). Discard what was taken.
     Lost,
 }
 
 impl ShardState {
-    /// Turns the shard, which keeps marks; `position` tells the journal's next position under the same hold. `whole` asks
-    /// for every entry. `None` if marks of an abandoned turn had to be cleared, a few hundred: to be called again.
-    /// O(tables). The turn before must be over.
+    /// Turns the shard, which must keep marks; `position` returns the journal's next position under the same hold.
+    /// `whole` requests every entry. Returns `None` after clearing a few hundred marks of an abandoned turn: call
+    /// again. O(tables). The previous turn must be over.
     pub fn turn(
         &mut self,
         keyspace: &Keyspace,
@@ -147,12 +147,12 @@ impl ShardState {
         Some(Turned { position: position(), is_whole, is_unchanged: !is_whole && !is_changed, tables })
     }
 
-    /// Whether anything of tables that a database names has changed since the last turn. O(tables).
+    /// Returns true if anything in tables that a database names has changed since the last turn. O(tables).
     pub fn is_changed(&self, keyspace: &Keyspace) -> bool {
         self.sections().any(|(table, section)| section.marking().is_changed() && keyspace.map().names(table))
     }
 
-    /// Has the next turn write `key` of `table`, if it is there, as if it had changed; between two turns.
+    /// Makes the next turn write `key` of `table`, if present, as if it had changed. Call only between turns.
     pub fn mark_changed(&mut self, keyspace: &Keyspace, table: TableId, key: &[u8]) {
         assert!(self.turning().stage != CutStage::Taking, "what a turn takes is not changed meanwhile");
         let mark = |(id, section): (TableId, &mut Section)| {
@@ -163,7 +163,7 @@ impl ShardState {
         self.sections_mut().for_each(mark);
     }
 
-    /// What `key` of `table` holds, if that is another version of `value`. O(1).
+    /// Returns the value of `key` in `table` if it is another version of `value`. O(1).
     pub fn version_beside(&self, keyspace: &Keyspace, table: TableId, key: &[u8], value: &Value) -> Option<Value> {
         let (_, section) = self.sections().find(|(id, _)| *id == table)?;
         match section.find(keyspace.hash(key), key)?.content() {
@@ -184,8 +184,8 @@ impl ShardState {
         }
     }
 
-    /// Takes into `batch`, which is empty, what the turn has found, looking at `entries_max` entries (or a few more, whose
-    /// hashes are alike); one that is taken counts as four.
+    /// Takes what the turn has found into the empty `batch`, looking at `entries_max` entries (slightly more if hashes
+    /// share a prefix); a taken entry counts as four.
     pub fn take(&mut self, keyspace: &Keyspace, entries_max: usize, batch: &mut Batch) -> CutStep {
         assert!(entries_max > 0 && batch.is_empty());
         if self.turning().stage != CutStage::Taking {
@@ -203,8 +203,8 @@ impl ShardState {
         CutStep::Over
     }
 
-    /// The commit of the last turn has failed, or the turn is not to go on: the next one writes every entry. A shard that
-    /// was unchanged needs no such call. What comes back is to be dropped without the lock.
+    /// Notes that the last turn's commit failed or that the turn is cancelled: the next one writes every entry. A shard
+    /// that was unchanged needs no such call. Drop the result without the lock.
     #[must_use = "it may hold much, and is to be dropped without the lock"]
     pub fn abandon_turn(&mut self) -> impl Send + use<> {
         let turning = self.turning_mut();
@@ -219,7 +219,7 @@ impl ShardState {
         self.sections_mut().map(|(_, section)| abandon(section)).collect::<Vec<_>>()
     }
 
-    /// Clears some marks of an abandoned turn; whether those were the last.
+    /// Clears some marks of an abandoned turn. Returns true if those were the last.
     fn clear_step(&mut self) -> bool {
         let (mut room, mut batch) = (Room::new(STEP_ENTRIES), Batch::default());
         let is_over = self.sections_mut().all(|(table, section)| section.take(table, &mut room, &mut batch));
@@ -229,12 +229,12 @@ impl ShardState {
         is_over
     }
 
-    /// The keys of each table that a database names, by table, those without keys left out. O(tables).
+    /// Returns the non-zero key counts of tables that a database names, ordered by table. O(tables).
     pub fn tables(&self, keyspace: &Keyspace) -> Vec<TableCount> {
         self.tables_of(|table| keyspace.map().names(table))
     }
 
-    /// The keys of all these tables. O(tables).
+    /// Returns the number of keys in all these tables. O(tables).
     pub fn keys_count(&self, keyspace: &Keyspace) -> u64 {
         self.counts(|table| keyspace.map().names(table)).map(|count| count.keys).sum()
     }
@@ -253,21 +253,21 @@ impl ShardState {
         })
     }
 
-    /// About how many keys of these tables have changed since the shard was last turned. O(tables).
+    /// Returns the approximate number of keys in these tables changed since the last turn. O(tables).
     pub fn changes_since_turn(&self, keyspace: &Keyspace) -> u64 {
         let alive = self.sections().filter(|(table, _)| keyspace.map().names(*table));
         alive.map(|(_, section)| section.marking().changes()).sum()
     }
 
-    /// Every change sets `mark` from here on, and what is there counts as known to the store.
+    /// Makes every change set `mark` from here on; existing entries count as known to the store.
     fn begin_marks(&mut self, mark: u8) {
         self.turning_mut().mark = mark;
         self.sections_mut().for_each(|(_, section)| section.marking_mut().begin(mark));
     }
 
-    /// The entries are others, which were changed under `mark`, or without marks if it is 0: the store knows none of them.
+    /// Notes that the entries were replaced by others, marked with `mark` (0: unmarked): the store knows none of them.
     pub(crate) fn renew_marking(&mut self, mark: u8) {
-        // An entry that has the present mark is not the next turn's business, so both go on together.
+        // The next turn skips entries with the present mark, so old and new entries continue with one mark.
         let mark = if mark == 0 { self.turning().mark } else { mark };
         *self.turning_mut() = Turning { mark, whole: true, stage: CutStage::Still };
         for (_, section) in self.sections_mut() {
@@ -277,7 +277,7 @@ impl ShardState {
 }
 
 impl Keyspace {
-    /// There is a store: from here on changes are marked. Nobody else may hold a shard, and none has keys.
+    /// Turns change marking on, since there is a store. No shard may be held, and none may have keys.
     pub fn keep_marks(&self) {
         for shard in &self.shards {
             let mut state = shard.try_write().expect("a start is alone with the keyspace");

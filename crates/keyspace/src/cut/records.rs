@@ -1,7 +1,7 @@
-//! What one step takes out of a shard, and its records for the store.
+//! What one step takes from a shard, and its records for the store.
 //!
-//! Under the lock short texts are encoded and the roots of values cloned; values are encoded when the shard is let go.
-//! Records are effects ([`crate::effect`]), and one that is none:
+//! Under the lock, short texts are encoded and value roots are cloned; values are encoded after the shard is released.
+//! Records are effects ([`crate::effect`]), plus one more form:
 //!
 //! ```text
 //! | 128 to 131 | table : varint | key : bytes | time, in 129 and 131 | extras, from 130 on | kind | form : bytes |
@@ -19,45 +19,45 @@ use blocks::{StoredLeaf, StoredLeaves};
 use table::Fields;
 use values::{Value, ValueType, string};
 
-/// A record whose value lies elsewhere, without deadline and extras.
+/// A record of an external value, without deadline and extras.
 pub(crate) const STORED: u8 = 128;
-/// What a deadline and extras add to that number.
+/// Added to that number for a deadline; twice that for extras.
 const WITH_TIME: u8 = 1;
 const WITH_EXTRAS: u8 = 2;
-/// A value that takes no more, in bytes, always lies in its record.
+/// Values of at most this many bytes always lie in their record.
 pub const WHOLE_BYTES_MAX: u64 = base::limits::BLOCK_BYTES_MAX as u64;
-/// Bytes that a step encodes under the lock, at most, but for its last entry.
+/// Bytes that a step encodes under the lock, at most, not counting its last entry.
 const STEP_BYTES: usize = 64 << 10;
 
-/// Where values of more than [`WHOLE_BYTES_MAX`] are put.
+/// Destination of values larger than [`WHOLE_BYTES_MAX`].
 pub trait BlockSink {
-    /// Why it failed.
+    /// Its error.
     type Error;
 
-    /// Puts `value` where it can be found again, or a part of it, and appends to `form` what that takes: nothing before the
-    /// first part.
+    /// Stores `value` or a part of it, and appends its location to `form`, which is empty before the first part.
     ///
     /// # Errors
     /// The sink's own.
     fn put(&mut self, value: &Value, form: &mut Vec<u8>) -> Result<ValueChange, Self::Error>;
 
-    /// All of `value` is put, which was `key`'s in `table` at the turn. What the key holds by now may have leaves in common
-    /// with it and not know where they lie: see [`Value::learn_places`] and [`crate::ShardState::version_beside`].
+    /// Called when all of `value` is stored; it was the value of `key` in `table` at the turn. The key's current value
+    /// may share leaves with it and not know their places: see [`Value::learn_places`] and
+    /// [`crate::ShardState::version_beside`].
     fn has_put(&mut self, table: TableId, key: &[u8], value: &Value);
 }
 
-/// What has become of a value.
+/// The outcome of storing a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ValueChange {
-    /// It is to lie in its record; nothing was appended.
+    /// The value belongs in its record; nothing was appended.
     Inline,
-    /// There is more of it, for another call with the same value and form.
+    /// A part is stored; call again with the same value and form.
     Part,
-    /// All of it is put.
+    /// All of it is stored.
     All,
 }
 
-/// Has every value lie in its record.
+/// Keeps every value in its record.
 pub struct Inline;
 
 impl BlockSink for Inline {
@@ -70,41 +70,41 @@ impl BlockSink for Inline {
     fn has_put(&mut self, _: TableId, _: &[u8], _: &Value) {}
 }
 
-/// What one step has taken out of a shard. It may hold much: to be encoded and dropped without the lock.
+/// Entries that one step took from a shard. It may be large: encode and drop it without the lock.
 #[derive(Default)]
 pub struct Batch {
-    /// Whole records, and keys of those whose values are beside them.
+    /// Whole records, and keys of records whose values are kept separately.
     bytes: Vec<u8>,
     taken: Vec<Taken>,
     encoded: Encoded,
-    /// Turns of sections that died.
+    /// Turns of dead sections.
     dead: Vec<SectionTurn>,
 }
 
-/// How far the encoding of a batch has come.
+/// Progress of a batch's encoding.
 #[derive(Default)]
 struct Encoded {
-    /// Records that are done, and where their bytes end.
+    /// Number of finished records, and where their bytes end.
     records: usize,
     bytes: usize,
-    /// Of the value that is being put.
+    /// Form of the value being stored.
     form: Vec<u8>,
     record: Vec<u8>,
 }
 
 struct Taken {
-    /// Where its bytes end; they begin where those before end.
+    /// End of its bytes; they begin at the previous end.
     end: usize,
     value: Option<(TableId, Whole)>,
 }
 
-/// How much a step may still take.
+/// The remaining budget of a step.
 pub(crate) struct Room {
     entries_max: usize,
     entered: usize,
 }
 
-/// An entry that is taken costs as much more as so many that are only looked at.
+/// Extra cost of an entry that is taken, in entries only looked at.
 const TAKEN_COST: usize = 3;
 
 impl Room {
@@ -112,7 +112,7 @@ impl Room {
         Self { entries_max, entered: 0 }
     }
 
-    /// Takes the room of one entry, if there is any.
+    /// Takes the budget of one entry, if any is left.
     pub(crate) fn enter(&mut self, batch: &Batch) -> bool {
         let used = self.entered + TAKEN_COST * batch.taken.len();
         let has_room = used < self.entries_max && batch.bytes.len() < STEP_BYTES;
@@ -122,12 +122,12 @@ impl Room {
 }
 
 impl Batch {
-    /// Whether it holds no record.
+    /// Returns true if it holds no record.
     pub fn is_empty(&self) -> bool {
         self.taken.is_empty()
     }
 
-    /// How many records it holds.
+    /// Returns the number of records.
     pub fn records_count(&self) -> usize {
         self.taken.len()
     }
@@ -160,11 +160,11 @@ impl Batch {
         self.dead.extend(turn.map(|turn| *turn));
     }
 
-    /// Gives each record to `visit`, in order. Big values go to `sink`; where that takes more than one part it comes back with
-    /// `false` between two, to be called again. It is empty when all is done, and after an error.
+    /// Passes each record to `visit`, in order. Large values go to `sink`; returns `false` between the parts of one, to
+    /// be called again. Leaves the batch empty when done and after an error.
     ///
     /// # Errors
-    /// The first of `sink` or `visit`.
+    /// The first from `sink` or `visit`.
     pub fn encode<S: BlockSink>(
         &mut self,
         sink: &mut S,
@@ -195,7 +195,7 @@ impl Batch {
                         return Ok(false);
                     }
                     visit(&encoded.record)?;
-                    // It may be the last to hold much.
+                    // This may be the last reference to a large value.
                     *value = None;
                 }
             }
@@ -206,7 +206,7 @@ impl Batch {
 }
 
 impl Encoded {
-    /// Makes the record of a value; whether it is whole.
+    /// Encodes the record of a value. Returns true when complete.
     fn put_value<S: BlockSink>(
         &mut self,
         table: TableId,
@@ -244,13 +244,13 @@ fn put_stored(out: &mut Vec<u8>, table: TableId, key: &[u8], whole: &Whole, form
     varint::put_bytes(out, form);
 }
 
-/// The table and key that a record is of; and each leaf that it names elsewhere goes to `visit`.
+/// Returns a record's table and key, and passes each external leaf that it names to `visit`.
 ///
-/// What a shard's state names is the sum over the newest record of each key. Places in memory do not tell it: values that
-/// share nodes share these, and storing one may move what the record of the other still names.
+/// A shard's state names the sum over the newest records of its keys. In-memory places do not give this: values that
+/// share nodes share places, and storing one may move what the record of the other still names.
 ///
 /// # Errors
-/// If the bytes are no record.
+/// If the bytes are not a record.
 pub fn named_by(record: &[u8], mut visit: impl FnMut(StoredLeaf)) -> Result<(TableId, &[u8]), DecodeError> {
     let mut input = record;
     let (number, table, key) = take_name(&mut input)?;
@@ -264,19 +264,19 @@ pub fn named_by(record: &[u8], mut visit: impl FnMut(StoredLeaf)) -> Result<(Tab
     Ok((table, key))
 }
 
-/// Whether a record of this number is of a value that lies elsewhere.
+/// Returns true if a record of this number holds an external value.
 pub(crate) fn is_stored(number: u8) -> bool {
     number & !(WITH_TIME | WITH_EXTRAS) == STORED
 }
 
-/// What follows the name in a record of a value that lies elsewhere.
+/// What follows the name in a record of an external value.
 pub(crate) struct Stored<'a> {
     pub(crate) fields: Fields,
     pub(crate) kind: ValueType,
     pub(crate) form: &'a [u8],
 }
 
-/// Takes it off the front of `input`.
+/// Decodes it from the front of `input`.
 pub(crate) fn take_stored<'a>(number: u8, input: &mut &'a [u8]) -> Result<Stored<'a>, DecodeError> {
     let expires_at_ms = if number & WITH_TIME != 0 { Some(take(input)?) } else { None };
     let extras = if number & WITH_EXTRAS != 0 { Some(take_extras(input)?) } else { None };

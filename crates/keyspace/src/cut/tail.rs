@@ -1,7 +1,7 @@
-//! The tail of the journal: what the store lacks of each shard and of the map, and which tables are alive.
+//! The journal tail: what the store lacks of each shard and of the map, and which tables are alive.
 //!
-//! A start goes over it once: [`CutTail::split`] does what becomes of the map and sorts the other effects by shard, to be
-//! applied to a shard when that is loaded, if their table is [`Alive`] by then.
+//! Start-up passes over it once: [`CutTail::split`] applies changes of the map and sorts the other effects by shard.
+//! These are applied when the shard is loaded, if their table is [`Alive`] by then.
 
 use crate::effect::{DecodeError, Effect, Record};
 use crate::map::{DatabaseMap, OF_SERVER};
@@ -10,39 +10,39 @@ use base::Position;
 use base::limits::{DATABASES_MAX, SHARDS};
 use std::collections::BTreeSet;
 
-/// The map of databases, as the store keeps it.
+/// The map of databases, as stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MapState {
-    /// Every database that has another table than its first, with that table.
+    /// Every database that has moved from its first table, with its table.
     pub changed: Vec<(u32, TableId)>,
-    /// The least id that was never given.
+    /// The lowest id never assigned.
     pub next: TableId,
 }
 
 impl DatabaseMap {
-    /// As it is. Whoever asks is inside the gate, so that it cannot change meanwhile.
+    /// Returns the current state. The caller is inside the gate, so that it cannot change meanwhile.
     pub fn state(&self) -> MapState {
         MapState { changed: self.changed(), next: self.fresh() }
     }
 
-    /// Becomes what it was. Only at a start, before all else.
+    /// Restores a saved state. Only at start-up, before all else.
     pub fn restore(&self, state: &MapState) {
         state.changed.iter().for_each(|(database, table)| self.put(*database, *table));
         self.skip_to(state.next);
     }
 }
 
-/// Which tables some database names. What no database names is never named again, so it may be passed over.
+/// Tables that some database names. A table that none names is never named again, so it may be skipped.
 #[derive(Clone, Debug, Default)]
 pub struct Alive {
-    /// Databases that have another table than their first.
+    /// Databases that have moved from their first table.
     moved: BTreeSet<u32>,
-    /// These tables.
+    /// The tables of those.
     tables: BTreeSet<TableId>,
 }
 
 impl DatabaseMap {
-    /// Which tables are alive. Whoever asks is inside the gate, or alone.
+    /// Returns which tables are alive. The caller is inside the gate, or alone.
     pub fn alive(&self) -> Alive {
         let (moved, tables) = self.changed().into_iter().unzip();
         Alive { moved, tables }
@@ -50,21 +50,21 @@ impl DatabaseMap {
 }
 
 impl Alive {
-    /// Whether any database names `table`, be it one beyond the configured ones, or the server does.
+    /// Returns true if any database, even one beyond the configured ones, or the server names `table`.
     pub fn contains(&self, table: TableId) -> bool {
         let is_first = table < DATABASES_MAX && !self.moved.contains(&table);
         is_first || table == OF_SERVER || self.tables.contains(&table)
     }
 }
 
-/// Where the tail begins for each shard and for the map.
+/// The start of the tail for each shard and for the map.
 pub struct CutTail {
     shards_from: Box<[Position]>,
     map_from: Position,
 }
 
 impl CutTail {
-    /// Behind a store that knows the map at `map_from`, and each shard at its position.
+    /// Creates the tail behind a store that has the map as of `map_from`, and each shard as of its position.
     ///
     /// # Panics
     /// If there are not [`SHARDS`] positions.
@@ -73,10 +73,11 @@ impl CutTail {
         Self { shards_from: shards_from.into(), map_from }
     }
 
-    /// Takes in the frame that begins at `begin`, all frames in order: what it does to the map is done in `keyspace`; each
-    /// other effect that the store lacks goes to `visit` with its shard.
+    /// Processes the frame that begins at `begin`; frames come in order. Applies its map changes to `keyspace`; passes
+    /// each other effect that the store lacks to `visit` with its shard.
     ///
     /// # Errors
+    /// If the bytes are not a frame of this version.
     /// If the bytes are no frame of this version.
     pub fn split(
         &self,

@@ -1,4 +1,4 @@
-//! A value that is read behind its shard: its key is there, the value is not.
+//! A value that is loaded after its shard: the key is there, the value is not yet.
 //!
 //! ```text
 //!   record        --> key, kind, deadline in the shard, served at once; nothing in it
@@ -7,9 +7,9 @@
 //!   end           --> in its place, if the key is there still
 //! ```
 //!
-//! Until then nobody may look into the value or change its key, but for its removal when its time has come or its table
-//! dies. So the one who opens the shard has to see to it that whoever names the key waits. How many keys there are, their
-//! names, kinds and deadlines are true all the while.
+//! Until then the value must not be read or the key changed, except for its removal when it expires or its table dies.
+//! So whoever opens the shard must make requests that name the key wait. Key counts, names, types and deadlines are
+//! correct throughout.
 
 use super::loading::{BlockSource, LoadError, get};
 use crate::effect::{self, DecodeError, Effect, QueueChange, Record};
@@ -19,26 +19,26 @@ use crate::{TableId, shard_of};
 use blocks::StoredLeaves;
 use values::{Value, ValueType};
 
-/// A value that is still to be read.
+/// A value yet to be read.
 #[derive(Debug)]
 pub struct Unread {
     table: TableId,
     key: Box<[u8]>,
     hash: u64,
     kind: ValueType,
-    /// What it is after what is kept.
+    /// Its type after the kept effects.
     kind_after: ValueType,
     form: Box<[u8]>,
     content_bytes: u64,
     stored_bytes: u64,
-    /// Items of a list after what is kept.
+    /// Number of list items after the kept effects.
     len: u64,
-    /// Records of the journal, in order.
+    /// Journal records, in order.
     kept: Vec<u8>,
 }
 
 impl Unread {
-    /// What lies elsewhere under `form`; `None` if that is none.
+    /// Creates it from `form`; `None` if that is malformed.
     pub(super) fn of(table: TableId, key: &[u8], hash: u64, kind: ValueType, form: &[u8]) -> Option<Self> {
         let (mut content_bytes, mut stored_bytes, mut len) = (0, 0, 0);
         let mut input = form;
@@ -67,28 +67,28 @@ impl Unread {
         self.content_bytes
     }
 
-    /// The table of its key.
+    /// Returns the table of its key.
     pub fn table(&self) -> TableId {
         self.table
     }
 
-    /// The hash of its key.
+    /// Returns the hash of its key.
     pub fn hash(&self) -> u64 {
         self.hash
     }
 
-    /// The shard of its key.
+    /// Returns the shard of its key.
     pub fn shard(&self) -> usize {
         shard_of(self.hash)
     }
 
-    /// What it takes elsewhere, in bytes.
+    /// Returns the bytes that it takes in the store.
     pub fn stored_bytes(&self) -> u64 {
         self.stored_bytes
     }
 
-    /// Keeps an effect that changes a collection or the end or middle of a text, with its bytes; `false` if nothing of the value
-    /// is left.
+    /// Keeps an effect, with its bytes, that changes a collection or the end or middle of a text; `false` if nothing of
+    /// the value is left.
     pub(super) fn keep(&mut self, effect: &Effect<'_>, bytes: &[u8]) -> Result<bool, DecodeError> {
         match (self.kind_after, effect) {
             (ValueType::List, Effect::Queue(QueueChange::Turn { .. })) => self.kind_after = ValueType::Queue,
@@ -98,7 +98,7 @@ impl Unread {
             (ValueType::List, Effect::List(change)) => {
                 self.len = change.len_after_checked(self.len).ok_or(DecodeError::Misfit)?;
             }
-            // What would take the last field away is recorded as the removal of the key.
+            // An effect that would remove the last field is recorded as the removal of the key.
             (ValueType::String, Effect::StringAppend(_) | Effect::StringOverwrite { .. })
             | (ValueType::Hash, Effect::Hash(_))
             | (ValueType::Set, Effect::Set(_))
@@ -112,10 +112,10 @@ impl Unread {
         Ok(self.len > 0)
     }
 
-    /// Has it from `source`, and does what was kept. O(n), and nobody is in the way.
+    /// Reads it from `source` and applies the kept effects. O(n), without a lock.
     ///
     /// # Errors
-    /// If `source` fails, or gives something else than the record says, or what was kept does not fit it.
+    /// If `source` fails or returns something other than the record states, or if the kept effects do not fit it.
     pub fn read<S: BlockSource>(&self, source: &mut S) -> Result<Value, LoadError<S::Error>> {
         let value = get(source, self.kind, &self.form)?;
         if self.kept.is_empty() {
@@ -131,8 +131,8 @@ impl Unread {
         alone.take_value(self.hash, &self.key).ok_or(LoadError::Misfit(DecodeError::Misfit))
     }
 
-    /// Puts `value`, which was read, in its place in `state`, the shard's own. It comes back if the key is gone, to be
-    /// dropped without the lock. O(1).
+    /// Puts the read `value` in place in `state`, the shard's own. Returns it if the key is gone, to be dropped without
+    /// the lock. O(1).
     pub fn end(&self, value: Value, state: &mut ShardState) -> Option<Value> {
         state.fill(self.table, self.hash, &self.key, value)
     }

@@ -1,6 +1,6 @@
-//! Names that came and went, as they are noted in a section, and sorted to be put into the order.
+//! Names added and removed: noted per section, then sorted for the index.
 //!
-//! With a name goes its kind, so that a page of one kind need not be looked up; a key that turns into another kind is noted too.
+//! A note includes the key's type, so that a page of one type needs no look-ups; a change of type is noted too.
 
 use super::chunk::{self, KIND_BITS};
 use crate::TableId;
@@ -14,10 +14,10 @@ use std::sync::atomic::{
 };
 use values::ValueType;
 
-/// What a note counts beside its name, in bytes: what it takes while it is sorted.
+/// Accounted size of a note beside its name, in bytes: its size while it is sorted.
 const NOTE_BYTES: u64 = 32;
 
-/// In which shards there are notes, how many bytes of them, and until when no key of a shard falls due.
+/// Per shard: whether there are notes, and until when no key falls due; and the total bytes of notes.
 pub(crate) struct Flags {
     words: [AtomicU64; SHARDS / 64],
     /// Written under the shard's lock.
@@ -25,11 +25,11 @@ pub(crate) struct Flags {
     backlog: Backlog,
 }
 
-/// Notes that nobody has put into the order yet. Whoever makes a name writes here: a line of memory of its own.
+/// Notes not yet in the index. Every creation of a name writes here, so it has a cache line of its own.
 #[repr(align(128))]
 struct Backlog {
     bytes: AtomicU64,
-    /// Above this writers help before they write.
+    /// Above this, writers help before they write.
     bytes_max: AtomicU64,
 }
 
@@ -43,12 +43,12 @@ impl Default for Flags {
     }
 }
 
-/// Shards, each a bit.
+/// A set of shards, one bit each.
 #[derive(Clone, Copy, Default)]
 pub(super) struct ShardBits([u64; SHARDS / 64]);
 
 impl ShardBits {
-    /// The first of them.
+    /// Returns the first of them.
     pub(super) fn first(&self) -> Option<usize> {
         let at = self.0.iter().position(|word| *word != 0)?;
         Some(at * 64 + self.0[at].trailing_zeros() as usize)
@@ -76,22 +76,22 @@ impl Flags {
         ShardBits(std::array::from_fn(|at| self.words[at].load(Acquire)))
     }
 
-    /// Whether no key of the shard has fallen due at `now`.
+    /// Returns true if no key of the shard has fallen due at `now`.
     pub(super) fn none_is_due(&self, shard: usize, now: Ms) -> bool {
         now < self.none_due_before[shard].load(Acquire)
     }
 
-    /// Nothing of the shard, which the caller holds, falls due before `at_ms`.
+    /// Notes that no key of the shard falls due before `at_ms`. The caller holds the shard.
     pub(crate) fn set_due(&self, shard: usize, at_ms: Ms) {
         self.none_due_before[shard].store(at_ms, Release);
     }
 
-    /// Bytes of notes that nobody has put into the order yet.
+    /// Returns the bytes of notes not yet in the index.
     pub(super) fn backlog_bytes(&self) -> u64 {
         self.backlog.bytes.load(Relaxed)
     }
 
-    /// How many there may be before writers are to help.
+    /// Returns the backlog above which writers help.
     pub(super) fn backlog_bytes_max(&self) -> u64 {
         self.backlog.bytes_max.load(Relaxed)
     }
@@ -105,18 +105,18 @@ impl Flags {
     }
 }
 
-/// What came and went in one section since it was last taken. It lies under the shard's lock.
+/// Names added and removed in one section since the last take. Protected by the shard's lock.
 pub(crate) struct IndexDeltas {
     taken: NotesTaken,
     shard: usize,
     flags: Arc<Flags>,
 }
 
-/// Notes as one section took them.
+/// The notes taken from one section.
 #[derive(Default)]
 pub(crate) struct NotesTaken {
     pub(super) bytes: Vec<u8>,
-    /// What they count in the backlog: whoever drops them says so.
+    /// Their size in the backlog; whoever drops them must subtract it.
     pub(super) backlog_bytes: u64,
 }
 
@@ -125,7 +125,7 @@ impl IndexDeltas {
         Self { taken: NotesTaken::default(), shard, flags }
     }
 
-    /// A name is there from now on, of this kind, or is not any more.
+    /// Notes that a name now exists with this type, or no longer exists.
     pub(crate) fn add(&mut self, name: &[u8], kind: Option<ValueType>) {
         let NotesTaken { bytes, backlog_bytes } = &mut self.taken;
         if bytes.is_empty() {
@@ -138,7 +138,7 @@ impl IndexDeltas {
         self.flags.backlog.bytes.fetch_add(more_bytes, Relaxed);
     }
 
-    /// Something of the section falls due, maybe not before `at_ms`.
+    /// Notes that something in the section falls due, possibly as early as `at_ms`.
     pub(crate) fn note_due(&self, at_ms: Ms) {
         let none_before = &self.flags.none_due_before[self.shard];
         if at_ms < none_before.load(Relaxed) {
@@ -146,7 +146,7 @@ impl IndexDeltas {
         }
     }
 
-    /// `None` if there are none.
+    /// Takes the notes; `None` if there are none.
     pub(crate) fn take(&mut self) -> Option<NotesTaken> {
         (!self.taken.bytes.is_empty()).then(|| std::mem::take(&mut self.taken))
     }
@@ -174,7 +174,8 @@ struct Change {
 }
 
 impl Changes {
-    /// With room for so many, and bytes of names, which is real once it is used: to grow would take longer than a turn.
+    /// Creates it with room for `count` changes and `bytes` of names; pages become resident on use. Growing would take
+    /// longer than a turn.
     pub(super) fn with_room(count: usize, bytes: usize) -> Self {
         Self { bytes: Vec::with_capacity(bytes), list: Vec::with_capacity(count) }
     }
@@ -183,7 +184,7 @@ impl Changes {
         self.list.len()
     }
 
-    /// What they take, in bytes.
+    /// Returns the heap bytes used.
     pub(super) fn heap_bytes(&self) -> usize {
         self.bytes.len() + size_of_val(&*self.list)
     }
@@ -192,7 +193,7 @@ impl Changes {
         self.list.capacity() > 0
     }
 
-    /// What the names alone take, in bytes.
+    /// Returns the bytes of the names alone.
     pub(super) fn names_bytes(&self) -> usize {
         self.bytes.len()
     }
@@ -207,7 +208,7 @@ impl Changes {
         self.bytes.extend_from_slice(name);
     }
 
-    /// Takes over one note, if there is any.
+    /// Moves one note over, if there is any.
     pub(super) fn read(&mut self, table: TableId, notes: &mut &[u8]) -> bool {
         let Some(word) = varint::take(notes) else { return false };
         let (name, rest) = notes.split_at((word >> KIND_BITS) as usize);
@@ -216,14 +217,14 @@ impl Changes {
         true
     }
 
-    /// By table and name; those of one name as they came.
+    /// Sorts by table and name, stably.
     pub(super) fn sort(&mut self) {
         let Self { bytes, list } = self;
         let name = |change: &Change| &bytes[change.start..][..change.length];
         list.sort_by(|left, right| left.table.cmp(&right.table).then_with(|| name(left).cmp(name(right))));
     }
 
-    /// Table, name, and of which kind it is if it is there.
+    /// Returns the table, the name, and the key's type if it exists.
     pub(super) fn get(&self, nth: usize) -> (TableId, &[u8], Option<ValueType>) {
         let Change { table, kind, start, length } = self.list[nth];
         (table, &self.bytes[start..][..length], kind)

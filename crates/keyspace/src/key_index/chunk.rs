@@ -1,29 +1,29 @@
-//! A chunk: neighbouring names, packed behind what all of them begin with.
+//! A chunk: adjacent names, packed with a shared prefix.
 //!
 //! ```text
 //! | length, prefix | word, tail | word, tail | ...             "user:1", "user:17", "user:2"  =  | user: | 1 | 17 | 2 |
 //! ```
 //!
-//! Names are in the order of their bytes. A word is a tail's length and the kind of its key, a varint, one byte as a rule.
+//! Names are in byte order. A word is a varint of the tail's length and the key's type, usually one byte.
 
 use base::varint;
 use std::cmp::Ordering;
 use values::ValueType;
 
-/// Bits of a kind, or of none, below a length.
+/// Bits below the length that hold the type, or none.
 pub(super) const KIND_BITS: u32 = 3;
 
-/// What stands for a kind, and 0 for none.
+/// Returns the code of a type; 0 for none.
 pub(super) fn code_of(kind: Option<ValueType>) -> u64 {
     match kind {
         None => 0,
-        // They have one name, and a key may become one or the other.
+        // Both have one type name, and a key may change from one to the other.
         Some(ValueType::Queue) => code_of(Some(ValueType::List)),
         Some(kind) => kind as u64 + 1,
     }
 }
 
-/// The kind of which the code is in the low bits of `word`.
+/// Returns the type whose code is in the low bits of `word`.
 pub(super) fn kind_of_code(word: u64) -> Option<ValueType> {
     match word & ((1 << KIND_BITS) - 1) {
         1 => Some(ValueType::String),
@@ -37,14 +37,14 @@ pub(super) fn kind_of_code(word: u64) -> Option<ValueType> {
     }
 }
 
-/// What follows a prefix in a name, and the kind of its key.
+/// The rest of a name after the prefix, and its key's type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct NameTail<'a> {
     pub(super) bytes: &'a [u8],
     pub(super) kind: ValueType,
 }
 
-/// A chunk that is read. There is at least one name, but in none.
+/// A view of a chunk. It has at least one name, unless it is the default.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Chunk<'a> {
     prefix: &'a [u8],
@@ -58,32 +58,32 @@ impl<'a> Chunk<'a> {
         Self { prefix, tails }
     }
 
-    /// What all names begin with.
+    /// Returns the prefix of all names.
     pub(super) fn prefix(self) -> &'a [u8] {
         self.prefix
     }
 
-    /// What follows it in each name.
+    /// Returns the tail of each name.
     pub(super) fn tails(self) -> impl Iterator<Item = NameTail<'a>> {
         let mut rest = self.tails;
         std::iter::from_fn(move || (!rest.is_empty()).then(|| take(&mut rest)))
     }
 
-    /// How the first name compares to `name`.
+    /// Compares the first name to `name`.
     pub(super) fn first_cmp(self, name: &[u8]) -> Ordering {
         let mut rest = self.tails;
         let at = self.prefix.len().min(name.len());
         self.prefix[..].cmp(&name[..at]).then_with(|| take(&mut rest).bytes.cmp(&name[at..]))
     }
 
-    /// The first name.
+    /// Returns the first name.
     pub(super) fn first(self) -> Vec<u8> {
         let mut rest = self.tails;
         [self.prefix, take(&mut rest).bytes].concat()
     }
 }
 
-/// Appends a chunk of names that are in order, each once, and at least one: `base`, and a tail for each.
+/// Appends a chunk of one or more sorted, distinct names: `base` followed by each tail.
 pub(super) fn write(base: &[u8], tails: &[NameTail<'_>], out: &mut Vec<u8>) {
     let common_bytes = common_bytes(tails);
     varint::put(out, (base.len() + common_bytes) as u64);
@@ -96,13 +96,13 @@ pub(super) fn write(base: &[u8], tails: &[NameTail<'_>], out: &mut Vec<u8>) {
     }
 }
 
-/// With how many bytes all of these, which are in order, begin alike.
+/// Returns the length of the common prefix of these sorted tails.
 pub(super) fn common_bytes(tails: &[NameTail<'_>]) -> usize {
     let (Some(first), Some(last)) = (tails.first(), tails.last()) else { return 0 };
     alike_bytes(first.bytes, last.bytes)
 }
 
-/// With how many bytes the two begin alike.
+/// Returns the length of the common prefix of two texts.
 pub(super) fn alike_bytes(one: &[u8], other: &[u8]) -> usize {
     one.iter().zip(other).take_while(|(left, right)| left == right).count()
 }
@@ -115,7 +115,7 @@ fn take<'a>(input: &mut &'a [u8]) -> NameTail<'a> {
 }
 
 fn take_word(input: &mut &[u8]) -> u64 {
-    // One byte nearly always.
+    // Nearly always one byte.
     match input.split_first() {
         Some((&word, rest)) if word < 0x80 => {
             *input = rest;

@@ -1,4 +1,4 @@
-//! The order of names: while it is asked for, an index of the names of each table, in the order of their bytes.
+//! The key index: on request, the names of each table in byte order.
 //!
 //! ```text
 //! who makes or removes a name        notes it in its section, under the shard's lock, and raises the shard's flag
@@ -6,21 +6,21 @@
 //! who reads, or the thread beside    notes --> taken --> changes, sorted --> names of a table        under the index's lock
 //! ```
 //!
-//! Off, it costs a look at a pointer where a name comes or goes. It is built shard by shard: notes are taken from first, then
-//! what is there is gone through. All that is read of a shard is put into the index in the order in which it was read, so the
-//! last that is known of a name is what counts. A tx that is under way, or is undone, holds its shards, so no note of it is
-//! taken before it is over.
+//! When off, it costs a pointer test per name added or removed. It is built shard by shard: note-taking starts first,
+//! then the existing entries are scanned. Everything read of a shard enters the index in the order read, so the last
+//! known state of a name counts. A tx in progress, or being undone, holds its shards, so its notes cannot be taken
+//! before it is over.
 //!
-//! A key that has expired is in the index until somebody removes it. So for each shard is told until when nothing in it falls
-//! due: mostly the expire cycle has been there in time, and a name need not be looked up to be shown.
+//! An expired key stays in the index until it is removed. So each shard publishes a time before which nothing in it
+//! falls due: usually the expire cycle has kept up, and a name needs no look-up to be shown.
 //!
-//! Whoever asks for a page first takes the notes of all flags that are up then: what was done before is in the page. A page is
-//! of names and their kinds; deadlines are in the shards.
+//! A reader of a page first takes the notes of all shards flagged at that moment, so the page contains every earlier
+//! change. A page has names and their types; deadlines are in the shards.
 //!
-//! The backlog, notes that nobody has put in yet, has a bound: above it, who is about to write puts some in first, a step at a
-//! time, before it holds any shard, until there are fewer. So there are never more than the bound, and what those who are
-//! already writing add to it: one command (or transaction) of each worker. While it is built the bound is higher, since notes
-//! wait for names that are being sorted; then it falls with the backlog to where it stays.
+//! The backlog of notes not yet indexed is bounded: above the bound, a writer first indexes some, step by step, before
+//! it holds any shard, until it is below. So the backlog never exceeds the bound plus what commands already running
+//! add: one command (or transaction) per worker. During the build the bound is higher, since notes wait for names being
+//! sorted; then it falls with the backlog to its final value.
 
 mod changes;
 mod chunk;
@@ -43,83 +43,83 @@ use std::sync::atomic::{
 };
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 
-/// Notes that are sorted at once, and their bytes: some 100 µs.
+/// Notes sorted per batch, and their bytes: some 100 µs.
 const NOTES_SORTED: usize = 500;
 const NOTES_SORTED_BYTES: usize = 64 << 10;
-/// Changes made at once: some 150 µs where each is in another chunk of a large index.
+/// Changes made per batch: some 150 µs if each is in another chunk of a large index.
 const CHANGES_MADE: usize = 100;
-/// Shards of which the notes are taken at once: some 200 µs.
+/// Shards whose notes are taken per batch: some 200 µs.
 const SHARDS_TAKEN: usize = 256;
-/// The bound of the backlog, in bytes: some thousand names, which a reader puts in within milliseconds.
+/// The backlog bound in bytes: some thousand names, which a reader indexes within milliseconds.
 const BACKLOG_BYTES_MAX: u64 = 64 << 10;
-/// The same while it is built.
+/// The bound during the build.
 const BUILDING_BACKLOG_BYTES_MAX: u64 = 2 << 20;
-/// By so much the bound falls with each step in the end, in bytes: half of what the notes count that are put in.
+/// Bytes by which the bound falls per step at the end of the build: half the size of the notes indexed per step.
 const LOWERED_BYTES: u64 = 2 << 10;
-/// Of the bound: above this part of it what was noted is put in between names that were found.
+/// Divisor of the bound: above that share, notes are indexed between scans.
 const SOON_BEHIND: u64 = 4;
-/// Entries of a shard looked at under one hold.
+/// Entries of a shard scanned under one hold.
 const ENTRIES_SEEN: usize = 512;
-/// Names that are sorted together while it is built, fewer where much was noted meanwhile, and their bytes.
+/// Names sorted together during the build (fewer when many notes arrive meanwhile), and their bytes.
 const FOUND_MAX: usize = 200_000;
 const FOUND_MIN: usize = 20_000;
-/// While much is noted, so many names are found for each note that is put in: more than come, so that it ends.
+/// Names scanned per note indexed under heavy writes: more than arrive, so that the build ends.
 const FOUND_PER_NOTE: usize = 4;
 const FOUND_BYTES_MAX: usize = 16 << 20;
-/// Bytes of names in a page, or little more.
+/// Bytes of names in a page, give or take a name.
 const PAGE_BYTES_MAX: usize = 64 << 10;
 
-/// Whether there is an order.
+/// State of the index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IndexState {
-    /// Nobody asked for it.
+    /// Not requested.
     Off,
-    /// It is being built: so many percent are done.
+    /// Being built: percent done.
     Building(u64),
-    /// It is there.
+    /// Ready.
     On,
 }
 
-/// What a step of the thread beside came to.
+/// The result of a background step.
 pub enum IndexStep {
     /// There is nothing to do.
     Idle,
     /// There is more to do.
     More,
-    /// Somebody holds what it needs.
+    /// A needed lock is held.
     Blocked,
-    /// This is to be sorted, outside the gate, and brought back.
+    /// Names to be sorted outside the gate and returned.
     Sort(Found),
-    /// Names that nobody needs any more, to be dropped where there is time.
+    /// Unneeded names, to be dropped where there is time.
     Garbage(Box<dyn std::any::Any + Send>),
 }
 
-/// Names that were found in shards.
+/// Names found in shards.
 pub struct Found {
     changes: Changes,
     built: u64,
 }
 
 impl Found {
-    /// Puts them in order. Takes tens of milliseconds, and needs nothing.
+    /// Sorts them. Takes tens of milliseconds; needs no lock.
     pub fn sort(&mut self) {
         self.changes.sort();
     }
 }
 
-/// What came of asking for a page.
+/// The result of requesting a page.
 pub enum OrderTurn {
-    /// The page; only one without a name means that nothing follows.
+    /// The page; only an empty one means that nothing follows.
     Page(Page),
-    /// Others are to have their turn, and then it is to be asked again.
+    /// Yield to others, then call again.
     Again,
-    /// Somebody holds this shard.
+    /// This shard is held.
     Locked(usize),
-    /// There is no order.
+    /// There is no index.
     Not(IndexState),
 }
 
-/// One reader's way to what was done before it came.
+/// A reader's progress in catching up with everything done before its request.
 #[derive(Default)]
 pub struct CatchUp {
     stage: IndexStage,
@@ -130,19 +130,19 @@ pub struct CatchUp {
 enum IndexStage {
     #[default]
     New,
-    /// Notes of these shards are still to be taken.
+    /// Notes of these shards are yet to be taken.
     Taking(ShardBits),
-    /// What was taken up to here is still to be put into the index.
+    /// Notes taken up to this number are yet to be indexed.
     Waiting(u64),
     Done,
 }
 
-/// The order of names of all tables.
+/// The key index of all tables.
 pub struct KeyOrder {
     flags: Arc<Flags>,
     is_wanted: AtomicBool,
     is_on: AtomicBool,
-    /// Of building, in percent.
+    /// Progress of the build, in percent.
     progress: AtomicU64,
     count: AtomicU64,
     bytes: AtomicU64,
@@ -152,17 +152,17 @@ pub struct KeyOrder {
 #[derive(Default)]
 struct Index {
     phase: Phase,
-    /// How often it was begun: what was found for an earlier one is nothing to this.
+    /// Number of builds begun: names found for an earlier one are void.
     built: u64,
     tables: BTreeMap<TableId, Names>,
-    /// Notes as they were taken, and how much of the first is among the changes, in bytes.
+    /// Notes taken, and how many bytes of the first have been read into the changes.
     taken: VecDeque<(TableId, NotesTaken)>,
     read_bytes: usize,
-    /// How many notes were taken, and how many of those are in the tables.
+    /// Number of notes taken, and number indexed.
     came: u64,
     done: u64,
     changes: Changes,
-    /// The first change that is still to be made.
+    /// The first change not yet made.
     at: usize,
     scratch: Scratch,
     garbage: Vec<BTreeMap<TableId, Names>>,
@@ -172,26 +172,26 @@ struct Index {
 enum Phase {
     #[default]
     Off,
-    /// Shards from this one on still have to take notes.
+    /// Shards from this one on have yet to start taking notes.
     Noting(usize),
     Building(Box<Building>),
-    /// All was found; what was noted meanwhile is put in.
+    /// All names are found; the notes made meanwhile are being indexed.
     Ending,
     On,
-    /// Shards from this one on still take notes.
+    /// Shards from this one on have yet to stop taking notes.
     Stopping(usize),
 }
 
 #[derive(Default)]
 struct Building {
     shard: usize,
-    /// Tables of the shard that are still to be gone through, the last one first.
+    /// Tables of the shard yet to be scanned, last first.
     tables: Option<Vec<TableId>>,
     from_hash: u64,
     found: Changes,
-    /// Steps that the backlog may take before more names are looked for.
+    /// Backlog steps left before more names are scanned.
     drains_left: usize,
-    /// What was found is being sorted elsewhere.
+    /// The names found are being sorted elsewhere.
     is_lent: bool,
 }
 
@@ -210,12 +210,12 @@ impl Default for KeyOrder {
 }
 
 impl KeyOrder {
-    /// Asks for it, or says that nobody needs it any more.
+    /// Requests or releases the index.
     pub fn want(&self, is_wanted: bool) {
         self.is_wanted.store(is_wanted, Release);
     }
 
-    /// Whether it is there.
+    /// Returns the state.
     pub fn state(&self) -> IndexState {
         match (self.is_wanted.load(Acquire), self.is_on.load(Acquire)) {
             (false, _) => IndexState::Off,
@@ -224,23 +224,23 @@ impl KeyOrder {
         }
     }
 
-    /// How many names are in it, and bytes of memory that it takes.
+    /// Returns the number of names in it and its heap bytes.
     pub fn figures(&self) -> (u64, u64) {
         (self.count.load(Relaxed), self.bytes.load(Relaxed))
     }
 
-    /// Whether every key of this shard that is there at `now`, and that a page names, has not expired: it need not be looked up.
+    /// Returns true if no key of the shard has expired at `now`, so that names on a page need no look-up.
     pub fn is_live(&self, shard: usize, now: Ms) -> bool {
         self.flags.none_is_due(shard, now)
     }
 
-    /// Whether those who are about to write are to help first: see [`Keyspace::help_order`].
+    /// Returns true if writers are to help first: see [`Keyspace::help_order`].
     #[inline]
     pub fn is_behind(&self) -> bool {
         self.flags.backlog_bytes() > self.flags.backlog_bytes_max()
     }
 
-    /// Bytes of notes that are still to be put into it.
+    /// Returns the bytes of notes not yet indexed.
     pub fn backlog_bytes(&self) -> u64 {
         self.flags.backlog_bytes()
     }
@@ -249,7 +249,7 @@ impl KeyOrder {
         self.flags.backlog_bytes() > self.flags.backlog_bytes_max() / SOON_BEHIND
     }
 
-    /// Forgets everything: the keys are others. The caller holds the gate.
+    /// Starts over after all keys were exchanged. The caller holds the gate.
     pub(crate) fn restart(&self) {
         let mut index = self.lock();
         self.is_on.store(false, Release);
@@ -291,12 +291,12 @@ impl Index {
         self.done = self.came;
     }
 
-    /// Whether all that was found or taken is in the tables.
+    /// Returns true if all that was found or taken is indexed.
     fn is_made(&self) -> bool {
         self.at == self.changes.len() && self.taken.is_empty()
     }
 
-    /// Takes the notes of a shard that somebody has.
+    /// Takes the notes of a shard that the caller holds.
     fn take(&mut self, flags: &Flags, shard: usize, state: &mut ShardState) {
         let before = self.taken.len();
         self.taken.extend(state.take_name_notes());
@@ -304,7 +304,7 @@ impl Index {
         flags.lower(shard);
     }
 
-    /// Takes the notes of those of `shards` that are free, of some of them at a time.
+    /// Takes the notes of the free ones among `shards`, a batch at a time.
     fn take_free(&mut self, keyspace: &Keyspace, shards: &mut ShardBits) -> Taking {
         let (mut rest, mut locked, mut left) = (*shards, None, SHARDS_TAKEN);
         while let Some(shard) = rest.first() {
@@ -320,14 +320,14 @@ impl Index {
                     shards.remove(shard);
                     left -= 1;
                 }
-                // Somebody else took them.
+                // Already taken by someone else.
                 None => shards.remove(shard),
             }
         }
         locked.map_or(Taking::Over, Taking::Locked)
     }
 
-    /// Puts in some of what was noted, or takes what is.
+    /// Indexes some notes, or takes more.
     fn drain(&mut self, keyspace: &Keyspace) -> IndexStep {
         if !self.make(&keyspace.order.flags, CHANGES_MADE) {
             return IndexStep::More;
@@ -340,7 +340,7 @@ impl Index {
         }
     }
 
-    /// Makes some changes, or sorts those that are to be made next, if there are any that were taken; whether all are made.
+    /// Makes some changes, or sorts the next batch of taken notes. Returns true if all are made.
     fn make(&mut self, flags: &Flags, changes_max: usize) -> bool {
         if self.at == self.changes.len() && !self.taken.is_empty() {
             self.read_notes(flags);
@@ -355,12 +355,12 @@ impl Index {
         if self.at < self.changes.len() {
             return false;
         }
-        // What the first of them was part of may have more.
+        // The first taken entry may have more notes to read.
         self.done = self.came - self.taken.len() as u64;
         self.taken.is_empty()
     }
 
-    /// Has notes among the changes.
+    /// Moves notes into the changes.
     fn read_notes(&mut self, flags: &Flags) {
         self.changes.clear();
         self.at = 0;
@@ -381,7 +381,7 @@ impl Index {
         self.changes.sort();
     }
 
-    /// Goes on for a reader; `None` once all is there that was done before it came.
+    /// Advances for a reader; `None` once everything done before its request is indexed.
     fn catch_up(&mut self, keyspace: &Keyspace, reader: &mut CatchUp) -> Option<OrderTurn> {
         if reader.built != self.built {
             *reader = CatchUp { stage: IndexStage::New, built: self.built };
@@ -416,13 +416,13 @@ impl Index {
 }
 
 impl Keyspace {
-    /// The order of names.
+    /// Returns the key index.
     pub fn order(&self) -> &KeyOrder {
         &self.order
     }
 
-    /// The first names of `span` in the table, or why not yet. Works for some 500 µs. The caller is inside the gate and holds
-    /// no shard.
+    /// Returns the first names of `span` in the table, or why not yet. Works for some 500 µs. The caller is inside the
+    /// gate and holds no shard.
     pub fn order_page(&self, table: TableId, span: &Span, names_max: usize, reader: &mut CatchUp) -> OrderTurn {
         let state = self.order.state();
         if state != IndexState::On {
@@ -438,7 +438,7 @@ impl Keyspace {
         }
     }
 
-    /// As [`Keyspace::order_page`], for a tx that has the gate up; `take` runs on the states of shards.
+    /// As [`Keyspace::order_page`], for a tx that holds the gate; `take` runs on shard states.
     pub(crate) fn order_page_gated(
         &self,
         table: TableId,
@@ -461,14 +461,13 @@ impl Keyspace {
         Ok(index.page(table, span, names_max))
     }
 
-    /// One step of what is to be done, for one who is about to write while the order is behind: as
-    /// [`Keyspace::step_order`], but nothing is given to be sorted.
+    /// Runs one step for a writer while the index is behind: as [`Keyspace::step_order`], but returns nothing to sort.
     pub fn help_order(&self) -> IndexStep {
         self.step(false)
     }
 
-    /// One step of what is to be done beside those who serve: of building it, of keeping it, of giving it up. Works for some
-    /// 500 µs at most. The caller is inside the gate and holds no shard.
+    /// Runs one background step of building, maintaining or dropping the index. Works for some 500 µs at most. The
+    /// caller is inside the gate and holds no shard.
     pub fn step_order(&self) -> IndexStep {
         self.step(true)
     }
@@ -501,7 +500,7 @@ impl Keyspace {
                 if *shard == SHARDS {
                     index.phase = Phase::Building(Box::default());
                 }
-                // Shards that are still to be loaded keep it here for long.
+                // Unloaded shards can block it here for long.
                 if matches!(step, IndexStep::Blocked) { index.drain(self) } else { step }
             }
             Phase::Stopping(shard) => {
@@ -537,7 +536,7 @@ impl Keyspace {
         step
     }
 
-    /// Brings back what [`IndexStep::Sort`] gave.
+    /// Returns the sorted names of [`IndexStep::Sort`].
     pub fn put_found(&self, found: Found) {
         let mut index = self.order.lock();
         if found.built != index.built {
@@ -550,7 +549,7 @@ impl Keyspace {
         }
     }
 
-    /// Turns it on and builds it at once: for those who are alone with the keyspace.
+    /// Turns the index on and builds it at once; the caller is alone with the keyspace.
     pub fn order_at_once(&self) {
         self.order.want(true);
         while self.order.state() != IndexState::On {
@@ -565,7 +564,7 @@ impl Keyspace {
         }
     }
 
-    /// Has shards from `shard` on take notes, or none.
+    /// Makes shards from `shard` on start or stop taking notes.
     fn set_noting(&self, shard: &mut usize, flags: Option<&Arc<Flags>>) -> IndexStep {
         while *shard < SHARDS {
             let Some(mut state) = self.shard(*shard).try_write() else { return IndexStep::Blocked };
@@ -578,10 +577,10 @@ impl Keyspace {
         IndexStep::More
     }
 
-    /// Puts in what was noted meanwhile, until little of it is left: whoever reads puts in the rest.
+    /// Indexes notes made during the build until few are left; readers index the rest.
     fn end_building(&self, index: &mut Index) -> IndexStep {
         let flags = &self.order.flags;
-        // With each step, so that it ends however much is written meanwhile.
+        // Lowered with each step, so that it ends under any write load.
         let bytes_max = flags.backlog_bytes_max().min(flags.backlog_bytes() + BACKLOG_BYTES_MAX) - LOWERED_BYTES;
         flags.set_backlog_bytes_max(bytes_max.max(BACKLOG_BYTES_MAX));
         if bytes_max > BACKLOG_BYTES_MAX {
@@ -602,12 +601,12 @@ impl Keyspace {
     }
 }
 
-/// How far the notes of shards were taken.
+/// How far taking the shards' notes has come.
 enum Taking {
     Over,
     /// There are more.
     More,
-    /// But for those that somebody holds, of which this is the first.
+    /// All but held shards are done; this is the first held one.
     Locked(usize),
 }
 
@@ -615,13 +614,13 @@ enum BuildingStep {
     More,
     Blocked,
     Sort(Changes),
-    /// There is so much in the backlog that it goes first.
+    /// The backlog is large enough to go first.
     Drain,
     Over,
 }
 
 impl Building {
-    /// Goes through some entries; `None` if what was found last is to be put in first.
+    /// Scans some entries; `None` if the names found last are to be indexed first.
     fn step(&mut self, keyspace: &Keyspace, is_put: bool, may_sort: bool) -> Option<BuildingStep> {
         if self.is_lent {
             return Some(BuildingStep::Blocked);
@@ -642,7 +641,7 @@ impl Building {
             self.drains_left = self.found.len() / CHANGES_MADE / FOUND_PER_NOTE;
             return Some(BuildingStep::Sort(std::mem::take(&mut self.found)));
         }
-        // What is noted must not be overtaken by what was found before: it is taken while nothing is.
+        // Names found earlier must not overwrite later notes: notes are taken only while no found names are pending.
         if self.drains_left > 0 && self.found.len() == 0 && keyspace.order.is_soon_behind() {
             self.drains_left -= 1;
             return Some(BuildingStep::Drain);

@@ -1,4 +1,4 @@
-//! The names of one table, in the order of their bytes.
+//! The names of one table, in byte order.
 //!
 //! ```text
 //!   block list   | chunk | chunk | chunk | chunk | ...        its inner nodes lead to a chunk by its first name
@@ -6,7 +6,7 @@
 //!                            `-- some hundred names, packed; written anew when one comes or goes
 //! ```
 //!
-//! Changes come sorted, and all that fall into one chunk are one writing of it.
+//! Changes come sorted; all that fall into one chunk are made in one rewrite.
 
 use super::changes::Changes;
 use super::chunk::{self, Chunk, NameTail, alike_bytes};
@@ -16,28 +16,28 @@ use std::ops::{ControlFlow, Range};
 use values::ValueType;
 use values::sorted::Bound;
 
-/// A chunk with more is split, in bytes.
+/// A chunk with more bytes is split.
 const CHUNK_BYTES_MAX: usize = 500;
-/// Parts of a split one are made of so many bytes, or nearly: what comes next finds room.
+/// Approximate size in bytes of the parts of a split: leaves room for insertions.
 const SPLIT_BYTES: usize = 360;
-/// A chunk with less is joined with the next one, in bytes.
+/// A chunk with fewer bytes is joined with the next one.
 const CHUNK_BYTES_MIN: usize = 125;
-/// So many changes are made in one writing, at most.
+/// Maximum changes per rewrite.
 const RUN_MAX: usize = 1000;
 
-/// A range of names, and which way it is gone through.
+/// A range of names and a direction.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Span {
-    /// Where it begins, by the bytes.
+    /// Lower bound, in byte order.
     pub least: Bound<Vec<u8>>,
-    /// Where it ends.
+    /// Upper bound.
     pub most: Bound<Vec<u8>>,
-    /// Which way.
+    /// Direction of the walk.
     pub direction: Direction,
 }
 
 impl Span {
-    /// What is left of it behind `name`.
+    /// Narrows the range to what follows `name`.
     pub fn pass(&mut self, name: &[u8]) {
         let bound = Bound::Excluding(name.to_vec());
         match self.direction {
@@ -63,37 +63,37 @@ impl Span {
     }
 }
 
-/// Some names one after the other.
+/// A sequence of names.
 #[derive(Clone, Default)]
 pub struct Page {
     bytes: Vec<u8>,
-    /// Where each ends, and the kind of its key.
+    /// The end of each name, and its key's type.
     ends: Vec<(usize, ValueType)>,
 }
 
 impl Page {
-    /// How many.
+    /// Returns the number of names.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Whether there is none.
+    /// Returns true if there are none.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 
-    /// Number `nth`.
+    /// Returns name number `nth`.
     pub fn get(&self, nth: usize) -> &[u8] {
         let start = nth.checked_sub(1).map_or(0, |before| self.ends[before].0);
         &self.bytes[start..self.ends[nth].0]
     }
 
-    /// The kind that the key of number `nth` had when the page was made.
+    /// Returns the type that the key of name `nth` had when the page was made.
     pub fn value_type(&self, nth: usize) -> ValueType {
         self.ends[nth].1
     }
 
-    /// All of them.
+    /// Returns all names.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &[u8]> + ExactSizeIterator {
         (0..self.len()).map(|nth| self.get(nth))
     }
@@ -108,7 +108,7 @@ impl Page {
         self.bytes.truncate(self.ends.last().map_or(0, |(end, _)| *end));
     }
 
-    /// All of them as what follows nothing.
+    /// Returns all names as tails of an empty prefix.
     fn tails(&self) -> impl Iterator<Item = NameTail<'_>> {
         (0..self.len()).map(|nth| NameTail { bytes: self.get(nth), kind: self.value_type(nth) })
     }
@@ -119,7 +119,7 @@ impl Page {
     }
 }
 
-/// What a writing of a chunk needs beside it, kept for the next.
+/// Scratch space of a chunk rewrite, reused.
 #[derive(Default)]
 pub(super) struct Scratch {
     old: Vec<u8>,
@@ -128,7 +128,7 @@ pub(super) struct Scratch {
     written: Vec<u8>,
 }
 
-/// Names in order.
+/// A sorted set of names.
 #[derive(Default)]
 pub(super) struct Names {
     chunks: BlockList,
@@ -136,22 +136,22 @@ pub(super) struct Names {
 }
 
 impl Names {
-    /// How many.
+    /// Returns the number of names.
     pub(super) fn count(&self) -> u64 {
         self.count
     }
 
-    /// Bytes of memory.
+    /// Returns the heap bytes used.
     pub(super) fn heap_bytes(&self) -> u64 {
         self.chunks.heap_bytes()
     }
 
-    /// The chunk in which `name` is, if it is there at all.
+    /// Returns the chunk that contains `name` if any does.
     fn place(&self, name: &[u8]) -> u64 {
         self.chunks.partition_point(|bytes| Chunk::of(bytes).first_cmp(name) != Ordering::Greater).saturating_sub(1)
     }
 
-    /// Makes the change at `from`, and those behind it that belong into the same chunk; gives the first that is left.
+    /// Makes the change at `from` and the following ones in the same chunk. Returns the first one left.
     pub(super) fn apply(&mut self, changes: &Changes, from: usize, scratch: &mut Scratch) -> usize {
         let (table, ..) = changes.get(from);
         let at = self.place(changes.get(from).1);
@@ -168,7 +168,7 @@ impl Names {
         unpacked.clear();
         let had_chunk = self.chunks.get(at, |bytes| old.extend_from_slice(bytes)).is_some();
         let chunk = if had_chunk { Chunk::of(old) } else { Chunk::default() };
-        // What the old names and the changes all begin with: compared and written is what follows.
+        // Common prefix of the old names and the changes: only the rest is compared and written.
         let ends = [changes.get(from).1, changes.get(to - 1).1];
         let base_bytes = ends.map(|name| alike_bytes(chunk.prefix(), name)).into_iter().min().unwrap_or(0);
         let (mut base, rest) = chunk.prefix().split_at(base_bytes);
@@ -213,14 +213,14 @@ impl Names {
         to
     }
 
-    /// The first names of `span`: at most so many, or so many bytes of them and one.
+    /// Returns the first names of `span`: at most `names_max`, and at most `bytes_max` bytes plus one name.
     pub(super) fn page(&self, span: &Span, names_max: usize, bytes_max: usize) -> Page {
         let mut page = Page::default();
         let is_full = |page: &Page| page.len() >= names_max || page.bytes.len() >= bytes_max;
         if names_max == 0 || self.chunks.is_empty() {
             return page;
         }
-        // Behind the first that is in the range only its far end is looked for.
+        // After the first name in range only the far bound is checked.
         let take = |page: &mut Page, prefix: &[u8], tail: NameTail<'_>| {
             page.push(prefix, tail);
             let name = page.get(page.len() - 1);
@@ -260,7 +260,7 @@ impl Names {
     }
 }
 
-/// What was there before and the changes, of which the last of each name counts, without the `base_bytes` that all begin with.
+/// Merges existing names with the changes (the last of each name counts), without the common `base_bytes`.
 fn merge<'a>(
     before: &[NameTail<'a>],
     changes: &'a Changes,
@@ -284,13 +284,13 @@ fn merge<'a>(
     tails
 }
 
-/// What a chunk of these names takes, in bytes, or a little less.
+/// Returns the packed size in bytes of a chunk of these names, or slightly less.
 fn packed_bytes(base: &[u8], tails: &[NameTail<'_>]) -> usize {
     let common_bytes = chunk::common_bytes(tails);
     tails.iter().map(|tail| tail.bytes.len() + 1 - common_bytes).sum::<usize>() + base.len() + common_bytes
 }
 
-/// The names in parts of so many bytes, as if they were of one chunk.
+/// Splits the names into parts of about `part_bytes` bytes, measured as in one chunk.
 fn split<'n, 'a>(tails: &'n [NameTail<'a>], part_bytes: usize) -> impl Iterator<Item = &'n [NameTail<'a>]> {
     let common_bytes = chunk::common_bytes(tails);
     let mut rest = tails;
