@@ -1,4 +1,4 @@
-//! What lies under one shard's lock.
+//! The state under one shard's lock.
 
 use crate::cut::{NAMES_BYTES_MAX, Turning};
 use crate::key_index::{Flags, IndexDeltas, NotesTaken};
@@ -9,34 +9,34 @@ use smallvec::SmallVec;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// So many versions of a shard's keys may be told apart that were made in one millisecond before the process was started anew.
+/// Bits of the CAS numbers that a shard can assign per millisecond and keep distinct across a restart.
 const CAS_BITS_OF_MS: u32 = 16;
 
 /// One slice of the keyspace: a section per table in use.
 #[derive(Default)]
 pub struct ShardState {
-    /// Few: one per database in use. The first lies here, beside the lock: one line of memory less to wait for.
+    /// Few: one per database in use. The first is inline, beside the lock: one cache miss less.
     sections: SmallVec<[(TableId, Section); 1]>,
     /// Position after the last frame that changed this shard.
     last: Position,
-    /// Raised by every change: what was read under one hold is true under a later one if this is the same.
+    /// Change counter: what was read under one hold still holds under a later one if this is the same.
     changes: u64,
-    /// The last number of a version that was given here, and above those of sections that have gone.
+    /// The last CAS number assigned here, and above those of dropped sections.
     cas: AtomicU64,
-    /// Greatest `now` at which a key was found expired: later txs may not see it alive again.
+    /// Greatest `now` at which a key was found expired: later txs must not see it alive again.
     expired_at_ms: AtomicU64,
     turning: Turning,
-    /// Its number, and whom sections tell that they have taken notes of names; `None` if they take none.
+    /// The shard's number, and the flags that sections raise when they note names; `None` if they note none.
     noting: Option<Box<(usize, Arc<Flags>)>>,
 }
 
 impl ShardState {
-    /// Position after the last frame that changed this shard.
+    /// Returns the position after the last frame that changed this shard.
     pub fn last(&self) -> Position {
         self.last
     }
 
-    /// A count that every change raises.
+    /// Returns the change counter.
     pub fn changes(&self) -> u64 {
         self.changes
     }
@@ -45,21 +45,21 @@ impl ShardState {
         self.changes += 1;
     }
 
-    /// A number of a version that no key of this shard has had before: above all that were given or came here since the start,
-    /// above those that were loaded, and, as long as the clock was not set back, above all that were given before the start.
+    /// Returns a CAS number that no key of this shard has had: above all assigned or received here since start-up,
+    /// above those loaded, and, unless the clock was set back, above all assigned before start-up.
     pub(crate) fn next_cas(&self, now: Ms) -> u64 {
         let floor = self.cas_max().max(now << CAS_BITS_OF_MS);
         let next = |last: u64| last.max(floor).saturating_add(1);
         self.cas.fetch_update(Relaxed, Relaxed, |last| Some(next(last))).map_or_else(next, next)
     }
 
-    /// The greatest number of a version that a key had here, as far as this process knows.
+    /// Returns the greatest CAS number of a key here, as far as this process knows.
     pub(crate) fn cas_max(&self) -> u64 {
         let sections = self.sections.iter().map(|(_, section)| section.cas_max());
         sections.fold(self.cas.load(Relaxed), u64::max)
     }
 
-    /// Numbers up to this one have been given.
+    /// Notes that CAS numbers up to this one are used.
     pub(crate) fn note_cas(&self, cas: u64) {
         self.cas.fetch_max(cas, Relaxed);
     }
@@ -69,8 +69,8 @@ impl ShardState {
         self.last = end;
     }
 
-    /// Exchanges all keys with `other`, which is not turned any more. A turn under way is lost, and the next one writes
-    /// every entry.
+    /// Exchanges all keys with `other`, which must not be turned again. A turn in progress is lost, and the next one
+    /// writes every entry.
     pub(crate) fn exchange(&mut self, other: &mut Self) {
         self.sections.iter_mut().for_each(|(_, section)| section.set_notes(None));
         self.note_cas(self.cas_max());
@@ -100,7 +100,7 @@ impl ShardState {
         }
     }
 
-    /// Has all sections take notes of the names that come and go, and raise the flag of this shard, or none.
+    /// Makes all sections note names added and removed, and raise this shard's flag; or stops that.
     pub(crate) fn set_noting(&mut self, shard: usize, flags: Option<&Arc<Flags>>) {
         self.noting = flags.map(|flags| Box::new((shard, flags.clone())));
         for at in 0..self.sections.len() {
@@ -110,7 +110,7 @@ impl ShardState {
         self.tell_due();
     }
 
-    /// Tells those who read names in order until when nothing falls due here; to be called where deadlines have gone.
+    /// Publishes to the key index until when nothing falls due here; call where deadlines were removed.
     pub(crate) fn tell_due(&self) {
         if let Some((shard, flags)) = self.noting.as_deref() {
             let sections = self.sections.iter().map(|(_, section)| section.none_due_before());
@@ -118,13 +118,13 @@ impl ShardState {
         }
     }
 
-    /// What a section takes notes in; the server's own table takes none.
+    /// Returns a note collector for a section; none for the server's own table.
     fn notes_of(&self, table: TableId) -> Option<IndexDeltas> {
         let noting = self.noting.as_deref().filter(|_| table != OF_SERVER);
         noting.map(|(shard, flags)| IndexDeltas::new(*shard, flags.clone()))
     }
 
-    /// Takes the notes of names that its sections have taken.
+    /// Takes the name notes of its sections.
     pub(crate) fn take_name_notes(&mut self) -> impl Iterator<Item = (TableId, NotesTaken)> {
         self.sections.iter_mut().filter_map(|(table, section)| Some((*table, section.notes_mut()?.take()?)))
     }
@@ -147,12 +147,12 @@ impl ShardState {
         }
     }
 
-    /// The section of `table`, if any key of it lies or lay here.
+    /// Returns the section of `table`, if any key of it is or was here.
     pub fn section(&self, table: TableId) -> Option<&Section> {
         self.sections.iter().find(|(id, _)| *id == table).map(|(_, section)| section)
     }
 
-    /// All sections, those that no database names any more included.
+    /// Returns all sections, including those that no database names any more.
     pub fn sections(&self) -> impl Iterator<Item = (TableId, &Section)> {
         self.sections.iter().map(|(table, section)| (*table, section))
     }
@@ -174,7 +174,7 @@ impl ShardState {
         self.sections.iter_mut().map(|(table, section)| (*table, section))
     }
 
-    /// Gives one section the room for names that the others leave.
+    /// Gives one section the name budget unused by the others.
     #[cold]
     fn share_names(&mut self, index: usize) {
         let all_bytes: usize = self.sections.iter().map(|(_, section)| section.marking().names_bytes()).sum();
@@ -196,7 +196,7 @@ impl ShardState {
         self.sections.retain_mut(|(table, section)| {
             let dead = dead(*table);
             if dead {
-                // Nobody waits until the section itself is dropped.
+                // Nothing reads these before the section itself is dropped.
                 section.set_notes(None);
                 taken.push(std::mem::take(section));
             }
@@ -206,17 +206,17 @@ impl ShardState {
         taken
     }
 
-    /// Bytes of memory of all sections. O(sections).
+    /// Returns the heap bytes of all sections. O(sections).
     pub fn heap_bytes(&self) -> u64 {
         self.sections.iter().map(|(_, section)| section.heap_bytes()).sum()
     }
 
-    /// Whether it has a section that no database names any more.
+    /// Returns true if it has a section that no database names any more.
     pub fn has_dead(&self, keyspace: &Keyspace) -> bool {
         self.sections.iter().any(|(table, _)| !keyspace.map().names(*table))
     }
 
-    /// When the next key may fall due, over the tables that `keyspace` still names, and whose.
+    /// Returns the earliest time at which a key of a table that `keyspace` names may fall due, and the table.
     pub fn next_due(&self, keyspace: &Keyspace) -> Option<(Ms, TableId)> {
         let named = self.sections.iter().filter(|(table, _)| keyspace.map().names(*table));
         named.filter_map(|(table, section)| Some((section.next_due()?, *table))).min()
@@ -241,7 +241,7 @@ mod tests {
         let first = shard.next_cas(NOW);
         assert!(shard.next_cas(NOW) > first, "in one millisecond");
         assert!(shard.next_cas(NOW - 1_000) > first, "when the clock was set back");
-        // Whether it was renamed from another shard, said by a client, or loaded.
+        // Whether renamed from another shard, set by a client, or loaded.
         put(&mut shard, 1, first + 1_000);
         assert_eq!(shard.next_cas(NOW), first + 1_001);
         put(&mut shard, 2, first + 2_000);

@@ -1,4 +1,4 @@
-//! A command that touches very much, run ahead of time on clones of what its keys hold, while no lock is held.
+//! Speculation: a command that touches very much runs ahead of time on clones of its keys, without locks.
 //!
 //! ```text
 //!   shards held:        tx.expect_work -- much --> abandoned; Snapshot: clones of what the keys hold
@@ -9,8 +9,8 @@
 //!                                                                 the speculative run recorded becomes the tx's own record
 //! ```
 //!
-//! What it does and replies is of the instant at which it is committed, but for the clock: it has gone on since the clones were
-//! taken. So a speculative run in vain is also one after which a deadline has passed.
+//! Effects and reply reflect the instant of the commit, except for the clock, which has advanced since the clones were
+//! taken. So a speculative run also fails if a deadline has passed since.
 
 use crate::effect::Log;
 use crate::held::Plan;
@@ -26,15 +26,15 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use table::Content;
 
-/// What the keys of a command hold, to run speculatively it. Clones: O(1) for each key, but for short texts.
+/// Clones of a command's keys, for a speculative run. O(1) per key, except for short texts.
 pub struct Snapshot {
     hasher: KeyHasher,
     databases: u32,
-    /// Databases that have another table than their first.
+    /// Databases that have moved from their first table.
     tables: Vec<(u32, TableId)>,
     retired_bytes: Arc<RetiredBytes>,
     transients: Transients,
-    /// No key of their shards has had a number of a version above this one.
+    /// No key of their shards has had a greater CAS number.
     cas: u64,
     told: u64,
     database: u32,
@@ -44,12 +44,12 @@ pub struct Snapshot {
     schemas: Option<OwnedEntry>,
 }
 
-/// A key of a command that runs speculatively.
+/// A key of a speculative command.
 struct KeySnapshot {
     key: Box<[u8]>,
-    /// What it held, its time gone by or not.
+    /// Its entry before, expired or not.
     before: Option<OwnedEntry>,
-    /// What it holds then, if the command changes it.
+    /// Its entry after, if the command changes it.
     after: Option<Option<OwnedEntry>>,
 }
 
@@ -70,7 +70,7 @@ pub struct Speculation {
 }
 
 impl Snapshot {
-    /// Of the keys in `copies`, whose shards the tx holds and have given no number of a version above `cas`.
+    /// Creates it from the keys in `copies`; the tx holds their shards, which have assigned no CAS number above `cas`.
     pub(crate) fn of(
         tx: &Tx<'_>,
         keyspace: &Keyspace,
@@ -94,10 +94,10 @@ impl Snapshot {
         }
     }
 
-    /// Runs a handler as `commit` does it, in a tx that may touch the keys that `plan` adds.
+    /// Runs a handler as `commit` does, in a tx that may touch the keys that `plan` adds.
     ///
     /// # Panics
-    /// If the handler wants something that a tx outside is abandoned for.
+    /// If the handler needs something for which an ordinary tx would be abandoned.
     pub fn speculate<R>(
         self,
         plan: impl FnOnce(&Keyspace, &mut Plan),
@@ -168,17 +168,17 @@ impl Snapshot {
 }
 
 impl Speculation {
-    /// Bytes that its record takes. O(values beside it).
+    /// Returns the bytes of its record. O(values stored separately).
     pub fn payload_bytes(&self) -> u64 {
         self.log.payload_bytes()
     }
 
-    /// Its reads.
+    /// Returns its reads.
     pub fn reads(&self) -> Reads {
         self.reads
     }
 
-    /// Whether it is of the keyspace as the tx sees it, which holds the shards of all keys.
+    /// Returns true if its inputs match the keyspace as seen by the tx, which holds the shards of all keys.
     pub fn is_true(&self, tx: &mut Tx<'_>) -> bool {
         let (then, now) = (self.now, tx.now());
         let is_of_table = tx.database() == self.database && tx.table() == self.table;
@@ -197,7 +197,8 @@ impl Speculation {
     }
 }
 
-/// Whether two entries of a key hold the same, untouched by either side since one was copied. O(1), but for short texts.
+/// Returns true if both entries of a key hold the same value, unchanged on either side since the copy. O(1), except for
+/// short texts.
 fn is_same(one: Entry<'_>, other: Entry<'_>) -> bool {
     let is_same_content = match (one.content(), other.content()) {
         (Content::Int(one), Content::Int(other)) => one == other,
@@ -208,19 +209,19 @@ fn is_same(one: Entry<'_>, other: Entry<'_>) -> bool {
     is_same_content && one.fields() == other.fields()
 }
 
-/// Whether an entry is to those who look `now` what it was to those who looked `then`.
+/// Returns true if an entry looks the same at `now` as it did at `then`.
 fn is_as_of(entry: Entry<'_>, then: Ms, now: Ms) -> bool {
     let was_live = is_live(entry, then);
     now == then || !was_live || (is_live(entry, now) && next_due(entry).is_none_or(|due_ms| due_ms > now))
 }
 
-/// What is left of a speculative run that was committed: it may be the last to hold much.
+/// The remains of a committed speculative run: may hold the last references to much memory.
 pub struct RetiredKeys {
     _keys: Vec<KeySnapshot>,
 }
 
 impl Tx<'_> {
-    /// Does what ran speculatively, of which [`Speculation::is_true`]; to be called before any other change.
+    /// Commits the speculative run, which must satisfy [`Speculation::is_true`]; call before any other change.
     pub fn commit(&mut self, speculation: Speculation) -> RetiredKeys {
         let Speculation { keys, mut log, notes, touched, reads, expired, look_again_ms, told, .. } = speculation;
         self.keyspace().note_told(told);

@@ -1,10 +1,10 @@
-//! Memory that commands take for a while beside the data: what all connections take together is bounded.
+//! Temporary memory of commands beside the data: the total over all connections is bounded.
 
 use crate::Keyspace;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// Memory of a command under way, in the sum of all until it is dropped.
+/// Memory of a running command, counted until dropped.
 #[derive(Debug)]
 pub struct Transient {
     sum: Arc<AtomicU64>,
@@ -17,26 +17,26 @@ impl Drop for Transient {
     }
 }
 
-/// The sum of what is taken.
+/// The total of memory taken.
 #[derive(Clone, Debug, Default)]
 pub struct Transients(Arc<AtomicU64>);
 
 impl Transients {
-    /// Takes `bytes`, unless all together would be more than `bytes_max` then. O(1).
+    /// Takes `bytes`, unless the total would exceed `bytes_max`. O(1).
     pub fn take(&self, bytes: u64, bytes_max: u64) -> Option<Transient> {
         let more = |sum: u64| sum.checked_add(bytes).filter(|sum| *sum <= bytes_max);
         self.0.fetch_update(Relaxed, Relaxed, more).ok()?;
         Some(Transient { sum: self.0.clone(), bytes })
     }
 
-    /// Bytes that are taken now.
+    /// Returns the bytes taken now.
     pub fn bytes(&self) -> u64 {
         self.0.load(Relaxed)
     }
 }
 
 impl Keyspace {
-    /// The memory that all commands on its keys have taken.
+    /// Returns the memory taken by all commands on this keyspace.
     pub fn transients(&self) -> &Transients {
         &self.transients
     }

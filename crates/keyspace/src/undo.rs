@@ -1,20 +1,20 @@
-//! What a tx puts back if it is abandoned after changes.
+//! What a tx restores if it is abandoned after changes.
 
 use crate::TableId;
 use crate::section::{OwnedEntry, Section};
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
 
-/// So many keys are looked through one by one: few tx touch more.
+/// Number of keys searched linearly: few txs touch more.
 const FEW_MAX: usize = 4;
 
-/// How everything was before the tx first touched it.
+/// The state of everything before the tx first touched it.
 #[derive(Default)]
 pub(crate) struct Undo {
     few: SmallVec<[OldKey; FEW_MAX]>,
-    /// Those that came later, by their hashes: a tx may touch a million keys.
+    /// Later keys, by hash: a tx may touch a million keys.
     more: BTreeMap<u64, SmallVec<[OldKey; 1]>>,
-    /// Databases and their tables, the oldest first.
+    /// Databases and their tables, oldest first.
     pub(crate) maps: Vec<(u32, TableId)>,
 }
 
@@ -32,7 +32,7 @@ impl OldKey {
 }
 
 impl Undo {
-    /// Notes how a key stands, if it has not been touched before.
+    /// Saves a key's state, if it has not been touched before.
     #[cold]
     pub(crate) fn note(&mut self, section: &Section, table: TableId, hash: u64, key: &[u8]) {
         if self.few.iter().any(|old| old.is(table, hash, key)) {
@@ -48,7 +48,7 @@ impl Undo {
         }
     }
 
-    /// All keys, in no order.
+    /// Returns all keys, unordered.
     pub(crate) fn take_keys(&mut self) -> impl Iterator<Item = OldKey> {
         let (few, more) = (std::mem::take(&mut self.few), std::mem::take(&mut self.more));
         few.into_iter().chain(more.into_values().flatten())

@@ -1,4 +1,4 @@
-//! One shard's part of one table: the entries, their deadlines, and the sums that INFO tells.
+//! One shard's part of one table: entries, deadlines, and the totals reported by INFO.
 
 use crate::TableId;
 use crate::cut::{Batch, Marking, Room};
@@ -21,46 +21,46 @@ pub type OwnedEntry = table::OwnedEntry<Value>;
 pub struct Section {
     table: Table<Value>,
     deadlines: Deadlines,
-    /// Keys with a deadline.
+    /// Number of keys with a deadline.
     expiring_count: usize,
-    /// Keys that fall due: those, and those with elements that have deadlines.
+    /// Number of keys that can fall due: those, and those whose elements have deadlines.
     due_count: usize,
-    /// What the values take beside their entries.
+    /// Totals of the values beside their entries.
     values: Values,
-    /// Big values that left and wait to be dropped elsewhere.
+    /// Large values removed, to be dropped elsewhere.
     garbage: Vec<Value>,
-    /// When it is changed, in seconds: what is put counts as used then. 0 in a replay, which knows no time.
+    /// Time of the current change in seconds: new entries count as used then. 0 in a replay, which has no clock.
     now_s: u32,
-    /// The greatest number of a version that an entry here has or had.
+    /// The greatest CAS number that an entry here has or had.
     cas_max: u64,
-    /// What of it the store is to be told.
+    /// Marks of changes yet to be stored.
     marking: Marking,
-    /// Which names came and went, while somebody keeps them in order.
+    /// Notes of names added and removed, while there is a key index.
     notes: Option<Box<IndexDeltas>>,
 }
 
-/// A value with more memory than this is not dropped under a lock, in bytes.
+/// A value with more bytes than this is not dropped under a lock.
 const GARBAGE_BYTES_MIN: u64 = 64 << 10;
-/// So many outdated hints lie about, beside as many as keys expire, before they are swept.
+/// Outdated hints tolerated, beyond the number of expiring keys, before sweeping.
 const OUTDATED_HINTS: usize = 64;
 
 impl Section {
-    /// An empty one, each change of which sets `mark`.
+    /// Creates an empty section whose changes set `mark`.
     pub(crate) fn marked(mark: u8) -> Self {
         Self { marking: Marking::new(mark), ..Self::default() }
     }
 
-    /// Has it take notes of the names that come and go, or not any more.
+    /// Starts or stops notes of names added and removed.
     pub(crate) fn set_notes(&mut self, notes: Option<IndexDeltas>) {
         self.notes = notes.map(Box::new);
     }
 
-    /// The notes taken of names, to read them.
+    /// Returns the notes of names, for reading.
     pub(crate) fn notes_mut(&mut self) -> Option<&mut IndexDeltas> {
         self.notes.as_deref_mut()
     }
 
-    /// Before this nothing of it falls due.
+    /// Returns a time before which nothing in it falls due.
     pub(crate) fn none_due_before(&self) -> Ms {
         self.deadlines.none_before()
     }
@@ -87,49 +87,50 @@ impl Section {
         &mut self.marking
     }
 
-    /// Takes into `batch` what the turn under way has to write, as far as `room` allows; whether that was the rest.
+    /// Takes into `batch` what the turn in progress has to write, as far as `room` allows. Returns true when nothing is
+    /// left.
     pub(crate) fn take(&mut self, id: TableId, room: &mut Room, batch: &mut Batch) -> bool {
         self.marking.take(id, &mut self.table, room, batch)
     }
 
-    /// Says when what follows happens.
+    /// Sets the time of the following changes.
     pub(crate) fn set_time(&mut self, now: Ms) {
         self.now_s = (now / 1000) as u32;
     }
 
-    /// Number of keys, expired ones that nobody met yet included.
+    /// Returns the number of keys, including expired ones not yet removed.
     pub fn keys_count(&self) -> usize {
         self.table.len()
     }
 
-    /// Number of keys with a deadline.
+    /// Returns the number of keys with a deadline.
     pub fn expiring_count(&self) -> usize {
         self.expiring_count
     }
 
-    /// Bytes of memory of entries, values and deadlines. O(1).
+    /// Returns the heap bytes of entries, values and deadlines. O(1).
     pub fn heap_bytes(&self) -> u64 {
         self.table.heap_bytes() + self.values.strings_bytes + self.values.others_bytes + self.deadlines.heap_bytes()
     }
 
-    /// Number of keys that hold a string, and about the memory that they take, in bytes. O(1).
+    /// Returns the number of string keys and the bytes of memory they take, approximately. O(1).
     pub fn strings(&self) -> (usize, u64) {
         let (keys, strings) = (self.table.len(), self.table.len() - self.values.others_count);
         let entries_bytes = u128::from(self.table.heap_bytes()) * strings as u128 / keys.max(1) as u128;
         (strings, entries_bytes as u64 + self.values.strings_bytes)
     }
 
-    /// When the next key may fall due.
+    /// Returns the earliest time at which a key may fall due.
     pub fn next_due(&self) -> Option<Ms> {
         self.deadlines.next_due()
     }
 
-    /// About when its keys fall due, on average. O(keys that do / 100).
+    /// Returns the approximate average due time of its keys. O(expiring keys / 100).
     pub fn average_due(&self) -> Option<Ms> {
         self.deadlines.average_due()
     }
 
-    /// The entry of `key`, expired or not.
+    /// Returns the entry of `key`, expired or not.
     pub fn find(&self, hash: u64, key: &[u8]) -> Option<Entry<'_>> {
         self.table.find(hash, key)
     }
@@ -144,22 +145,22 @@ impl Section {
         self.table.prefetch_entry(hash);
     }
 
-    /// Entries in the order of their hashes, from `from_hash` on.
+    /// Iterates over entries in hash order, from `from_hash` on.
     pub fn scan(&self, from_hash: u64) -> impl Iterator<Item = (u64, Entry<'_>)> {
         self.table.scan(from_hash)
     }
 
-    /// Some entry.
+    /// Returns a random entry.
     pub fn random(&self, random: u64) -> Option<Entry<'_>> {
         self.table.random(random)
     }
 
-    /// A copy of the entry of `key`, to put it back if the tx is abandoned.
+    /// Returns a copy of the entry of `key`, to restore if the tx is abandoned.
     pub(crate) fn copy(&self, hash: u64, key: &[u8]) -> Option<OwnedEntry> {
         self.table.copy(hash, key)
     }
 
-    /// Puts an entry (or its absence) back as it was.
+    /// Restores an earlier entry or its absence.
     pub(crate) fn restore(&mut self, hash: u64, key: &[u8], entry: Option<OwnedEntry>) {
         self.remove(hash, key);
         if let Some(mut entry) = entry {
@@ -173,7 +174,7 @@ impl Section {
         }
     }
 
-    /// Removes a key, if it is there.
+    /// Removes a key, if present.
     pub(crate) fn remove(&mut self, hash: u64, key: &[u8]) {
         let Some(entry) = self.table.remove(hash, key) else { return };
         self.note_name(key, None);
@@ -188,7 +189,7 @@ impl Section {
         }
     }
 
-    /// Drops a value that left, here or where there is time for it.
+    /// Drops a removed value here, or queues it to be dropped elsewhere if large.
     pub(crate) fn let_go(&mut self, value: Value) {
         if value.heap_bytes() >= GARBAGE_BYTES_MIN {
             self.garbage.push(value);
@@ -199,17 +200,17 @@ impl Section {
         !self.garbage.is_empty()
     }
 
-    /// Takes the big values that left.
+    /// Takes the large values removed.
     pub(crate) fn take_garbage(&mut self) -> Vec<Value> {
         std::mem::take(&mut self.garbage)
     }
 
-    /// Puts a text under `key`, whatever was there.
+    /// Puts a text under `key`, replacing any value.
     pub(crate) fn put_text(&mut self, hash: u64, key: &[u8], bytes: &[u8], fields: impl Into<Fields>) {
         self.put(hash, key, new_text(bytes), fields.into());
     }
 
-    /// Puts a value under `key`, whatever was there.
+    /// Puts a value under `key`, replacing any value.
     pub(crate) fn put_value(&mut self, hash: u64, key: &[u8], value: Value, fields: impl Into<Fields>) {
         let fields = fields.into();
         let content = match value {
@@ -221,7 +222,7 @@ impl Section {
         self.put(hash, key, content, fields);
     }
 
-    /// Has `key` hold what a copy says, whatever was there; without one it is removed.
+    /// Sets `key` to a copied entry, replacing any value; `None` removes it.
     pub(crate) fn put_copy(&mut self, hash: u64, key: &[u8], copy: Option<&OwnedEntry>) {
         let Some(entry) = copy.map(OwnedEntry::read) else { return self.remove(hash, key) };
         let content = match entry.content() {
@@ -232,7 +233,7 @@ impl Section {
         self.put(hash, key, content, entry.fields());
     }
 
-    /// Gives a key its value that has stood there without it. The value comes back if the key is gone.
+    /// Fills in the value of a key that was present without it. Returns the value if the key is gone.
     pub(crate) fn fill(&mut self, hash: u64, key: &[u8], value: Value) -> Option<Value> {
         let Some(mut entry) = self.table.find_mut(hash, key) else { return Some(value) };
         self.values.remove(kind_of(entry.read()), held_bytes(entry.content()));
@@ -244,7 +245,7 @@ impl Section {
         None
     }
 
-    /// Takes a value out again that was put.
+    /// Takes out a value that was put.
     pub(crate) fn take_value(&mut self, hash: u64, key: &[u8]) -> Option<Value> {
         let entry = self.table.remove(hash, key)?;
         self.note_name(key, None);
@@ -254,19 +255,19 @@ impl Section {
         }
     }
 
-    /// A key that is there changes, though not here.
+    /// Notes that an existing key changes, though not here.
     pub(crate) fn note_change(&mut self, hash: u64, key: &[u8]) {
         if let Some(mut entry) = self.table.find_mut(hash, key) {
             self.marking.changing(hash, &mut entry);
         }
     }
 
-    /// The greatest number of a version that was ever given here, as far as this process knows.
+    /// Returns the greatest CAS number ever assigned here, as far as this process knows.
     pub(crate) fn cas_max(&self) -> u64 {
         self.cas_max
     }
 
-    /// Gives the text under `key` these extras; whether there is one.
+    /// Sets the extras of the text under `key`. Returns true if there is one.
     pub(crate) fn set_extras(&mut self, hash: u64, key: &[u8], extras: Extras) -> bool {
         let Some(mut entry) = self.table.find_mut(hash, key) else { return false };
         if kind_of(entry.read()) != ValueType::String {
@@ -278,7 +279,7 @@ impl Section {
         true
     }
 
-    /// The text under `key`, which is there, is another version, here or where it lies unread.
+    /// Gives the existing text under `key` a new version, here or where it lies unread.
     pub(crate) fn note_altered(&mut self, hash: u64, key: &[u8]) {
         if let Some(mut entry) = self.table.find_mut(hash, key) {
             alter_extras(&mut entry);
@@ -319,7 +320,7 @@ impl Section {
         self.note_times(hash, before, after);
     }
 
-    /// Follows deadlines that came, moved or went; to be called when the table has them.
+    /// Follows deadlines added, moved or removed; call when the table already has them.
     fn note_times(&mut self, hash: u64, before: Times, after: Times) {
         let (old, new) = (before.expires_at_ms, after.expires_at_ms);
         self.expiring_count = self.expiring_count + usize::from(new.is_some()) - usize::from(old.is_some());
@@ -330,37 +331,37 @@ impl Section {
         {
             self.push_due(at_ms, hash);
         }
-        // Now and then a bucket, so that nobody waits for all of them.
+        // One bucket now and then, so that nobody waits for a full sweep.
         if self.deadlines.hints_count() > 2 * self.due_count + OUTDATED_HINTS {
             self.deadlines.sweep(|prefix| falling_due(&self.table, prefix).map(|(at_ms, _)| at_ms).min());
         }
     }
 
-    /// Has a key that [`Section::next_expired`] gave be given again.
+    /// Makes [`Section::next_expired`] return a key again that it has returned.
     pub(crate) fn note_due(&mut self, hash: u64) {
         self.push_due(0, hash);
     }
 
-    /// Has a key that [`Section::next_expired`] gave, and that is still there, be given when it falls due next.
+    /// Schedules a key that [`Section::next_expired`] returned, if still present, for its next due time.
     pub(crate) fn renew_due(&mut self, hash: u64, key: &[u8]) {
         if let Some(at_ms) = self.table.find(hash, key).and_then(|entry| Times::of(entry).due_ms) {
             self.push_due(at_ms, hash);
         }
     }
 
-    /// Has a key be given not before then.
+    /// Postpones a key until `at_ms`.
     pub(crate) fn put_off_due(&mut self, hash: u64, at_ms: Ms) {
         self.push_due(at_ms, hash);
     }
 
-    /// Marks a key as changed, if it is there.
+    /// Marks a key as changed, if present.
     pub(crate) fn mark_changed(&mut self, hash: u64, key: &[u8]) {
         if let Some(mut entry) = self.table.find_mut(hash, key) {
             self.marking.changing(hash, &mut entry);
         }
     }
 
-    /// Sets or clears the deadline of a key that is there.
+    /// Sets or clears the deadline of an existing key.
     pub(crate) fn set_expiry(&mut self, hash: u64, key: &[u8], expires_at_ms: Option<Ms>) -> bool {
         let Some(mut entry) = self.table.find_mut(hash, key) else { return false };
         self.marking.changing(hash, &mut entry);
@@ -371,8 +372,8 @@ impl Section {
         true
     }
 
-    /// Runs `change` on the collection under `key`, which is made if absent and removed if `change` leaves it empty.
-    /// `None` if another kind is there.
+    /// Runs `change` on the collection under `key`, which is created if absent and removed if left empty. `None` if the
+    /// key holds another type.
     pub(crate) fn change<K: Collection, R>(
         &mut self,
         hash: u64,
@@ -404,8 +405,8 @@ impl Section {
         Some(result)
     }
 
-    /// Puts what `cut` makes of the value under `key` in its place, of whatever kind; whether there was something, and it
-    /// made something of it.
+    /// Replaces the value under `key`, of any type, with the result of `turn`. Returns true if there was a value and a
+    /// result.
     pub(crate) fn turn(&mut self, hash: u64, key: &[u8], turn: impl FnOnce(&Value) -> Option<Value>) -> bool {
         let Some(entry) = self.table.find(hash, key) else { return false };
         let fields = entry.fields();
@@ -415,7 +416,7 @@ impl Section {
         true
     }
 
-    /// Puts another collection of the same kind in the place of the one under `key`; an empty one removes the key.
+    /// Replaces the collection under `key` with another of the same type; an empty one removes the key.
     pub(crate) fn exchange<K: Collection>(&mut self, hash: u64, key: &[u8], after: K) {
         let old =
             self.change(hash, key, |old: &mut K| std::mem::replace(old, after)).expect("one of its kind is there");
@@ -424,12 +425,13 @@ impl Section {
         }
     }
 
-    /// Appends to the text under `key`, which is made if absent. `None` if another kind is there.
+    /// Appends to the text under `key`, creating it if absent. `None` if the key holds another type.
     pub(crate) fn append_text(&mut self, hash: u64, key: &[u8], bytes: &[u8]) -> Option<()> {
         self.write_text(hash, key, None, bytes)
     }
 
-    /// Overwrites the text under `key` from `offset` on, filling a gap with zeros. `None` if another kind is there.
+    /// Overwrites the text under `key` from `offset` on, filling a gap with zeros. `None` if the key holds another
+    /// type.
     pub(crate) fn overwrite_text(&mut self, hash: u64, key: &[u8], offset: usize, bytes: &[u8]) -> Option<()> {
         self.write_text(hash, key, Some(offset), bytes)
     }
@@ -479,20 +481,20 @@ impl Section {
             content.extend_from_slice(old);
             content.resize(old.len().max(end), 0);
             content[offset..end].copy_from_slice(bytes);
-            // An edited text stays bytes, as in Redis, even if it now spells an integer.
+            // An edited text stays bytes, as in Redis, even if it now reads as an integer.
             self.put(hash, key, NewContent::Bytes(&content), fields);
         }
         Some(())
     }
 
-    /// The next key that has fallen due at `now` and is no longer than `key_bytes_max`, if any of this section's hints
-    /// leads to one. Looks at up to `hints_max` hints.
+    /// Returns the next key due at `now` and no longer than `key_bytes_max`, if a hint of this section leads to one.
+    /// Looks at up to `hints_max` hints.
     pub(crate) fn next_expired(&mut self, now: Ms, key_bytes_max: u64, hints_max: usize) -> Due {
         for _ in 0..hints_max {
             let Some(prefix) = self.deadlines.pop_due(now) else { return Due::Nothing };
             let keys = || falling_due(&self.table, prefix).filter(|(_, key)| key.len() as u64 <= key_bytes_max);
             let due = keys().find(|(at_ms, _)| *at_ms <= now).map(|(_, key)| key.to_vec());
-            // One hint may mean several keys; it goes on for the others.
+            // A hint may stand for several keys; keep it for the others.
             let next_ms = keys().filter(|(_, key)| due.as_deref() != Some(key)).map(|(at_ms, _)| at_ms).min();
             if let Some(next_ms) = next_ms {
                 self.push_due(next_ms, prefix);
@@ -505,14 +507,14 @@ impl Section {
     }
 }
 
-/// Sums of what stands beside the entries.
+/// Totals of the values beside the entries.
 #[derive(Default)]
 struct Values {
     /// Memory of long strings.
     strings_bytes: u64,
-    /// Keys that hold something else than a string.
+    /// Number of non-string keys.
     others_count: usize,
-    /// Memory of that.
+    /// Memory of their values.
     others_bytes: u64,
 }
 
@@ -538,7 +540,7 @@ impl Values {
     }
 }
 
-/// An entry's text is another version.
+/// Gives an entry's text a new version.
 fn alter_extras(entry: &mut EntryMut<'_, Value>) {
     if let Some(extras) = entry.read().extras()
         && extras != altered(extras)
@@ -547,7 +549,7 @@ fn alter_extras(entry: &mut EntryMut<'_, Value>) {
     }
 }
 
-/// When a key expires, and when it or an element of it falls due.
+/// When a key expires, and when it or one of its elements falls due.
 #[derive(Clone, Copy, Default)]
 struct Times {
     expires_at_ms: Option<Ms>,
@@ -560,20 +562,20 @@ impl Times {
         Self { expires_at_ms, due_ms: expires_at_ms }.with(next_due(entry))
     }
 
-    /// The same with an element that falls due then.
+    /// Adds an element that falls due at `next_due`.
     fn with(self, next_due: Option<Ms>) -> Self {
         let due_ms = self.due_ms.into_iter().chain(next_due).min();
         Self { due_ms, ..self }
     }
 }
 
-/// When each of the keys falls due that a hint means, and their names.
+/// Returns the due times and names of the keys that a hint stands for.
 fn falling_due(table: &Table<Value>, prefix: u64) -> impl Iterator<Item = (Ms, &[u8])> {
     let keys = table.scan(prefix).take_while(move |(hash, _)| *hash == prefix);
     keys.filter_map(|(_, entry)| Some((Times::of(entry).due_ms?, entry.key())))
 }
 
-/// When an element of an entry falls due next.
+/// Returns when an element of an entry next falls due.
 pub(crate) fn next_due(entry: Entry<'_>) -> Option<Ms> {
     match entry.content() {
         Content::Value(value) => value.next_due(),
@@ -581,19 +583,19 @@ pub(crate) fn next_due(entry: Entry<'_>) -> Option<Ms> {
     }
 }
 
-/// Whether an entry is there for those who look at `now`.
+/// Returns true if the entry is live at `now`.
 pub(crate) fn is_live(entry: Entry<'_>, now: Ms) -> bool {
     standing(entry, now) != Standing::Gone
 }
 
-/// How an entry stands to those who look at some time.
+/// State of an entry at some time.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Standing {
-    /// It is there, and so are all of its elements.
+    /// Live, with all of its elements.
     Whole,
-    /// It is there; the time of an element has come.
+    /// Live; an element has expired.
     Due,
-    /// Its time has come, or that of all of its elements.
+    /// Expired, or all of its elements have.
     Gone,
 }
 
@@ -611,17 +613,17 @@ pub(crate) fn standing(entry: Entry<'_>, now: Ms) -> Standing {
     }
 }
 
-/// What [`Section::next_expired`] found.
+/// The result of [`Section::next_expired`].
 pub(crate) enum Due {
-    /// The name of a key whose deadline has passed.
+    /// The name of an expired key.
     Key(Vec<u8>),
-    /// Only outdated hints so far; there may be more.
+    /// Only outdated hints so far; there may be more keys.
     More,
     /// Nothing more is due.
     Nothing,
 }
 
-/// The kind of an entry.
+/// Returns the type of an entry's value.
 pub fn kind_of(entry: Entry<'_>) -> ValueType {
     match entry.content() {
         Content::Bytes(_) | Content::Int(_) => ValueType::String,
@@ -629,7 +631,7 @@ pub fn kind_of(entry: Entry<'_>) -> ValueType {
     }
 }
 
-/// The text of an entry; `None` if it is of another kind.
+/// Returns the text of an entry; `None` if it has another type.
 pub fn string_of(entry: Entry<'_>) -> Option<StringValue<'_>> {
     match entry.content() {
         Content::Bytes(bytes) => Some(StringValue::Bytes(bytes)),
@@ -639,7 +641,7 @@ pub fn string_of(entry: Entry<'_>) -> Option<StringValue<'_>> {
     }
 }
 
-/// The collection of an entry; `None` if it is of another kind.
+/// Returns the collection of an entry; `None` if it has another type.
 pub fn value_of<K: Collection>(entry: Entry<'_>) -> Option<&K> {
     match entry.content() {
         Content::Value(value) => K::of(value),
@@ -647,37 +649,37 @@ pub fn value_of<K: Collection>(entry: Entry<'_>) -> Option<&K> {
     }
 }
 
-/// The list of an entry; `None` if it is of another kind.
+/// Returns the list of an entry; `None` if it has another type.
 pub fn list_of(entry: Entry<'_>) -> Option<&List> {
     value_of(entry)
 }
 
-/// The set of an entry; `None` if it is of another kind.
+/// Returns the set of an entry; `None` if it has another type.
 pub fn set_of(entry: Entry<'_>) -> Option<&Set> {
     value_of(entry)
 }
 
-/// The hash of an entry; `None` if it is of another kind.
+/// Returns the hash of an entry; `None` if it has another type.
 pub fn hash_of(entry: Entry<'_>) -> Option<&Hash> {
     value_of(entry)
 }
 
-/// The sorted set of an entry; `None` if it is of another kind.
+/// Returns the sorted set of an entry; `None` if it has another type.
 pub fn sorted_of(entry: Entry<'_>) -> Option<&Sorted> {
     value_of(entry)
 }
 
-/// The stream of an entry; `None` if it is of another kind.
+/// Returns the stream of an entry; `None` if it has another type.
 pub fn stream_of(entry: Entry<'_>) -> Option<&Stream> {
     value_of(entry)
 }
 
-/// The tagged list of an entry; `None` if it is of another kind.
+/// Returns the tagged list of an entry; `None` if it has another type.
 pub fn tagged_of(entry: Entry<'_>) -> Option<&Tagged> {
     value_of(entry)
 }
 
-/// The queue of an entry; `None` if it is of another kind.
+/// Returns the queue of an entry; `None` if it has another type.
 pub fn queue_of(entry: Entry<'_>) -> Option<&Queue> {
     value_of(entry)
 }

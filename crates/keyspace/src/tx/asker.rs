@@ -1,36 +1,35 @@
-//! What a tx knows of who asks: a script or a client, whether what it looks at counts as used, and when one who waits is to
-//! look again.
+//! A tx's caller: script or client, whether reads count as use, and when a waiter retries.
 
 use super::Tx;
 use base::Ms;
 
 impl Tx<'_> {
-    /// Says whether what this tx looks at counts as used (CLIENT NO-TOUCH); it does unless told otherwise.
+    /// Sets whether reads count as use of the keys (CLIENT NO-TOUCH); the default is true.
     pub fn set_touching(&mut self, touches: bool) {
         self.touches = touches;
     }
 
-    /// Whether what it looks at counts as used.
+    /// Returns true if reads count as use.
     pub fn touches(&self) -> bool {
         self.touches
     }
 
-    /// Says whether a script runs in this tx.
+    /// Sets whether a script runs in this tx.
     pub fn set_scripted(&mut self, is_scripted: bool) {
         self.is_scripted = is_scripted;
     }
 
-    /// Whether what runs is a call of a script.
+    /// Returns true if a script's call is running.
     pub fn is_scripted(&self) -> bool {
         self.is_scripted
     }
 
-    /// Says when a command that found nothing, and waits, is to look again, if nobody serves it before.
+    /// Sets when a command that found nothing and waits retries, unless it is served before.
     pub fn look_again(&mut self, at_ms: Ms) {
         self.look_again_ms = Some(at_ms);
     }
 
-    /// What [`Tx::look_again`] was told last; `Ms::MAX` is never.
+    /// Returns the last time passed to [`Tx::look_again`]; `Ms::MAX` is never.
     pub fn looks_again_at(&self) -> Option<Ms> {
         self.look_again_ms.filter(|at_ms| *at_ms != Ms::MAX)
     }

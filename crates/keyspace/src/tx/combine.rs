@@ -1,4 +1,4 @@
-//! Values made of others, mostly before the tx runs.
+//! Values combined from others, mostly before the tx runs.
 
 use super::{Abandon, TRIES_MAX, Tx};
 use crate::combine::{Combining, Made, OfWhen, Sources};
@@ -6,12 +6,13 @@ use crate::search::JobRequest;
 use values::Value;
 
 impl Tx<'_> {
-    /// The value made of `sources` as they are now by what `begin` begins; `None` if nothing comes out. `name` tells it
-    /// from others of the same EXEC: the request, as a rule. For sources that are big; small ones are combined by the
-    /// caller.
+    /// Returns the value combined from `sources`, as they are now, by the combination that `begin` begins; `None` if
+    /// the result is empty. `name`, usually the request, distinguishes it from others of the same EXEC. For large
+    /// sources; callers combine small ones themselves.
     ///
     /// # Errors
-    /// If they have not been combined yet, or one has changed since; the third time they are combined here, and all are
+    /// If they have not been combined yet, or one has changed since. The third attempt combines them here, and so do
+    /// all beyond a few in one EXEC.
     /// beyond a few for one EXEC.
     pub fn combine(
         &mut self,
@@ -22,7 +23,7 @@ impl Tx<'_> {
         self.make(name, sources, begin).map(|made| made.expect("values that are there can be combined"))
     }
 
-    /// As [`Tx::combine`], of sources that may turn out to be none: then it says why.
+    /// As [`Tx::combine`], for a combination that may fail with an error reply.
     ///
     /// # Errors
     /// As [`Tx::combine`].
@@ -35,10 +36,10 @@ impl Tx<'_> {
         self.make_of(OfWhen::Now, name, sources, begin)
     }
 
-    /// Likewise, of this instant or of the one in which it began.
+    /// As [`Tx::make`], for this instant or the one in which the combination began.
     ///
     /// # Errors
-    /// As [`Tx::combine`]; what is of the past is combined but once.
+    /// As [`Tx::combine`]; a combination of a past instant runs only once.
     pub fn make_of(
         &mut self,
         of_when: OfWhen,

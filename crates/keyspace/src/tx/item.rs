@@ -1,4 +1,4 @@
-//! Texts as memcached's protocol has them: with flags and versions beside them.
+//! Texts for memcached's protocol: with flags and versions.
 
 use super::{Abandon, Before, Tx};
 use crate::effect::Effect;
@@ -9,7 +9,7 @@ use table::Extras;
 use values::{LongString, Value, string};
 
 impl Tx<'_> {
-    /// Puts a text with extras under `key`, whatever it held, to expire then or never.
+    /// Puts a text with extras under `key`, replacing any value, with an optional deadline.
     pub fn put_item(&mut self, key: &[u8], bytes: &[u8], expires_at_ms: Option<Ms>, extras: Extras) {
         if bytes.len() > string::INLINE_BYTES_MAX
             && let Some(string) = self.cuts.and_then(|cuts| cuts.find(bytes))
@@ -21,7 +21,7 @@ impl Tx<'_> {
         self.note_deadline(key, expires_at_ms.map_or(Expiry::Clear, Expiry::At));
     }
 
-    /// As [`Tx::put_item`], a text that is cut.
+    /// As [`Tx::put_item`], for a text that is cut.
     ///
     /// # Errors
     /// If its frame needs more journal room than is claimed; nothing has changed then.
@@ -37,21 +37,21 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// Gives the text under `key`, which is there, these extras.
+    /// Sets the extras of the existing text under `key`.
     ///
     /// # Panics
-    /// If another kind is there, or none.
+    /// If `key` is absent or holds another type.
     pub fn put_extras(&mut self, key: &[u8], extras: Extras) {
         self.change(key, &Effect::ExtrasPut(extras), Before::Settled);
     }
 
-    /// The number of a version that no key of its shard has had before, for the text under `key`.
+    /// Returns a CAS number for the text under `key` that no key of its shard has had.
     pub fn next_cas(&mut self, key: &[u8]) -> u64 {
         let now = self.now;
         self.state_of(key).next_cas(now)
     }
 
-    /// The greatest number of a version that a key of its shard has had.
+    /// Returns the greatest CAS number that a key of its shard has had.
     pub(crate) fn cas_max(&mut self, key: &[u8]) -> u64 {
         self.state_of(key).cas_max()
     }

@@ -1,7 +1,7 @@
 //! A tx: one command's (or EXEC's) view of the keyspace.
 //!
-//! It reads at one instant `now`, the same for every shard it holds, and records every change in its [`Log`]. It
-//! ends in one of two ways: [`Tx::end`] gives the log to be framed, [`Tx::abandon`] puts every key back.
+//! It reads at one instant `now`, the same for every shard it holds, and records every change in its [`Log`]. It ends
+//! in one of two ways: [`Tx::end`] returns the log to be framed, [`Tx::abandon`] restores every key.
 
 mod asker;
 mod combine;
@@ -38,31 +38,31 @@ use table::Fields;
 use values::bits::{BitOperation, Mixing};
 use values::{Collection, Hash, List, LongString, Set, Sorted, Stream, StringValue, Value, ValueType, string};
 
-/// The key holds another kind than the command works on.
+/// The key holds another type than the command works on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WrongType;
 
-/// A tx cannot go on as it is: undo it, get what it lacks, run it again.
+/// Why a tx cannot continue: undo it, provide what it lacks, run it again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Abandon {
-    /// Its frame needs room for this many bytes in all.
+    /// Its frame needs this many bytes of journal room in all.
     Room(u64),
-    /// Clones of big values are to be worked on without their locks.
+    /// Work on clones of large values is needed first, without locks.
     Search(Box<JobRequest>),
-    /// It touches so much that it is to be run ahead, on clones of what its keys hold.
+    /// It touches so much that it must first run speculatively, on clones of its keys.
     Rehearse,
 }
 
-/// So many clones of a list are searched, or of values combined, before that is done under the locks.
+/// Number of lock-free attempts on clones, before the work is done under the locks.
 const TRIES_MAX: u32 = 2;
-/// So many searches are made for one EXEC: each runs all of its commands anew, and a list in a table that the EXEC itself made
-/// is never found again.
+/// Maximum searches per EXEC: each reruns all of its commands, and a list in a table that the EXEC itself created is
+/// never found again.
 const SEARCHES_MAX: usize = 8;
-/// BITOP over so much is made under the locks, in bytes of all sources: eight pieces at most.
+/// BITOP over at most this many source bytes runs under the locks: eight pieces at most.
 const MIXED_BYTES_MAX: usize = 32 << 10;
-/// A recorded removal takes no more bytes beside its key.
+/// Maximum bytes of a recorded removal, beside its key.
 const REMOVE_BYTES_MAX: u64 = 64;
-/// Fields of one hash whose time has come, and that a writer takes along.
+/// Expired fields of one hash that a writer removes along the way.
 pub(crate) const FIELDS_AT_ONCE: u64 = 64;
 
 /// See [`Tx::version`].
@@ -80,15 +80,15 @@ pub struct Tx<'k> {
     table: TableId,
     now: Ms,
     log: &'k mut Log,
-    /// Bytes of journal room claimed for this tx.
+    /// Journal room claimed for this tx, in bytes.
     room_bytes: u64,
     undo: Option<Box<Undo>>,
     serving: Option<Box<[u8]>>,
     cuts: Option<&'k PrebuiltStrings>,
-    /// Tables given to databases and taken from them.
+    /// Tables assigned to databases and taken from them.
     moved: Vec<(u32, TableId)>,
     touches: bool,
-    /// What runs is a call of a script.
+    /// A script's call is running.
     is_scripted: bool,
     searches: Option<&'k OffLockJobs>,
     memory: Option<&'k dyn MemoryGrant>,
@@ -97,27 +97,27 @@ pub struct Tx<'k> {
     look_again_ms: Option<Ms>,
     random: Random,
     notes: Option<Box<KeyEvents>>,
-    /// Keys that stay as they are, and count as changed for watches and client-side caches.
+    /// Unchanged keys that count as changed for watches and client-side caches.
     touched: Vec<(TableId, Box<[u8]>)>,
-    /// Looks for keys that count as reads.
+    /// Look-ups that count as reads.
     pub reads: Reads,
-    /// Keys removed because their time had come.
+    /// Number of keys removed by expiry.
     pub expired: u32,
-    /// What an expiry would have needed of journal room for a single message, in bytes.
+    /// Journal room, in bytes, that expiry of a single message lacked.
     expiry_room_bytes: u64,
 }
 
-/// What is known of a key before a change.
+/// The known state of a key before a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Before {
-    /// It is alive or absent, or the change overwrites all of it.
+    /// It is live or absent, or the change overwrites all of it.
     Settled,
-    /// It may be there with its time gone by.
+    /// It may be present but expired.
     Unknown,
 }
 
 impl<'k> Tx<'k> {
-    /// A tx on `database` over what is `held`, at batch time `now`, recording into `log`, which is empty.
+    /// Creates a tx on `database` over the shards in `held`, at batch time `now`, recording into the empty `log`.
     /// `room_bytes` is the journal room claimed; `u64::MAX` without a journal.
     #[inline]
     pub fn new(
@@ -160,98 +160,99 @@ impl<'k> Tx<'k> {
         }
     }
 
-    /// Gives it long texts of the request, cut.
+    /// Sets the prebuilt long texts of the request.
     pub fn set_cuts(&mut self, cuts: &'k PrebuiltStrings) {
         self.cuts = Some(cuts);
     }
 
-    /// An argument of the request as a text: cut before the shards were held, if it is long.
+    /// Returns an argument of the request as a text: cut before the shards were held, if it is long.
     pub fn cut(&self, argument: &[u8]) -> LongString {
         self.cuts.and_then(|cuts| cuts.find(argument)).map_or_else(|| LongString::of(argument), LongString::clone)
     }
 
-    /// Gives it a seed nobody knows, for what it draws.
+    /// Seeds its random numbers with a secret.
     pub fn set_seed(&mut self, seed: u64) {
         self.random = Random::new(seed);
     }
 
-    /// A random number. What is done by it is to be recorded as a result.
+    /// Returns a random number. Record the result of what it decides, not the draw.
     pub fn random(&mut self) -> u64 {
         self.random.next_u64()
     }
 
-    /// Gives it the searches that were made for it.
+    /// Sets the finished searches.
     pub fn set_searches(&mut self, searches: &'k OffLockJobs) {
         self.searches = Some(searches);
     }
 
-    /// Says that several commands run in it, all at one instant. One that finds names of keys in values needs the gate then.
+    /// Declares that several commands run in it, all at one instant. A command that finds key names in values then
+    /// needs the gate.
     pub fn set_of_several(&mut self) {
         self.is_of_several = true;
     }
 
-    /// Keeps the old entry of each key on first touch from here on, so that the tx can be abandoned after changes.
+    /// From here on, saves each key's old entry on first touch, so that the tx can be abandoned after changes.
     pub fn keep_old(&mut self) {
         self.undo.get_or_insert_default();
     }
 
-    /// Takes notes of what happens to keys from here on.
+    /// Starts taking notes of changes to keys.
     pub fn take_notes(&mut self) {
         self.notes.get_or_insert_default();
     }
 
-    /// Whether it takes notes.
+    /// Returns true if it takes notes.
     #[inline]
     pub fn is_taking_notes(&self) -> bool {
         self.notes.is_some()
     }
 
-    /// Says that a command, by a number of the caller's, runs from here on, and whether keys that it looks for in vain are noted.
+    /// Begins a command, identified by a number of the caller's, and sets whether look-ups of absent keys are noted.
     pub fn begin_command(&mut self, command: u16, misses: bool) {
         if let Some(notes) = &mut self.notes {
             notes.begin_command(command, misses);
         }
     }
 
-    /// The notes so far.
+    /// Returns the notes so far.
     pub fn notes(&self) -> &[Note] {
         self.notes.as_ref().map_or(&[], |notes| &notes.list)
     }
 
-    /// The instant of this tx.
+    /// Returns the instant of this tx.
     pub fn now(&self) -> Ms {
         self.now
     }
 
-    /// The keyspace.
+    /// Returns the keyspace.
     pub fn keyspace(&self) -> &'k Keyspace {
         self.keyspace
     }
 
-    /// The database in use.
+    /// Returns the database in use.
     pub fn database(&self) -> u32 {
         self.database
     }
 
-    /// Uses another database from here on, as SELECT in EXEC or a command with a DB argument does.
+    /// Switches the database, as SELECT in EXEC or a command with a DB argument does.
     pub fn use_database(&mut self, database: u32) {
         self.database = database;
         self.table = self.keyspace.map().table(database);
     }
 
-    /// What has been recorded so far.
+    /// Returns the record so far.
     pub fn log(&self) -> &Log {
         self.log
     }
 
     // ---- reading ----
 
-    /// The live entry of `key`; one whose time has come is absent. Counts as use of the key.
+    /// Returns the live entry of `key`; an expired one counts as absent. Counts as use of the key.
     pub fn entry(&mut self, key: &[u8]) -> Option<Entry<'_>> {
         if self.touches { self.touch(key) } else { self.peek(key) }
     }
 
-    /// As [`Tx::entry`], and a use of the key under CLIENT NO-TOUCH, too: TOUCH asks for one.
+    /// As [`Tx::entry`], but counts as use of the key even under CLIENT NO-TOUCH, for TOUCH.
     pub fn touch(&mut self, key: &[u8]) -> Option<Entry<'_>> {
         let now = self.now;
         let entry = self.peek(key)?;
@@ -259,7 +260,7 @@ impl<'k> Tx<'k> {
         Some(entry)
     }
 
-    /// As [`Tx::entry`], but no use of the key: for what asks about a key rather than for its value.
+    /// As [`Tx::entry`], but not a use of the key: for commands that ask about the key, not its value.
     pub fn peek(&mut self, key: &[u8]) -> Option<Entry<'_>> {
         cost::count(cost::Work::Names, 1);
         let hash = self.held.hash(key);
@@ -284,69 +285,69 @@ impl<'k> Tx<'k> {
         Some(entry)
     }
 
-    /// Whether `key` is there.
+    /// Returns true if `key` exists.
     pub fn exists(&mut self, key: &[u8]) -> bool {
         self.entry(key).is_some()
     }
 
-    /// The kind of `key`, if it is there.
+    /// Returns the type of `key`, if it exists.
     pub fn value_type(&mut self, key: &[u8]) -> Option<ValueType> {
         self.entry(key).map(kind_of)
     }
 
-    /// The text under `key`.
+    /// Returns the text under `key`.
     ///
     /// # Errors
-    /// If another kind is there.
+    /// If it holds another type.
     pub fn string(&mut self, key: &[u8]) -> Result<Option<StringValue<'_>>, WrongType> {
         self.entry(key).map(|entry| string_of(entry).ok_or(WrongType)).transpose()
     }
 
-    /// The collection under `key`.
+    /// Returns the collection under `key`.
     ///
     /// # Errors
-    /// If another kind is there.
+    /// If it holds another type.
     pub fn value<K: Collection>(&mut self, key: &[u8]) -> Result<Option<&K>, WrongType> {
         self.entry(key).map(|entry| value_of(entry).ok_or(WrongType)).transpose()
     }
 
-    /// The list under `key`.
+    /// Returns the list under `key`.
     ///
     /// # Errors
-    /// If another kind is there.
+    /// If it holds another type.
     pub fn list(&mut self, key: &[u8]) -> Result<Option<&List>, WrongType> {
         self.value(key)
     }
 
-    /// The hash under `key`.
+    /// Returns the hash under `key`.
     ///
     /// # Errors
-    /// If another kind is there.
+    /// If it holds another type.
     pub fn hash(&mut self, key: &[u8]) -> Result<Option<&Hash>, WrongType> {
         self.value(key)
     }
 
-    /// The set under `key`.
+    /// Returns the set under `key`.
     ///
     /// # Errors
-    /// If another kind is there.
+    /// If it holds another type.
     pub fn set(&mut self, key: &[u8]) -> Result<Option<&Set>, WrongType> {
         self.value(key)
     }
 
-    /// The sorted set under `key`.
+    /// Returns the sorted set under `key`.
     ///
     /// # Errors
-    /// If another kind is there.
+    /// If it holds another type.
     pub fn sorted(&mut self, key: &[u8]) -> Result<Option<&Sorted>, WrongType> {
         self.value(key)
     }
 
-    /// What is found in the list under `key`, which is big and there.
+    /// Returns the search result for the list under `key`, which exists and is large.
     ///
     /// # Errors
-    /// If it has not been searched yet, or has changed since; the third time it is searched here, as far as it changed.
-    /// Beyond [`SEARCHES_MAX`] searches for one EXEC all further ones are made here.
+    /// If it has not been searched yet, or has changed since; the third attempt searches the changed parts here. Beyond
+    /// [`SEARCHES_MAX`] searches in one EXEC, all others run here.
     pub fn search(&mut self, key: &[u8], aim: &SearchQuery) -> Result<Finding<'k>, Abandon> {
         let (table, searches, is_last_try) = (self.table, self.searches, self.is_last_try());
         let list = self.list(key).ok().flatten().expect("just seen by the caller");
@@ -361,16 +362,16 @@ impl<'k> Tx<'k> {
         }
     }
 
-    /// Whether what nobody has worked on yet is to be done here.
+    /// Returns true if work not done yet must be done here.
     fn is_last_try(&self) -> bool {
         self.speculating == Speculating::Now || self.searches.is_some_and(|searches| searches.count() >= SEARCHES_MAX)
     }
 
-    /// What BITOP makes of `sources`, much of it or not, to be put under `key`. The sources are as they are now.
+    /// Returns the result of BITOP over `sources`, of any size, to be put under `key`. The sources are as they are now.
     ///
     /// # Errors
-    /// If there is much to be done that has not been done yet, or a source has changed since; the third time it is done
-    /// here, as far as it changed. Beyond [`SEARCHES_MAX`] works for one EXEC all further ones are done here.
+    /// If there is much work not done yet, or a source has changed since; the third attempt does the changed parts
+    /// here. Beyond [`SEARCHES_MAX`] such jobs in one EXEC, all others run here.
     pub fn mix(
         &mut self,
         key: &[u8],
@@ -397,7 +398,7 @@ impl<'k> Tx<'k> {
         Err(Abandon::Search(Box::new(JobRequest::Mix(wanted))))
     }
 
-    /// Live entries of the current table in `shard`, in the order of their hashes, from `from_hash` on.
+    /// Iterates over the current table's live entries in `shard`, in hash order, from `from_hash` on.
     pub fn scan(&mut self, shard: usize, from_hash: u64) -> impl Iterator<Item = (u64, Entry<'_>)> {
         let (now, table) = (self.now, self.table);
         let section = self.held.state(shard).section(table);
@@ -407,19 +408,19 @@ impl<'k> Tx<'k> {
             .filter(move |(_, entry)| is_live(*entry, now))
     }
 
-    /// What `shard` held of the current table until now, in short: while it is the same, and no deadline has passed, so
-    /// is everything that was read there.
+    /// Returns a version of the current table's content in `shard`: while it is the same and no deadline has passed,
+    /// everything read there still holds.
     pub fn version(&mut self, shard: usize) -> Version {
         Version { table: self.table, changes: self.held.state(shard).changes() }
     }
 
-    /// The current table's section in `shard`, expired keys and all.
+    /// Returns the current table's section in `shard`, expired keys included.
     pub fn section(&mut self, shard: usize) -> Option<&Section> {
         let table = self.table;
         self.held.state(shard).section(table)
     }
 
-    /// Whether `key` is in a table that this tx has given to `database` or taken from it.
+    /// Returns true if `key` is in a table that this tx has assigned to `database` or taken from it.
     pub fn is_in_moved(&mut self, database: u32, key: &[u8]) -> bool {
         let (hash, now) = (self.held.hash(key), self.now);
         let state = self.held.state(shard_of(hash));
@@ -430,71 +431,71 @@ impl<'k> Tx<'k> {
 
     // ---- changing ----
 
-    /// Whether a blocked command that is being served may look at `key`; always true for any other.
+    /// Returns true unless a blocked command is being served that may not look at `key`.
     pub fn may_use(&self, key: &[u8]) -> bool {
         self.serving.as_deref().is_none_or(|serving| serving == key)
     }
 
-    /// Whether a blocked command is being served: a key of another kind is then nothing to it, not an error.
+    /// Returns true if a blocked command is being served: it ignores a key of another type instead of failing.
     pub fn is_serving(&self) -> bool {
         self.serving.is_some()
     }
 
-    /// The list under `key`, to change it; `None` if it is absent and is not to be made.
+    /// Returns the list under `key`, for changes; `None` if it is absent and is not to be created.
     ///
     /// # Errors
-    /// If another kind is there.
+    /// If it holds another type.
     pub fn list_mut<'t>(&'t mut self, key: &'t [u8], absent: Absent) -> Result<Option<ListMut<'t, 'k>>, WrongType> {
         let len = self.list(key)?.map_or(0, List::len);
         Ok((len > 0 || absent == Absent::Create).then(|| ListMut::new(self, key, len)))
     }
 
-    /// The hash under `key`, to change it; `None` if it is absent and is not to be made.
+    /// Returns the hash under `key`, for changes; `None` if it is absent and is not to be created.
     ///
     /// # Errors
-    /// If another kind is there.
+    /// If it holds another type.
     pub fn hash_mut<'t>(&'t mut self, key: &'t [u8], absent: Absent) -> Result<Option<HashMut<'t, 'k>>, WrongType> {
         let there = self.hash(key)?.is_some();
         Ok((there || absent == Absent::Create).then(|| HashMut::new(self, key, there)))
     }
 
-    /// The set under `key`, to change it; `None` if it is absent and is not to be made.
+    /// Returns the set under `key`, for changes; `None` if it is absent and is not to be created.
     ///
     /// # Errors
-    /// If another kind is there.
+    /// If it holds another type.
     pub fn set_mut<'t>(&'t mut self, key: &'t [u8], absent: Absent) -> Result<Option<SetMut<'t, 'k>>, WrongType> {
         let there = self.set(key)?.is_some();
         Ok((there || absent == Absent::Create).then(|| SetMut::new(self, key, there)))
     }
 
-    /// The sorted set under `key`, to change it; `None` if it is absent and is not to be made.
+    /// Returns the sorted set under `key`, for changes; `None` if it is absent and is not to be created.
     ///
     /// # Errors
-    /// If another kind is there.
+    /// If it holds another type.
     pub fn sorted_mut<'t>(&'t mut self, key: &'t [u8], absent: Absent) -> Result<Option<SortedMut<'t, 'k>>, WrongType> {
         let there = self.sorted(key)?.is_some();
         Ok((there || absent == Absent::Create).then(|| SortedMut::new(self, key, there)))
     }
 
-    /// The stream under `key`, to change it; `None` if it is absent and is not to be made.
+    /// Returns the stream under `key`, for changes; `None` if it is absent and is not to be created.
     ///
     /// # Errors
-    /// If another kind is there.
+    /// If it holds another type.
     pub fn stream_mut<'t>(&'t mut self, key: &'t [u8], absent: Absent) -> Result<Option<StreamMut<'t, 'k>>, WrongType> {
         let there = self.value::<Stream>(key)?.is_some();
         Ok((there || absent == Absent::Create).then(|| StreamMut::new(self, key, there)))
     }
 
-    /// The text under `key`, to change it; `None` if it is absent and is not to be made.
+    /// Returns the text under `key`, for changes; `None` if it is absent and is not to be created.
     ///
     /// # Errors
-    /// If another kind is there.
+    /// If it holds another type.
     pub fn string_mut<'t>(&'t mut self, key: &'t [u8], absent: Absent) -> Result<Option<StringMut<'t, 'k>>, WrongType> {
         let there = self.string(key)?.is_some();
         Ok((there || absent == Absent::Create).then(|| StringMut::new(self, key, there)))
     }
 
-    /// Puts a text under `key`, whatever it held.
+    /// Puts a text under `key`, replacing any value.
     pub fn put_string(&mut self, key: &[u8], bytes: &[u8], expiry: Expiry) {
         if bytes.len() > string::INLINE_BYTES_MAX
             && let Some(string) = self.cuts.and_then(|cuts| cuts.find(bytes))
@@ -510,7 +511,7 @@ impl<'k> Tx<'k> {
         }
         let there = if expiry == Expiry::Keep { self.entry(key).map(|entry| entry.fields()) } else { None };
         let effect = match expiry {
-            // What is put is another item to memcached's protocol.
+            // In memcached's protocol, a put creates a new item.
             Expiry::Keep if let Some(Fields { expires_at_ms, extras: Some(_) }) = there => {
                 Effect::StringPut { expires_at_ms, bytes }
             }
@@ -526,7 +527,7 @@ impl<'k> Tx<'k> {
         self.put_whole_as(self.database, key, &whole, event::TEXT_PUT)
     }
 
-    /// Removes `key`; whether it was there.
+    /// Removes `key`. Returns true if it existed.
     pub fn remove(&mut self, key: &[u8]) -> bool {
         let there = self.exists(key);
         if there {
@@ -535,8 +536,7 @@ impl<'k> Tx<'k> {
         there
     }
 
-    /// Sets (or with `None` clears) the deadline of `key`; whether it was there. A deadline that has passed removes
-    /// the key.
+    /// Sets (or with `None` clears) the deadline of `key`. Returns true if it existed. A past deadline removes the key.
     pub fn set_expiry(&mut self, key: &[u8], expires_at_ms: Option<Ms>) -> bool {
         let there = self.exists(key);
         if there {
@@ -550,12 +550,12 @@ impl<'k> Tx<'k> {
         there
     }
 
-    /// A copy of all that `key` holds, with its deadline. O(1) but for short texts.
+    /// Returns a copy of the whole value of `key`, with its deadline. O(1), except for short texts.
     pub fn whole(&mut self, key: &[u8]) -> Option<Whole> {
         self.entry(key).map(Whole::of)
     }
 
-    /// Puts a whole value under `key` of `database`, whatever it held.
+    /// Puts a whole value under `key` of `database`, replacing any value.
     ///
     /// # Errors
     /// If its frame needs more journal room than is claimed; nothing has changed then.
@@ -586,7 +586,7 @@ impl<'k> Tx<'k> {
         Ok(())
     }
 
-    /// Gives `database` the table `table` (SWAPDB, FLUSHDB, FLUSHALL). Only under the gate.
+    /// Assigns `table` to `database` (SWAPDB, FLUSHDB, FLUSHALL). Only under the gate.
     pub fn put_map(&mut self, database: u32, table: TableId) {
         assert!(self.held.is_gated());
         let map = self.keyspace.map();
@@ -599,12 +599,12 @@ impl<'k> Tx<'k> {
         self.use_database(self.database);
     }
 
-    /// Records a change and makes it. `Before::Unknown` removes a key first whose time has come.
+    /// Records and applies a change. With `Before::Unknown`, first removes the key if it has expired.
     pub(crate) fn change(&mut self, key: &[u8], effect: &Effect<'_>, before: Before) {
         self.change_as(key, effect, before, None);
     }
 
-    /// As [`Tx::change`]; an effect that is an event is called `event`, if there is one.
+    /// As [`Tx::change`]; the effect's event is `event`, if given.
     pub(crate) fn change_as(
         &mut self,
         key: &[u8],
@@ -637,12 +637,12 @@ impl<'k> Tx<'k> {
         }
     }
 
-    /// Says once more that a key is gone, for those who have not read its value.
+    /// Records again that a key is gone, for readers that have not read its value.
     pub(crate) fn record_gone(&mut self, key: &[u8]) {
         self.log.record(self.table, key, &Effect::Remove);
     }
 
-    /// How a key stands before a change, if notes are taken.
+    /// Returns a key's state before a change, if notes are taken.
     #[inline]
     fn stood(&mut self, table: TableId, hash: u64, key: &[u8]) -> Stood {
         if self.notes.is_none() {
@@ -661,7 +661,7 @@ impl<'k> Tx<'k> {
         self.notes.as_mut().expect("asked by the caller").add_change(database, key, stood, is_there, event);
     }
 
-    /// A deadline that came with a value is an event of its own.
+    /// Notes a deadline put with a value as an event of its own.
     fn note_deadline(&mut self, key: &[u8], expiry: Expiry) {
         if let (Some(notes), Expiry::At(_)) = (&mut self.notes, expiry) {
             let (class, name) = event::EXPIRY_PUT;
@@ -669,13 +669,13 @@ impl<'k> Tx<'k> {
         }
     }
 
-    /// Makes a removal that was prepared on the list as it is.
+    /// Applies a prepared removal to the list, which is unchanged.
     pub(crate) fn exchange_list(&mut self, key: &[u8], found: &Arc<Runs>, prepared: &Prepared) {
         let record = |log: &mut Log, table| log.record_removal(table, key, found, prepared.runs_bytes);
         self.exchange(key, prepared.after.clone(), record, (Classes::LIST, event::LIST_REMOVE));
     }
 
-    /// Puts what was made of the collection as it is in its place, and records how it is made.
+    /// Replaces the collection with one made from its present state, and records the change.
     pub(crate) fn exchange<K: Collection>(
         &mut self,
         key: &[u8],
@@ -710,43 +710,44 @@ impl<'k> Tx<'k> {
         result
     }
 
-    /// Whether the shard of `key` is held as wanted.
+    /// Returns true if the shard of `key` is held as wanted.
     pub fn holds(&self, key: &[u8], want: Want) -> bool {
         self.held.holds(shard_of(self.held.hash(key)), want)
     }
 
-    /// Whether the shard of `key` is held for writing.
+    /// Returns true if the shard of `key` is held for writing.
     pub fn holds_for_writing(&self, key: &[u8]) -> bool {
         self.holds(key, Want::Write)
     }
 
-    /// Has one more shard, alone, if it is to be had at once and nobody was told there of a later time than this tx's.
+    /// Tries to lock one more shard exclusively; fails if it is not free at once, or if a later tx has found a key
+    /// expired there.
     pub fn extend(&mut self, shard: usize) -> bool {
         let now = self.now;
         self.held.holds(shard, Want::Write) || self.held.extend(shard).is_some_and(|state| state.expired_at_ms() <= now)
     }
 
-    /// Whether the gate is up for it.
+    /// Returns true if it holds the gate.
     pub fn is_gated(&self) -> bool {
         self.held.is_gated()
     }
 
-    /// Numbers of the shards held.
+    /// Returns the numbers of the shards held.
     pub fn shards(&self) -> impl Iterator<Item = usize> {
         self.held.shards()
     }
 
-    /// Whether it has changed the map of databases.
+    /// Returns true if it has changed the map of databases.
     pub fn map_changed(&self) -> bool {
         !self.moved.is_empty()
     }
 
-    /// The greatest position that this tx has seen so far: a reply of it may leave when all below is durable.
+    /// Returns the greatest position seen by this tx: its reply may be sent once everything below is durable.
     pub fn seen(&self) -> Position {
         self.held.states().fold(self.keyspace.map().last(), |seen, state| seen.max(state.last()))
     }
 
-    /// Notes `end`, the position after this tx's frame, in every shard that it changed. The last act under the locks.
+    /// Stamps `end`, the position after this tx's frame, on every shard that it changed. The last step under the locks.
     pub fn stamp(&mut self, end: Position) {
         self.held.changed_mut().for_each(|(_, state)| state.stamp(end));
         if self.map_changed() {
@@ -754,7 +755,7 @@ impl<'k> Tx<'k> {
         }
     }
 
-    /// Big values that left; to be dropped once the shards are let go, by a thread that has time.
+    /// Takes large removed values, to be dropped by a background thread once the shards are released.
     pub fn take_garbage(&mut self) -> Vec<Garbage<Value>> {
         if !self.held.states().any(|state| state.has_garbage()) {
             return Vec::new();
@@ -766,19 +767,19 @@ impl<'k> Tx<'k> {
             .collect()
     }
 
-    /// Lets the shards go. The tx is over; its log may still be read, and is to be cleared.
+    /// Releases the shards and ends the tx; its log can still be read, and must be cleared.
     pub fn end(self) -> &'k mut Log {
         self.log
     }
 
-    /// As [`Tx::end`], but keeps the shard for another tx, if it is the only one and held alone.
+    /// As [`Tx::end`], but keeps the shard for another tx, if it is the only one and held exclusively.
     pub fn end_retaining<'w>(self, keyspace: &'w Keyspace) -> (&'k mut Log, Option<RetainedLock<'w>>) {
         let Self { held, log, .. } = self;
         (log, held.keep(keyspace))
     }
 
-    /// Puts every key back as it was, lets the shards go and leaves the log empty.
-    /// Without [`Tx::keep_old`] only a tx that changed nothing may be abandoned.
+    /// Restores every key, releases the shards and leaves the log empty. Without [`Tx::keep_old`] only a tx that
+    /// changed nothing may be abandoned.
     pub fn abandon(mut self) {
         let undo = self.undo.take();
         assert!(undo.is_some() || self.log.is_empty(), "abandoned after a change without its old entries");

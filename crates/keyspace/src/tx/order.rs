@@ -1,19 +1,20 @@
-//! Names in order, as a tx sees them that has the gate up.
+//! Names in order, for a tx that holds the gate.
 
 use super::Tx;
 use crate::key_index::{IndexState, Page, Span};
 
 impl Tx<'_> {
-    /// Nothing of the shard is due any more; `false`, since there is no more to be done.
+    /// Notes that nothing in the shard is due; returns `false`, since no work is left.
     pub(super) fn none_is_due(&mut self, shard: usize) -> bool {
         self.held.state_aside(shard).tell_due();
         false
     }
 
-    /// The first names of `span` in the database, of which some may have expired, at most so many. The gate is up for it.
+    /// Returns the first names of `span` in the database, at most `names_max`; some may have expired. The tx holds the
+    /// gate.
     ///
     /// # Errors
-    /// There is no order of names.
+    /// If there is no key index.
     pub fn order_page(&mut self, span: &Span, names_max: usize) -> Result<Page, IndexState> {
         let (keyspace, table, held) = (self.keyspace, self.table, &mut self.held);
         assert!(held.is_gated(), "the order is of all shards");

@@ -1,15 +1,15 @@
-//! Looks for keys that count as reads: as hits or misses.
+//! Look-ups of keys that count as reads: hits and misses.
 
 use super::Tx;
 
 /// The reads of a tx.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reads {
-    /// Those that found a key.
+    /// Reads that found a key.
     pub hits: u32,
-    /// Those that found none.
+    /// Reads that found none.
     pub misses: u32,
-    /// So many more looks count.
+    /// Number of further look-ups that count.
     left: u32,
 }
 
@@ -20,7 +20,7 @@ impl Default for Reads {
 }
 
 impl Reads {
-    /// Counts a look; whether it is a read.
+    /// Counts a look-up. Returns true if it is a read.
     #[inline]
     pub(super) fn note(&mut self, is_found: bool) -> bool {
         let read = u32::from(self.left > 0);
@@ -39,7 +39,7 @@ impl Reads {
 }
 
 impl Tx<'_> {
-    /// Says how many looks for keys count as reads from here on; all do unless told otherwise.
+    /// Sets how many of the following look-ups count as reads; the default is all.
     #[inline]
     pub fn count_reads(&mut self, looks: u32) {
         self.reads.left = looks;

@@ -1,4 +1,4 @@
-//! What a tx does with tagged lists, and with the schemas of new ones, which are the server's own.
+//! Tagged lists in a tx, and the schemas of new ones, which belong to the server.
 
 use super::{Abandon, Tx, WrongType};
 use crate::guard::{Absent, FieldExpiry, TaggedMut};
@@ -9,20 +9,21 @@ use sync::lock::Want;
 use values::Tagged;
 use values::tagged::Schema;
 
-/// Most bytes of a prefix that has a schema.
+/// Maximum bytes of a prefix with a schema.
 pub const PREFIX_BYTES_MAX: usize = 255;
 
 impl<'k> Tx<'k> {
-    /// The tagged list under `key`, to change it; `None` if it is absent and is not to be made.
+    /// Returns the tagged list under `key`, for changes; `None` if it is absent and is not to be created.
     ///
     /// # Errors
-    /// If another kind is there.
+    /// If it holds another type.
     pub fn tagged_mut<'t>(&'t mut self, key: &'t [u8], absent: Absent) -> Result<Option<TaggedMut<'t, 'k>>, WrongType> {
         let there = self.value::<Tagged>(key)?.is_some();
         Ok((there || absent == Absent::Create).then(|| TaggedMut::new(self, key, there)))
     }
 
-    /// The schema of new lists under names that begin as this one: that of the longest prefix. Of a command that holds the schemas.
+    /// Returns the schema of new lists under `name`: that of the longest matching prefix. The command must hold the
+    /// schemas.
     pub fn schema_of(&mut self, name: &[u8]) -> Option<Schema> {
         let mut found: Option<(usize, Schema)> = None;
         self.for_each_schema(|prefix, encoded| {
@@ -33,7 +34,7 @@ impl<'k> Tx<'k> {
         found.map(|(_, schema)| schema)
     }
 
-    /// The schema of exactly this prefix.
+    /// Returns the schema of exactly this prefix.
     pub fn schema(&mut self, prefix: &[u8]) -> Option<Schema> {
         let mut found = None;
         self.for_each_schema(|other, encoded| {
@@ -44,7 +45,7 @@ impl<'k> Tx<'k> {
         found
     }
 
-    /// Every prefix with its schema, by their names.
+    /// Returns every prefix with its schema, by name.
     pub fn schemas(&mut self) -> Vec<(Vec<u8>, Schema)> {
         let mut all = Vec::new();
         self.for_each_schema(|prefix, encoded| all.extend(Schema::decode(encoded).map(|of| (prefix.to_vec(), of))));
@@ -63,7 +64,7 @@ impl<'k> Tx<'k> {
         });
     }
 
-    /// Gives a prefix a schema.
+    /// Sets the schema of a prefix.
     ///
     /// # Errors
     /// If its frame needs more journal room than is claimed; nothing has changed then.
@@ -76,7 +77,7 @@ impl<'k> Tx<'k> {
         })
     }
 
-    /// Takes the schema of a prefix away; whether it had one.
+    /// Removes the schema of a prefix. Returns true if it had one.
     ///
     /// # Errors
     /// If its frame needs more journal room than is claimed; nothing has changed then.
@@ -87,7 +88,7 @@ impl<'k> Tx<'k> {
         })
     }
 
-    /// A copy of all schemas, of a command that holds them.
+    /// Returns a copy of all schemas, if the command holds them.
     pub(crate) fn copy_of_schemas(&mut self) -> Option<OwnedEntry> {
         if !self.holds(SCHEMAS, Want::Read) {
             return None;

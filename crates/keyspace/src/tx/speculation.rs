@@ -1,4 +1,4 @@
-//! What a command that touches very much asks of its tx: to be run ahead, where nobody waits.
+//! Requests of a command that touches very much to run speculatively, without locks.
 
 use super::{Abandon, Tx};
 use crate::effect::Log;
@@ -7,36 +7,36 @@ use crate::section::{Entry, OwnedEntry};
 use crate::speculation::Snapshot;
 use crate::{TableId, shard_of};
 
-/// So many elements are touched under the locks, at a microsecond or two for each.
+/// Maximum elements touched under the locks, at a microsecond or two each.
 const ELEMENTS_MAX: u64 = 1024;
 
-/// Where a tx stands to speculative runs.
+/// A tx's mode of speculation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Speculating {
-    /// What it does is done under its locks, however much it is.
+    /// All work is done under its locks, however much.
     #[default]
     Never,
-    /// What is much is to run speculatively first.
+    /// Large work must run speculatively first.
     First,
-    /// It is one itself.
+    /// It is a speculative run.
     Now,
 }
 
 impl Tx<'_> {
-    /// Says that what is much is to run speculatively; without it, it is done at once.
+    /// Makes large work run speculatively; by default it is done at once.
     pub fn set_speculating(&mut self) {
         self.speculating = Speculating::First;
     }
 
-    /// Says that it is a speculative run.
+    /// Marks it as a speculative run.
     pub(crate) fn set_speculation(&mut self) {
         self.speculating = Speculating::Now;
     }
 
-    /// Says how many elements the command is about to touch, or how many arguments it has; to be called before any change.
+    /// Declares how many elements the command is about to touch, or how many arguments it has; call before any change.
     ///
     /// # Errors
-    /// If they are so many that it is to run speculatively first.
+    /// If there are so many that it must run speculatively first.
     pub fn expect_work(&self, elements: u64) -> Result<(), Abandon> {
         match self.speculating {
             Speculating::First if elements > ELEMENTS_MAX && !self.is_serving() => Err(Abandon::Rehearse),
@@ -44,7 +44,7 @@ impl Tx<'_> {
         }
     }
 
-    /// What these keys hold, to run speculatively the command, which counts as use of them.
+    /// Returns clones of these keys for a speculative run of the command; counts as use of them.
     pub fn snapshot<'a>(&mut self, keys: impl Iterator<Item = &'a [u8]>) -> Snapshot {
         let mut copies: Vec<(Box<[u8]>, Option<OwnedEntry>)> = Vec::new();
         let mut cas = 0;
@@ -61,18 +61,18 @@ impl Tx<'_> {
         Snapshot::of(self, self.keyspace, copies, schemas, cas)
     }
 
-    /// The table of the database in use.
+    /// Returns the table of the database in use.
     pub(crate) fn table(&self) -> TableId {
         self.table
     }
 
-    /// The entry of `key`, be its time gone by or not, without a mark of use.
+    /// Returns the entry of `key`, expired or not, without marking it as used.
     pub(crate) fn raw_entry(&mut self, key: &[u8]) -> Option<Entry<'_>> {
         let (hash, table) = (self.held.hash(key), self.table);
         self.held.state(shard_of(hash)).section(table)?.find(hash, key)
     }
 
-    /// Puts what `key` is to hold in the place of what it holds; what records that comes with [`Tx::adopt`].
+    /// Replaces the entry of `key`; [`Tx::adopt`] adds the record of it.
     pub(crate) fn exchange_entry(&mut self, key: &[u8], after: Option<&OwnedEntry>) {
         let hash = self.held.hash(key);
         let (table, now) = (self.table, self.now);
@@ -84,7 +84,7 @@ impl Tx<'_> {
         self.keyspace.retired_bytes.counting(shard_of(hash), || section.put_copy(hash, key, after));
     }
 
-    /// Takes over a record of changes that were made, and notes of them.
+    /// Takes over the record and notes of changes already made.
     pub(crate) fn adopt(&mut self, log: &mut Log, notes: Vec<Note>) {
         self.log.adopt(log);
         if let Some(own) = &mut self.notes {

@@ -1,29 +1,29 @@
-//! Keys that whoever watches or caches them is told of, though no record names them; and what they are told.
+//! Keys reported to watches and client-side caches although no record names them, and their events.
 
 use super::{Before, Tx};
 use crate::effect::{Effect, Named, event};
 use crate::notes::{Classes, Deed};
 
 impl Tx<'_> {
-    /// Notes an event of a key that stays as it is.
+    /// Notes an event of an unchanged key.
     pub fn note(&mut self, key: &[u8], class: Classes, name: &'static str) {
         if let Some(notes) = &mut self.notes {
             notes.add(self.database, key, Deed::Changed(class, name));
         }
     }
 
-    /// As [`Self::note`], for a key that counts as changed all the same.
+    /// As [`Self::note`], for an unchanged key that counts as changed.
     pub fn note_touched(&mut self, key: &[u8], class: Classes, name: &'static str) {
         self.note(key, class, name);
         self.mark_touched(key);
     }
 
-    /// Counts a key as changed for watches and client-side caches, whatever happens to it.
+    /// Marks a key as changed for watches and client-side caches, whatever happens to it.
     pub fn mark_touched(&mut self, key: &[u8]) {
         self.touched.push((self.table, key.into()));
     }
 
-    /// What counts as changed for watches and client-side caches.
+    /// Returns the keys that count as changed for watches and client-side caches.
     pub fn touched(&self) -> impl Iterator<Item = Named<'_>> {
         self.log.touched().chain(self.touched.iter().map(|(table, key)| Named::Key(*table, key)))
     }
@@ -33,12 +33,12 @@ impl Tx<'_> {
         std::mem::take(&mut self.touched).into_iter().map(|(_, key)| key).collect()
     }
 
-    /// Whether a key that no record names counts as changed.
+    /// Returns true if a key that no record names counts as changed.
     pub fn has_touched(&self) -> bool {
         !self.touched.is_empty()
     }
 
-    /// Puts a text whose deadline has passed: nothing is left under `key`, and whoever is told of keys hears of both.
+    /// Puts a text whose deadline has passed: `key` ends up absent, and both events are noted.
     pub fn put_expired(&mut self, key: &[u8]) {
         let (set, deadline) = (event::TEXT_PUT, event::EXPIRY_PUT);
         self.note_touched(key, set.0, set.1);

@@ -1,4 +1,4 @@
-//! Keys, fields of hashes and messages of queues whose time has come: what becomes of them, a few at a time.
+//! Expiry of keys, hash fields and queue messages, in batches.
 
 mod queue;
 
@@ -11,25 +11,25 @@ use base::Ms;
 use queue::Place;
 use values::Hash;
 
-/// Hints that are looked at for each key that expires.
+/// Hints examined per key that expires.
 const HINTS_MAX: usize = 8;
 
 impl Tx<'_> {
-    /// Until when `key` is there at least, if nobody changes it; `None` if it is not. Before that neither its own time comes
-    /// nor that of all of its elements.
+    /// Returns a time up to which `key` exists if nobody changes it, before its own expiry and that of all its
+    /// elements; `None` if it is absent.
     pub fn lasts_until(&mut self, key: &[u8]) -> Option<Ms> {
         let entry = self.entry(key)?;
         Some(entry.expires_at_ms().into_iter().chain(next_due(entry)).min().unwrap_or(Ms::MAX))
     }
 
-    /// Removes up to `keys_max` keys, or fields of hashes, of `table` in `shard` whose time has come; and has as many messages
-    /// of queues ready, or gone, whose time has. Whether more may be due.
+    /// Expires up to `keys_max` keys or hash fields of `table` in `shard`, and makes as many queue messages ready, or
+    /// removes them. Returns true if more may be due.
     pub fn expire(&mut self, shard: usize, table: TableId, keys_max: usize) -> bool {
         self.table = table;
         let now = self.now;
         let map = self.keyspace.map();
         let database = (0..map.databases()).find(|database| map.table(*database) == table);
-        // A name too long for any pass goes when a writer meets it.
+        // A name too long for any pass is removed when a writer meets it.
         let key_bytes_max = self.room_bytes.saturating_sub(REMOVE_BYTES_MAX);
         let mut left = keys_max as u64;
         while left > 0 {
@@ -75,7 +75,7 @@ impl Tx<'_> {
     }
 }
 
-/// What is to become of an entry that has fallen due: it goes, or up to `fields_max` of its fields do.
+/// Returns the effect for an entry that has fallen due: removes it, or up to `fields_max` of its fields.
 fn due_effect<'a>(entry: Entry<'_>, now: Ms, fields_max: u64) -> Effect<'a> {
     match value_of::<Hash>(entry).filter(|_| is_live(entry, now)) {
         Some(hash) => Effect::Hash(HashChange::Expire { count: hash.expired_count(now).min(fields_max) }),

@@ -1,5 +1,5 @@
-//! Messages of a queue whose time has come: leases and delays that are over, what is too old, and what has been tried too
-//! often, which goes to another key.
+//! Due messages of a queue: expired leases and delays, messages too old, and messages tried too often, which move to
+//! another key.
 //!
 //! ```text
 //! lease over --> ready
@@ -7,7 +7,7 @@
 //!                                                --> buried, if it is another kind or full, or there is none
 //! ```
 //!
-//! Both keys change in one frame. A shard that somebody else has is tried again a moment later.
+//! Both keys change in one frame. If the other shard is held, we retry a moment later.
 
 use crate::effect::{self, Effect, Items, MessageIds, QueueChange};
 use crate::guard::Fallen;
@@ -20,12 +20,12 @@ use blocks::End;
 use values::queue::State;
 use values::{List, Queue};
 
-/// After so long a shard that was not to be had is tried again.
+/// Delay before retrying a shard that was held.
 const AGAIN_MS: Ms = 20;
-/// What the records of one message that moves have beside keys and message, in bytes at most.
+/// Bytes of the records of one moved message beside keys and message, at most.
 const FIELDS_BYTES_MAX: u64 = 256;
 
-/// Where a queue is.
+/// Location of a queue.
 #[derive(Clone, Copy)]
 pub(super) struct Place<'a> {
     pub(super) shard: usize,
@@ -35,18 +35,18 @@ pub(super) struct Place<'a> {
     pub(super) key: &'a [u8],
 }
 
-/// What becomes of a dead message.
+/// The fate of a dead message.
 enum Way {
-    /// It goes to the end of a list or queue.
+    /// It moves to the end of a list or queue.
     Moves(Vec<u8>),
     /// It stays.
     Stays,
-    /// That is to be asked again.
+    /// Not known yet; retry.
     Later,
 }
 
 impl Tx<'_> {
-    /// Makes of up to `most` messages what becomes of them; how many that were. `None` if there is no room for more.
+    /// Processes up to `most` due messages. Returns how many; `None` if there is no room for more.
     pub(super) fn expire_queue(&mut self, place: Place<'_>, most: u64) -> Option<u64> {
         let now = self.now;
         let fallen = Fallen::of(self.queue_at(place)?, now, most);
@@ -92,7 +92,7 @@ impl Tx<'_> {
         Some(done)
     }
 
-    /// Journal room that a single message needs, if that was more than there is.
+    /// Returns the journal room that a single message needs, if that was more than available.
     pub fn expiry_room_bytes(&self) -> u64 {
         self.expiry_room_bytes
     }
@@ -115,7 +115,7 @@ impl Tx<'_> {
         let section = self.held.state(shard_of(hash)).section(place.table);
         match section.and_then(|section| section.find(hash, &target)).filter(|entry| is_there(*entry, now)) {
             None => Way::Moves(target.into()),
-            // It is still to be read.
+            // Its value is not loaded yet.
             Some(entry) if is_unread(entry) => Way::Later,
             Some(entry) if list_of(entry).is_some() => Way::Moves(target.into()),
             Some(entry) => match queue_of(entry) {
@@ -125,7 +125,7 @@ impl Tx<'_> {
         }
     }
 
-    /// Puts a dead message at the end of another key's list; `false` if there is no room for that.
+    /// Moves a dead message to the end of another key's list; `false` if there is no room.
     fn move_dead(&mut self, place: Place<'_>, id: i64, target: &[u8]) -> bool {
         let now = self.now;
         let message = self.queue_at(place).and_then(|queue| queue.held(id, |record| record.message.to_vec()));
@@ -186,7 +186,7 @@ impl Tx<'_> {
     }
 }
 
-/// Whether a value stands there without what is in it.
+/// Returns true if the entry's value is not loaded yet.
 fn is_unread(entry: Entry<'_>) -> bool {
     list_of(entry).is_some_and(List::is_empty) || queue_of(entry).is_some_and(Queue::is_empty)
 }
