@@ -1,27 +1,27 @@
-//! What can go wrong, told by whose fault it is.
+//! Errors of the journal, by whose fault they are.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Why a journal was not opened.
+/// Why the journal could not be opened.
 #[derive(Debug)]
 pub enum OpenError {
-    /// The disk refused an operation.
+    /// A disk operation failed.
     Io {
         /// The file or folder concerned.
         file: PathBuf,
-        /// What the disk said.
+        /// The disk's error.
         error: io::Error,
     },
-    /// Bytes that were synced are gone or wrong.
+    /// Synced bytes are missing or wrong.
     Damaged {
         /// The file concerned.
         file: PathBuf,
-        /// Where in the file.
+        /// Offset in the file.
         offset: u64,
         /// What is wrong there.
         why: String,
-        /// What a person can do about it.
+        /// What the operator can do about it.
         remedy: String,
     },
 }
@@ -31,7 +31,7 @@ impl OpenError {
         move |error| Self::Io { file: file.to_owned(), error }
     }
 
-    /// The reason alone, without the place.
+    /// Returns the reason alone, without the place.
     pub(crate) fn why(&self) -> String {
         match self {
             Self::Io { error, .. } => error.to_string(),
@@ -53,15 +53,15 @@ impl std::fmt::Display for OpenError {
 
 impl std::error::Error for OpenError {}
 
-/// Why a frame was not admitted; nothing has changed.
+/// Why a frame was refused; nothing has changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// No room yet: register by [`crate::Journal::wait_room`], try once more, then wait.
+    /// No room yet: register with [`crate::Journal::wait_room`], try once more, then wait.
     Wait,
-    /// The disk is full, or the tail is as long as it may be and releases fail.
+    /// The disk is full, or the tail has reached its limit and releases fail.
     Full,
-    /// A write or a sync failed; only a restart heals.
+    /// A write or a sync failed; only a restart helps.
     Poisoned,
-    /// No frame is that long.
+    /// The frame exceeds the maximum length.
     TooLong,
 }

@@ -1,7 +1,8 @@
-//! The search beyond a break: a mark there may say that more was synced than can be read.
+//! The search beyond a break: a mark there may prove that more was synced than can be read.
 //!
-//! Such a mark is searched for byte by byte, among bytes that a client may have stored: those of a torn frame, or of what a
-//! recycled segment held in its former life. So a mark counts if it was sealed for this history, and if it stands where
+//! It goes byte by byte through bytes that may be client data: a torn frame, or earlier contents of a recycled segment.
+//! So a mark counts only if it was sealed for this history and stands where such a mark can stand. Cheap checks come
+//! first, so that no input makes the search slow.
 //! such a mark can stand. What is cheap is looked at first, so that no bytes make the search slow.
 
 use crate::format::{
@@ -11,26 +12,24 @@ use base::Position;
 use memchr::memmem;
 use std::ops::RangeInclusive;
 
-/// A place that says how far the journal was synced.
+/// A mark that proves how far the journal was synced.
 pub(crate) struct Evidence {
     pub(crate) offset: usize,
     pub(crate) synced: Position,
 }
 
-/// A search for a mark of segment `number`, in one of the forms, of one of the histories, that knows more synced
-/// than `position`.
+/// A search for a mark of segment `number`, in one of the forms and histories, that proves more synced than `position`.
 pub(crate) struct Search<'a> {
     pub(crate) number: u32,
     pub(crate) forms: &'a [Form],
     pub(crate) histories: RangeInclusive<History>,
     pub(crate) position: Position,
-    /// A position, and the offset at which it was reached in this file, if that is known: frames take as many bytes of
-    /// positions as of files.
+    /// A position, and its offset in this file if known: frames take as many bytes of positions as of files.
     pub(crate) begun: Option<(Position, usize)>,
 }
 
 impl Search<'_> {
-    /// Whether a mark at `offset` may say that it stands at `position`.
+    /// Returns true if a mark at `offset` can stand at `position`.
     fn is_plausible(&self, position: Position, offset: usize) -> bool {
         let (least, most) = match self.begun {
             Some((begin, at)) => (begin, begin.saturating_add(offset.saturating_sub(at) as u64)),
@@ -46,7 +45,7 @@ impl Search<'_> {
     }
 }
 
-/// OffLockJobs `bytes` from `from` on. Linear: no length that lies there is believed.
+/// Searches `bytes` from `from` on. Linear: trusts no length field found there.
 pub(crate) fn evidence(bytes: &[u8], from: usize, search: &Search<'_>) -> Option<Evidence> {
     heads(bytes, from).find_map(|(offset, head)| {
         let is_mark = Kind::of(head[11]).is_some_and(|kind| kind != Kind::Frame);
@@ -60,8 +59,7 @@ pub(crate) fn evidence(bytes: &[u8], from: usize, search: &Search<'_>) -> Option
     })
 }
 
-/// Whether anything in `bytes` is the head of a record of segment `number` in one of the forms, whatever became of its
-/// payload.
+/// Returns true if `bytes` contain the head of a record of segment `number` in one of the forms, whatever its payload.
 pub(crate) fn has_record_of(bytes: &[u8], number: u32, forms: &[Form]) -> bool {
     heads(bytes, 0).any(|(_, head)| {
         let looks = Kind::of(head[11]).is_some() && u32_at(head, 12) == number;
@@ -69,7 +67,7 @@ pub(crate) fn has_record_of(bytes: &[u8], number: u32, forms: &[Form]) -> bool {
     })
 }
 
-/// Places from `from` on that have the magic of a record, and as many bytes as its head.
+/// Returns the places from `from` on that have the record magic and enough bytes for a head.
 fn heads(bytes: &[u8], from: usize) -> impl Iterator<Item = (usize, &[u8; HEAD_BYTES])> {
     let begin = bytes.len().min(from + RECORD_MAGIC_AT);
     memmem::find_iter(&bytes[begin..], &RECORD_MAGIC).filter_map(move |found| {
@@ -92,7 +90,7 @@ mod tests {
         Seal::new([7; 16])
     }
 
-    /// A mark of segment 9 that lies 300 bytes behind the break, where frames of 200 bytes may lie between.
+    /// A mark of segment 9, 300 bytes behind the break; frames of 200 bytes may lie between.
     fn mark(seal: &Seal, segment: u32, history: History, position: Position, synced: Position) -> Vec<u8> {
         let head = RecordHead { kind: Kind::Mark, payload_bytes: 8, segment, history, position, time_ms: 0 };
         [&[b'b'; AT + 300][..], &encode_mark(seal, head, synced), &[b'o'; 77]].concat()

@@ -1,4 +1,4 @@
-//! The bytes of the journal: the head of a segment, the head of a record, and marks.
+//! Byte formats of the journal: segment heads, record heads, and marks.
 //!
 //! ```text
 //! segment head, 64 bytes
@@ -10,42 +10,42 @@
 //!   0       4                 8         11       12          16       24           32     40
 //! ```
 //!
-//! Integers lie lowest byte first. A CRC-32C covers every other byte of its head, and of its payload, but for the seal
-//! of a record, which covers the head with the CRC and the history of the segment. In segments of version 1, which are
-//! read and no longer written, the history itself lies where a record has its seal, under the CRC, and a segment's head
-//! has no seal. A mark is a record whose payload is one number: the position that was known synced when the mark was
-//! written. Drawn to scale in `docs/formats/frame.md`.
+//! Integers are little-endian. A CRC-32C covers every other byte of its head and payload, except a record's seal, which
+//! covers the head with the CRC and the segment's history. Segments of version 1 are read but no longer written: there
+//! a record has the history itself in place of its seal, covered by the CRC, and a segment's head has no seal. A mark
+//! is a record whose payload is one number: the position known synced when the mark was written. Drawn to scale in
+//! `docs/formats/frame.md`.
 
 use crate::seal::{RECORD_SEAL_AT, SEGMENT_SEAL_AT, Seal};
 use base::{Ms, Position, checksum};
 
-/// Bytes of a segment's head.
+/// Bytes of a segment head.
 pub const SEGMENT_HEAD_BYTES: usize = 64;
-/// Bytes of a record's head.
+/// Bytes of a record head.
 pub const HEAD_BYTES: usize = 40;
 /// Bytes of a mark.
 pub const MARK_BYTES: usize = HEAD_BYTES + 8;
-/// Longest payload of a frame, in bytes.
+/// Maximum payload of a frame, in bytes.
 pub const PAYLOAD_BYTES_MAX: u64 = u32::MAX as u64 - HEAD_BYTES as u64;
 
 const SEGMENT_MAGIC: [u8; 8] = *b"bobbinJ\n";
 /// Without seals.
 const VERSION_PLAIN: u32 = 1;
 const VERSION: u32 = 2;
-/// The three bytes by which a record is found in a heap of others.
+/// The three bytes that identify a record among other bytes.
 pub(crate) const RECORD_MAGIC: [u8; 3] = *b"bob";
 pub(crate) const RECORD_MAGIC_AT: usize = 8;
 
-/// What a record is. The numbers are frozen.
+/// The kind of a record. The numbers are frozen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Bytes of the journal's users.
+    /// Payload of the journal's users.
     Frame = 1,
     /// The position known synced so far.
     Mark = 2,
-    /// A mark after which the segment holds nothing.
+    /// A mark that closes the segment: nothing follows.
     SegmentEnd = 3,
-    /// A mark after which nothing was written, and everything was synced.
+    /// A mark of a clean stop: nothing was written after it, and everything was synced.
     CleanStop = 4,
 }
 
@@ -55,29 +55,29 @@ impl Kind {
     }
 }
 
-/// An unbroken run of one journal: the upper 24 bits count, the lower 40 are drawn, so that two runs that parted from
-/// one common past differ.
+/// Identifies an unbroken run of one journal: the upper 24 bits count, the lower 40 are random, so that two runs that
+/// diverged from a common past differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct History(pub u64);
 
 const HISTORY_DRAWN_BITS: u32 = 40;
 
 impl History {
-    /// The history that follows this one (the first one follows 0), told apart by `drawn` bits.
+    /// Returns the history after this one (the first follows 0), made distinct by `drawn` bits.
     pub(crate) fn next(self, drawn: u64) -> Self {
         Self((self.ordinal() + 1) << HISTORY_DRAWN_BITS | drawn >> (64 - HISTORY_DRAWN_BITS))
     }
 
-    /// How many histories there were, this one included.
+    /// Returns the number of histories so far, this one included.
     pub fn ordinal(self) -> u64 {
         self.0 >> HISTORY_DRAWN_BITS
     }
 }
 
-/// How the records of one segment are written.
+/// The record form of one segment.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Form {
-    /// As in version 1: whoever writes bytes can make one.
+    /// As in version 1: anyone who can write bytes can forge one.
     Plain,
     /// As in version 2: sealed for this history.
     Sealed(Seal, History),
@@ -88,7 +88,7 @@ impl Form {
         matches!(self, Self::Sealed(..))
     }
 
-    /// Puts what takes the place of the history, with a checksum already in place.
+    /// Fills in the seal or history; the checksum is already in place.
     fn finish(&self, head: &mut [u8; HEAD_BYTES]) {
         if let Self::Sealed(seal, history) = self {
             let sealed = seal.of_record(head, *history);
@@ -96,7 +96,7 @@ impl Form {
         }
     }
 
-    /// The history of a record with such a head. `None`: nobody who knew the key has written it for this history.
+    /// Returns the history of a record with this head. `None` if it was not written for this history with the key.
     pub(crate) fn history_of(&self, head: &[u8; HEAD_BYTES]) -> Option<History> {
         match self {
             Self::Plain => Some(History(u64_at(head, RECORD_SEAL_AT))),
@@ -106,7 +106,7 @@ impl Form {
         }
     }
 
-    /// The checksum of a head, to be continued with the payload.
+    /// Returns the checksum of a head, to be continued over the payload.
     fn checksum(&self, head: &[u8; HEAD_BYTES]) -> u32 {
         match self {
             Self::Plain => checksum(0, &head[4..]),
@@ -126,14 +126,14 @@ pub struct SegmentHead {
     pub history_begins: Position,
     /// The position of its first frame.
     pub first_position: Position,
-    /// The position known synced when the segment was made.
+    /// The position known synced when the segment was created.
     pub synced: Position,
-    /// Time of making.
+    /// Creation time.
     pub created_ms: Ms,
 }
 
 impl SegmentHead {
-    /// The bytes of the head.
+    /// Returns the encoded head.
     pub fn encode(&self, seal: &Seal) -> [u8; SEGMENT_HEAD_BYTES] {
         let mut bytes = [0; SEGMENT_HEAD_BYTES];
         bytes[..8].copy_from_slice(&SEGMENT_MAGIC);
@@ -151,10 +151,10 @@ impl SegmentHead {
         bytes
     }
 
-    /// Reads a head, and how the records behind it are written.
+    /// Decodes a head; also returns the form of the records behind it.
     ///
     /// # Errors
-    /// In words, what is wrong with it.
+    /// A description of what is wrong with it.
     pub(crate) fn read(bytes: &[u8], seal: &Seal) -> Result<(Self, Form), String> {
         let (head, version) = Self::glance(bytes)?;
         if version == VERSION_PLAIN {
@@ -167,7 +167,7 @@ impl SegmentHead {
         Ok((head, Form::Sealed(*seal, head.history)))
     }
 
-    /// Reads a head without a look at its seal; and its version.
+    /// Decodes a head without checking its seal; also returns its version.
     pub(crate) fn glance(bytes: &[u8]) -> Result<(Self, u32), String> {
         let Some(bytes) = bytes.first_chunk::<SEGMENT_HEAD_BYTES>() else {
             return Err("the file is shorter than a segment's head".into());
@@ -197,7 +197,7 @@ impl SegmentHead {
         Ok((head, version))
     }
 
-    /// The history that a head names, whether or not it is whole.
+    /// Returns the history that a head names, valid or not.
     pub(crate) fn raw_history(head: &[u8; SEGMENT_HEAD_BYTES]) -> History {
         History(u64_at(head, 24))
     }
@@ -206,7 +206,7 @@ impl SegmentHead {
 /// The head of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecordHead {
-    /// What the record is.
+    /// Kind of the record.
     pub kind: Kind,
     /// Bytes of its payload.
     pub payload_bytes: u32,
@@ -214,14 +214,14 @@ pub struct RecordHead {
     pub segment: u32,
     /// The history it belongs to.
     pub history: History,
-    /// Where it begins; of a mark: where the next frame begins.
+    /// Position at which it begins; for a mark, that of the next frame.
     pub position: Position,
     /// Its time.
     pub time_ms: Ms,
 }
 
 impl RecordHead {
-    /// The bytes of the head, sealed, with the checksum over it and the payload, which lies in two pieces.
+    /// Returns the encoded, sealed head, with the checksum over it and the payload, which is in two pieces.
     pub fn encode(&self, seal: &Seal, payload: [&[u8]; 2]) -> [u8; HEAD_BYTES] {
         self.encode_as(Form::Sealed(*seal, self.history), payload)
     }
@@ -253,10 +253,10 @@ pub struct Record<'a> {
 }
 
 impl<'a> Record<'a> {
-    /// Reads the record of this form that begins with `bytes`; says in words what is wrong with it otherwise.
+    /// Decodes the record of this form at the start of `bytes`; else returns what is wrong with it.
     pub(crate) fn read(bytes: &'a [u8], form: &Form) -> Result<Self, &'static str> {
         let (kind, head, payload) = parts(bytes)?;
-        // First: it needs no payload.
+        // Checked first: it needs no payload.
         let history = form.history_of(head).ok_or("the seal of the record does not hold")?;
         if u32_at(head, 0) != checksum(form.checksum(head), payload) {
             return Err("the checksum of the record does not hold");
@@ -264,8 +264,8 @@ impl<'a> Record<'a> {
         Ok(Self::of(kind, history, head, payload))
     }
 
-    /// Reads the record that begins with `bytes` by one who has no key: any bytes can be made to look so. The history of
-    /// a record that is sealed is not known then, and 0.
+    /// Decodes the record at the start of `bytes` without the key: any bytes can be forged to pass. The history of a
+    /// sealed record is unknown then, and 0.
     pub fn glance(bytes: &'a [u8]) -> Option<Self> {
         let (kind, head, payload) = parts(bytes).ok()?;
         let sealed = Form::Sealed(Seal::new([0; 16]), History(0));
@@ -289,7 +289,7 @@ impl<'a> Record<'a> {
         Self { head, payload }
     }
 
-    /// The position a mark says was synced; `None` for a frame.
+    /// Returns the position that a mark proves synced; `None` for a frame.
     pub fn synced(&self) -> Option<Position> {
         match self.head.kind {
             Kind::Frame => None,
@@ -299,13 +299,13 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// Bytes of head and payload.
+    /// Returns the bytes of head and payload.
     pub fn bytes(&self) -> usize {
         HEAD_BYTES + self.payload.len()
     }
 }
 
-/// The kind of the record that begins with `bytes`, its head and its payload.
+/// Splits the record at the start of `bytes` into kind, head and payload.
 fn parts(bytes: &[u8]) -> Result<(Kind, &[u8; HEAD_BYTES], &[u8]), &'static str> {
     let Some(head) = bytes.first_chunk::<HEAD_BYTES>() else {
         return Err("the segment ends within the head of a record");
@@ -325,7 +325,7 @@ fn parts(bytes: &[u8]) -> Result<(Kind, &[u8; HEAD_BYTES], &[u8]), &'static str>
     Ok((kind, head, payload))
 }
 
-/// The bytes of a mark.
+/// Returns the encoded mark.
 pub(crate) fn encode_mark(seal: &Seal, mut head: RecordHead, synced: Position) -> [u8; MARK_BYTES] {
     let mut bytes = [0; MARK_BYTES];
     head.payload_bytes = 8;
@@ -335,8 +335,8 @@ pub(crate) fn encode_mark(seal: &Seal, mut head: RecordHead, synced: Position) -
     bytes
 }
 
-/// The head of a record of no kind, which follows the last record where bytes of a former life may lie behind. The next
-/// write is written over it.
+/// Returns the head of a record of no kind, put behind the last record where stale bytes may follow. The next write
+/// overwrites it.
 pub(crate) fn encode_stop(form: Form, segment: u32, history: History, position: Position) -> [u8; HEAD_BYTES] {
     let head = RecordHead { kind: Kind::Frame, payload_bytes: 0, segment, history, position, time_ms: 0 };
     let mut bytes = head.encode_as(form, [&[], &[]]);
@@ -344,12 +344,12 @@ pub(crate) fn encode_stop(form: Form, segment: u32, history: History, position: 
     bytes
 }
 
-/// The name of a segment's file.
+/// Returns the file name of a segment.
 pub(crate) fn segment_name(number: u32) -> String {
     format!("{number:010}.log")
 }
 
-/// The number of the segment that a file name names.
+/// Returns the segment number in a file name.
 pub(crate) fn segment_number(name: &str) -> Option<u32> {
     let digits = name.strip_suffix(".log")?;
     let plain = digits.len() == 10 && digits.bytes().all(|byte| byte.is_ascii_digit());
@@ -381,7 +381,7 @@ mod tests {
         time_ms: 0x99,
     };
 
-    /// The bytes of [`FRAME`], in `form`.
+    /// Returns the bytes of [`FRAME`], in `form`.
     fn frame(form: Form) -> Vec<u8> {
         [&FRAME.encode_as(form, [b"a", b"bc"])[..], b"abc"].concat()
     }

@@ -1,4 +1,4 @@
-//! Who a data folder is: what was drawn once and everything in it depends on.
+//! The identity of a data folder: random values drawn once, on which everything in it depends.
 //!
 //! ```text
 //! file `identity`, 72 bytes
@@ -6,9 +6,9 @@
 //!   0         8           12      16            32         36         40       48             56            72
 //! ```
 //!
-//! It is written after the first segment is durable. So a folder with an identity has had segments, and frames
-//! without an identity have lost it. Version 1 ends before the seal key; the first start that finds it draws the key, and
-//! keeps the file in version 2 before it writes anything sealed.
+//! It is written once the first segment is durable. So a folder with an identity has had segments, and frames without
+//! an identity have lost it. Version 1 ends before the seal key; the first start that finds version 1 draws the key,
+//! and writes the file in version 2 before anything sealed.
 
 use crate::format::{u32_at, u64_at};
 use crate::seal::Seal;
@@ -30,22 +30,22 @@ pub const REMEDY: &str = "Restore this file from a backup made since this versio
      the folder: it has not changed since then. Without it nobody can tell the shards of keys, nor which records are true; \
      if there is no such backup, restore the whole data folder from an older one, or begin with an empty folder.";
 
-/// What was drawn once for a data folder.
+/// The identity of a data folder, drawn once.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Identity {
-    /// The key under which key names are hashed.
+    /// Key of the hash of key names.
     pub hash_key: [u8; 16],
-    /// Shards of the keyspace.
+    /// Number of shards of the keyspace.
     pub shards: u32,
-    /// Format version of the blocks in frames; 0 in folders from before the first.
+    /// Format version of the blocks in frames; 0 in folders older than the first version.
     pub blocks: u32,
-    /// When the folder was made.
+    /// Creation time of the folder.
     pub created_ms: Ms,
-    /// The key of its seals; `None` where it is still to be drawn.
+    /// The seal key; `None` if not yet drawn.
     seal_key: Option<[u8; 16]>,
 }
 
-/// Tells no key.
+/// Omits the keys.
 impl std::fmt::Debug for Identity {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { shards, blocks, created_ms, .. } = self;
@@ -64,19 +64,19 @@ impl Identity {
         }
     }
 
-    /// Draws the key of seals if there is none yet. Whether there was none.
+    /// Draws the seal key if there is none. Returns true if it drew one.
     pub(crate) fn draw_seal_key(&mut self, options: &Options) -> bool {
         let is_old = self.seal_key.is_none();
         self.seal_key.get_or_insert(options.drawn[2]);
         is_old
     }
 
-    /// The preallocator and checker of the folder's seals. A folder that has no key yet has no seals, either: its key is zeros.
+    /// Returns the folder's sealer. A folder without a key has no seals either: its key is zeros.
     pub(crate) fn seal(&self) -> Seal {
         Seal::new(self.seal_key.unwrap_or_default())
     }
 
-    /// Reads the identity kept in `folder`; `None` if there is none.
+    /// Reads the identity of `folder`; `None` if there is none.
     pub(crate) fn read(disk: &dyn Disk, folder: &Path) -> Result<Option<Self>, OpenError> {
         let path = folder.join(NAME);
         let file = match disk.open(&path) {
@@ -94,7 +94,7 @@ impl Identity {
         })
     }
 
-    /// Keeps the identity in `folder`, durably.
+    /// Writes the identity to `folder`, durably.
     pub(crate) fn write(&self, disk: &dyn Disk, folder: &Path) -> Result<(), OpenError> {
         let (path, making) = (folder.join(NAME), folder.join("identity.tmp"));
         let write = || {
@@ -153,7 +153,7 @@ mod tests {
     const IDENTITY: Identity =
         Identity { hash_key: [9; 16], shards: 1024, blocks: 3, created_ms: 77, seal_key: Some([5; 16]) };
 
-    /// As version 1 kept it.
+    /// Returns the bytes of version 1.
     fn plain() -> Vec<u8> {
         let mut bytes = IDENTITY.encode()[..BYTES_PLAIN].to_vec();
         bytes[8] = VERSION_PLAIN as u8;

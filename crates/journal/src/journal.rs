@@ -1,4 +1,4 @@
-//! The journal as all threads see it: positions, admission, log buffers.
+//! The journal shared by all threads: positions, admission, log buffers.
 //!
 //! ```text
 //!   before locks   try_admit -> Reservation room in the log buffer's ring, room in the segments, bytes not yet durable bounded
@@ -6,8 +6,8 @@
 //!   after them     hand_over             bytes to the writer; what the claim had over goes back
 //!   after many     end_turn              the writer is woken, if it rests
 //! ```
-//!
-//! During a turn a log buffer takes room from what all share by the local credit, so that most frames touch one thing that other
+//! During a turn a log buffer takes room from its local credit, not from the shared total, so that most frames touch
+//! only one thing shared between threads: the position.
 //! threads touch: the position.
 
 use crate::format::{HEAD_BYTES, History, PAYLOAD_BYTES_MAX};
@@ -32,37 +32,37 @@ use sync::primitives::atomic::{AtomicBool, AtomicI64, AtomicU8, AtomicU64, Atomi
 use sync::primitives::{Mutex, Padded, lock};
 use sync::ring::{Consumer, INLINE_BYTES_MAX, Late, Producer, ring, ring_bytes};
 
-/// Bytes in a log buffer at which the writer is woken out of its pace.
+/// Bytes in a log buffer at which the writer is woken before its pace.
 const PRESSURE_BYTES: usize = 1 << 20;
-/// What a log buffer's local credit is filled with beyond the claim at hand, in the coin of claims, at most.
+/// Maximum refill of a log buffer's local credit beyond the current claim, in claim units.
 const CREDIT_MAX: i64 = 64 << 10;
-/// And at most such a part of what is kept back.
+/// Divisor: a refill is also at most this part of the reserve kept back.
 const PURSES_IN_KEPT: i64 = 64;
 
-/// What a frame does to the room it is refused for.
+/// How a frame affects the room it may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
-    /// It may make the data larger.
+    /// It may grow the data.
     Grow,
-    /// It only takes away: it may use the room that is kept back for a full disk.
+    /// It only removes data: it may use the reserve kept back for a full disk.
     Shrink,
 }
 
-/// Where a position stands, for one who waits for it to be written, or durable.
+/// The state of a position, for a thread that waits until it is written or durable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reached {
-    /// Everything below it is.
+    /// Everything below it has reached the level.
     There,
     /// The notifier will ring.
     Waiting,
-    /// It never will be: a write or a sync failed.
+    /// It never will: a write or a sync failed.
     Poisoned,
 }
 
 /// The journal, shared by all threads.
 pub struct Journal {
     pub(crate) next: Padded<AtomicU64>,
-    /// What the segments at hand are worth, less what is claimed of them.
+    /// Worth of the segments at hand, less the claims on them.
     pub(crate) free: Padded<AtomicI64>,
     pub(crate) written: Padded<AtomicU64>,
     pub(crate) durable: AtomicU64,
@@ -74,29 +74,29 @@ pub struct Journal {
     policy: AtomicU8,
     poisoned: AtomicBool,
     poison: Mutex<String>,
-    /// Frames that grow are refused.
+    /// Frames that grow data are refused.
     pub(crate) full: AtomicBool,
     /// See [`Options::kept_free_bytes`].
     pub(crate) kept_free_bytes: Option<u64>,
-    /// Somebody waits for room that releases may bring.
+    /// A request waits for room that releases may bring.
     pub(crate) is_pressed: AtomicBool,
-    /// Releases for the sake of room that have begun, and how many had when the last of them to end began.
+    /// Number of releases begun to make room, and that number as of the start of the last one that ended.
     pub(crate) releases_begun: AtomicU64,
     pub(crate) releases_ended: AtomicU64,
-    /// The disk has no room for another spare beside what is kept free, or refused the last one.
+    /// The disk has no room for another spare beyond the reserve, or refused the last one.
     pub(crate) is_low: AtomicBool,
-    /// There is no spare of last resort, and a release has brought no room for one.
+    /// There is no spare of last resort, and a release made no room for one.
     pub(crate) is_spent: AtomicBool,
-    /// The most that `free` had to be for somebody who was refused; 0 if nobody was.
+    /// The greatest value of `free` needed by a refused frame; 0 if none was refused.
     pub(crate) asked: AtomicI64,
-    /// The same for somebody who only takes away.
+    /// The same for frames that only remove data.
     pub(crate) shrink_asked: AtomicI64,
     pub(crate) log_buffers: Mutex<Vec<Consumer>>,
     pub(crate) log_buffers_made: AtomicUsize,
     bells: Mutex<Vec<Arc<Notifier>>>,
     waiting: AtomicBool,
     waiters: Mutex<Vec<Waker>>,
-    /// Bytes of the smallest segment that a frame may yet come to which the current one does not take. Never less than it was.
+    /// Bytes of the smallest segment after the current one that a frame may yet land in. Never decreases.
     pub(crate) spare_bytes_min: AtomicU64,
     pub(crate) spare_pool: Mutex<SparePool>,
     pub(crate) segment_list: Mutex<SegmentList>,
@@ -105,7 +105,7 @@ pub struct Journal {
     pub(crate) preallocator: Signal,
     pub(crate) syncer: Signal,
     pub(crate) sync_request: Mutex<Request>,
-    /// The writer, while its thread runs: whoever waits may write in its place.
+    /// The writer, while its thread runs: a waiting thread may write in its place.
     pub(crate) shared_writer: Mutex<Option<Writer>>,
     pub(crate) stopping: AtomicBool,
     pub(crate) counters: Counters,
@@ -159,44 +159,45 @@ impl Journal {
         }
     }
 
-    /// Where the next frame will begin.
+    /// Returns the position of the next frame.
     pub fn next(&self) -> Position {
         self.next.0.load(Ordering::SeqCst)
     }
 
-    /// Everything below lies in files.
+    /// Returns the position below which everything is written to files.
     pub fn written(&self) -> Position {
         self.written.0.load(Ordering::SeqCst)
     }
 
-    /// Everything below is synced.
+    /// Returns the position below which everything is durable.
     pub fn durable(&self) -> Position {
         self.durable.load(Ordering::SeqCst)
     }
 
-    /// The history that this run writes.
+    /// Returns the history that this run writes.
     pub fn history(&self) -> History {
         self.history
     }
 
-    /// When frames are synced.
+    /// Returns the sync policy.
     pub fn policy(&self) -> Policy {
         let policy = self.policy.load(Ordering::Relaxed);
         [Policy::Always, Policy::EverySec, Policy::Never][usize::from(policy)]
     }
 
-    /// Changes when frames are synced, from the next step of the writer on.
+    /// Changes the sync policy, from the writer's next step on.
     pub fn set_policy(&self, policy: Policy) {
         self.policy.store(policy as u8, Ordering::SeqCst);
         self.writer.wake(Alert::Pressure);
     }
 
-    /// Whether a write or a sync failed: from then on nothing becomes durable.
+    /// Returns true if a write or a sync failed: nothing becomes durable any more.
     pub fn is_poisoned(&self) -> bool {
         self.poisoned.load(Ordering::SeqCst)
     }
 
-    /// A log buffer for the calling thread, which writes. Its ring takes [`Options::log_buffer_bytes`](crate::Options) once used.
+    /// Creates a log buffer for the calling thread. Its ring takes [`Options::log_buffer_bytes`](crate::Options) once
+    /// used.
     pub fn log_buffer(self: &Arc<Self>) -> LogBuffer {
         let (producer, consumer) = ring(self.log_buffer_bytes);
         lock(&self.log_buffers).push(consumer);
@@ -205,12 +206,12 @@ impl Journal {
         LogBuffer { producer, state: Rc::new(state), has_news: false }
     }
 
-    /// Adds a worker's notifier: it is rung when what it wants is durable, and when the journal is poisoned.
+    /// Adds a worker's notifier: it rings when the position it wants is durable, and when the journal is poisoned.
     pub fn add_notifier(&self, notifier: Arc<Notifier>) {
         lock(&self.bells).push(notifier);
     }
 
-    /// Everything below is written, or durable.
+    /// Returns the position below which everything has reached the level.
     pub fn reached(&self, level: Level) -> Position {
         match level {
             Level::Written => self.written(),
@@ -218,14 +219,14 @@ impl Journal {
         }
     }
 
-    /// How safe a position is to be before a reply that has seen it leaves, under the policy in force.
+    /// Returns the level that a position seen by a reply must reach before the reply is sent, under the current policy.
     pub fn level(&self) -> Level {
         if self.policy() == Policy::Always { Level::Durable } else { Level::Written }
     }
 
-    /// Writes short frames that were handed over, in the calling thread, unless another is at it: for one who would wait
-    /// until they are written. It does so only where nobody waits for a sync, and begins no segment. Never waits for another writer.
-    /// O(bytes written), 256 KiB and a frame at most.
+    /// Writes short frames that were handed over, in the calling thread, which would otherwise wait for them. Does
+    /// nothing if another thread is writing or someone waits for a sync; begins no segment. Never waits for another
+    /// writer. O(bytes written), 256 KiB and a frame at most.
     pub fn write_here(&self) {
         if self.level() == Level::Written
             && let Ok(mut shared) = self.shared_writer.try_lock()
@@ -235,8 +236,9 @@ impl Journal {
         }
     }
 
-    /// Asks that `notifier` be rung once everything below `position` is written, or durable, whatever the policy: the writer
-    /// writes or syncs for it. No ring follows when it says [`Reached::There`] or [`Reached::Poisoned`], or a needless one.
+    /// Requests a ring of `notifier` once everything below `position` has reached `level`, whatever the policy: the
+    /// writer writes or syncs for it. After [`Reached::There`] or [`Reached::Poisoned`] no ring follows, or a spurious
+    /// one.
     pub fn want(&self, notifier: &Notifier, level: Level, position: Position) -> Reached {
         if self.reached(level) >= position {
             return Reached::There;
@@ -253,8 +255,8 @@ impl Journal {
         Reached::Waiting
     }
 
-    /// Registers to be woken when room may have come. The caller then tries once more before it waits: the room may
-    /// have come just before.
+    /// Registers `waker` to be woken when room may be available. The caller must then try once more before it waits:
+    /// the room may have come just before.
     pub fn wait_room(&self, waker: &Waker) {
         lock(&self.waiters).push(waker.clone());
         self.waiting.store(true, Ordering::SeqCst);
@@ -281,7 +283,7 @@ impl Journal {
         }
     }
 
-    /// The least position above `reached` that any notifier wants; notifiers that want less are rung.
+    /// Returns the lowest position above `reached` that any notifier wants; rings notifiers that want less.
     pub(crate) fn wanted(&self, level: Level, reached: Position) -> Option<Position> {
         let wanted = |notifier: &Arc<Notifier>| {
             notifier.notify_at(level, reached);
@@ -290,22 +292,22 @@ impl Journal {
         lock(&self.bells).iter().filter_map(wanted).min()
     }
 
-    /// Adds to what may be claimed, or takes from it.
+    /// Adds to the claimable room, or subtracts from it.
     pub(crate) fn add_room(&self, change: i64) {
         if change != 0 {
             self.free.0.fetch_add(change, Ordering::SeqCst);
         }
     }
 
-    /// Lets the next long frame claim the segment made for one.
+    /// Frees the segment made for one long frame to be claimed by the next.
     pub(crate) fn end_own_claim(&self) {
         lock(&self.spare_pool).end_own_claim();
         self.notify_room();
     }
 
-    /// Wakes all who wait for room, if any do.
+    /// Wakes all threads that wait for room, if any.
     pub(crate) fn notify_room(&self) {
-        // Between the room that came and the look at who waits; its twin is in `wait_room`.
+        // Orders the new room before the check for waiters; pairs with the fence in `wait_room`.
         fence(Ordering::SeqCst);
         if self.waiting.load(Ordering::Relaxed) && self.waiting.swap(false, Ordering::SeqCst) {
             let waiters = std::mem::take(&mut *lock(&self.waiters));
@@ -313,14 +315,14 @@ impl Journal {
         }
     }
 
-    /// Takes `charge` from what is free if that leaves at least `kept_back`.
+    /// Takes `charge` from the free room if that leaves at least `kept_back`.
     pub(crate) fn take_room(&self, charge: i64, kept_back: i64) -> bool {
         let take = |free: i64| (free - charge >= kept_back).then(|| free - charge);
         self.free.0.fetch_update(Ordering::SeqCst, Ordering::SeqCst, take).is_ok()
     }
 
-    /// Returns the room that is kept back from frames that grow, so that those that only take away find some: a first segment's
-    /// worth, and a whole spare's worth where there is no room for another.
+    /// Returns the reserve kept back from frames that grow data, for those that only remove: the worth of a first
+    /// segment, or of a whole spare if there is no room for another.
     pub(crate) fn kept_back(&self) -> i64 {
         let least = self.room.kept_back();
         if !self.is_low.load(Ordering::Relaxed) {
@@ -329,7 +331,7 @@ impl Journal {
         least.max(self.room.spare(self.spare_bytes_min.load(Ordering::Relaxed)))
     }
 
-    /// Takes `charge` from what is free, or asks for it.
+    /// Takes `charge` from the free room, or registers the demand.
     fn claim_room(&self, charge: i64, purpose: Purpose) -> Result<(), Refusal> {
         let kept_back = match purpose {
             Purpose::Grow => self.kept_back(),
@@ -343,22 +345,22 @@ impl Journal {
             self.shrink_asked.fetch_max(charge, Ordering::SeqCst);
         }
         self.preallocator.wake(Alert::Pressure);
-        // For what only takes away a last resort is made where there is room for no other spare.
+        // For frames that only remove, a spare of last resort is made when there is room for no other.
         let may_last = purpose == Purpose::Shrink && self.kept_free_bytes.is_some();
         let refused = if may_last { &self.is_spent } else { &self.full };
         Err(if refused.load(Ordering::SeqCst) { Refusal::Full } else { Refusal::Wait })
     }
 
-    /// Whether so much is not yet durable that it is better synced now than when nobody is admitted any more.
+    /// Returns true if so much is not yet durable that a sync is due before admission stops.
     pub(crate) fn is_half_behind(&self) -> bool {
         self.next() - self.durable() >= self.undurable_bytes_max / 2
     }
 
-    /// Refuses whoever must wait for the disk, or for a release.
+    /// Refuses a frame that must wait for the disk or for a release.
     fn check_pace(&self, purpose: Purpose) -> Result<(), Refusal> {
         let settled = if self.policy() == Policy::Never { &self.written.0 } else { &self.durable };
         let (settled, barrier) = (settled.load(Ordering::SeqCst), self.barrier.position(purpose));
-        // Read last, so the difference is never negative.
+        // Read last, so that the difference is never negative.
         let next = self.next();
         match () {
             () if next - settled < self.undurable_bytes_max && next < barrier => Ok(()),
@@ -369,62 +371,62 @@ impl Journal {
     }
 }
 
-/// Where a journal begins when it is opened.
+/// Where an opened journal begins to write.
 pub(crate) struct Begin {
     pub(crate) position: Position,
     pub(crate) history: History,
     pub(crate) seal: Seal,
-    /// Bytes of the segment that is begun.
+    /// Bytes of the first new segment.
     pub(crate) bytes: u64,
-    /// Bytes of the next one.
+    /// Bytes of the segment after it.
     pub(crate) spare_bytes: u64,
     /// It is smaller than segments may become.
     pub(crate) is_small: bool,
     pub(crate) segment_list: SegmentList,
 }
 
-/// One thread's way to hand over frames.
+/// One thread's buffer for handing over frames.
 pub struct LogBuffer {
     producer: Producer,
     state: Rc<LogBufferState>,
-    /// Frames were handed over of which the writer may not know.
+    /// Frames were handed over that the writer may not know of.
     has_news: bool,
 }
 
 struct LogBufferState {
     journal: Arc<Journal>,
-    /// Room in the ring that claims hold.
+    /// Ring bytes held by claims.
     claimed_bytes: Cell<usize>,
-    /// Room that was taken from what is free, for claims of this turn. Never of what is kept back: any frame may use it.
+    /// Room taken in advance for this turn's claims. Never from the reserve kept back: any frame may use it.
     credit: Cell<i64>,
 }
 
-/// What a claim holds, and a ticket after it.
+/// The room that a claim, and later its ticket, holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct ReservedRoom {
     payload_bytes: u64,
     ring_bytes: usize,
     charge: i64,
-    /// Of the charge, what the local credit did not pay.
+    /// The part of the charge not paid from the local credit.
     uncredited: i64,
-    /// The segment made for this one frame.
+    /// It holds the segment made for this one frame.
     own_segment: bool,
 }
 
-/// Room for one frame, claimed before its locks are taken. Dropped, it gives the room back.
+/// Room for one frame, claimed before its locks are taken. Returned on drop.
 #[must_use]
 pub struct Reservation {
     log_buffer: Rc<LogBufferState>,
     hold: ReservedRoom,
 }
 
-/// A position taken: the frame must be handed over, or the journal stands still.
+/// A position taken: its frame must be handed over, or the journal stalls.
 #[must_use]
 #[derive(Debug)]
 pub struct FrameSlot {
-    /// Where the frame begins.
+    /// Position at which the frame begins.
     pub position: Position,
-    /// Where it ends: what the shard's state needs from now on.
+    /// Position at which it ends: the shard's state depends on it from now on.
     pub end: Position,
     hold: ReservedRoom,
 }
@@ -442,10 +444,10 @@ impl LogBuffer {
         Ok(claim)
     }
 
-    /// Claims room for `more_bytes` of payload on top of what `claim`, which came from this log buffer, holds.
+    /// Adds room for `more_bytes` of payload to `claim`, which came from this log buffer.
     ///
     /// # Errors
-    /// The claim is as before; see [`Refusal`].
+    /// The claim is unchanged; see [`Refusal`].
     pub fn extend(&self, claim: &mut Reservation, more_bytes: u64, purpose: Purpose) -> Result<(), Refusal> {
         let journal = &self.state.journal;
         let payload_bytes = claim.hold.payload_bytes.saturating_add(more_bytes);
@@ -491,10 +493,10 @@ impl LogBuffer {
         result
     }
 
-    /// Takes the position of a finished frame: the last act under the locks. Never waits. O(1).
+    /// Takes the position of a finished frame: the last step under the locks. Never waits. O(1).
     ///
     /// # Panics
-    /// If the payload is longer than what was claimed: the caller's bug.
+    /// If the payload is longer than claimed: the caller's bug.
     pub fn take(&mut self, mut claim: Reservation, payload_bytes: u64) -> FrameSlot {
         assert!(payload_bytes <= claim.hold.payload_bytes, "a frame longer than its claim");
         assert!(Rc::ptr_eq(&claim.log_buffer, &self.state), "a claim of another lane");
@@ -507,11 +509,11 @@ impl LogBuffer {
         FrameSlot { position, end: position + frame_bytes, hold }
     }
 
-    /// Hands over the frame of `ticket` and leaves `payload` empty: a short one is copied, a long one is taken. The
-    /// writer may rest until [`LogBuffer::end_turn`].
+    /// Hands over the frame of `ticket` and leaves `payload` empty: a short one is copied, a long one moved. The writer
+    /// may stay asleep until [`LogBuffer::end_turn`].
     ///
     /// # Panics
-    /// If the payload has another length than the ticket was taken for: the caller's bug.
+    /// If the payload's length differs from the ticket's: the caller's bug.
     pub fn hand_over(&mut self, ticket: FrameSlot, time_ms: Ms, payload: &mut Vec<u8>) {
         let payload_bytes = ticket.check(payload.len() as u64);
         if payload.len() > INLINE_BYTES_MAX {
@@ -523,11 +525,11 @@ impl LogBuffer {
         self.settle(ticket, payload_bytes);
     }
 
-    /// Hands over the frame of `ticket`, whose payload the writer has made when it writes it. Otherwise as
+    /// Hands over the frame of `ticket`, whose payload is built when the writer writes it. Otherwise as
     /// [`LogBuffer::hand_over`].
     ///
     /// # Panics
-    /// If the payload has another length than the ticket was taken for: the caller's bug.
+    /// If the payload's length differs from the ticket's: the caller's bug.
     pub fn hand_over_late(&mut self, ticket: FrameSlot, time_ms: Ms, payload: Late) {
         let payload_bytes = ticket.check(payload.bytes_count());
         self.producer.push_late(ticket.position, time_ms, payload);
@@ -543,13 +545,13 @@ impl LogBuffer {
         let mut rest = ticket.hold;
         std::mem::forget(ticket);
         rest.charge -= journal.room.charge(payload_bytes, rest.own_segment);
-        // Else the writer gives it back.
+        // Otherwise the writer returns it.
         rest.own_segment &= journal.room.is_small(payload_bytes);
         self.state.release(rest);
     }
 
-    /// Tells the writer of what was handed over, and gives back room that was taken and not used. To be called soon
-    /// after a claim or a frame, once for many: each costs more than a frame, since other threads look at it too.
+    /// Notifies the writer of frames handed over, and returns unused room. Call soon after a claim or a frame, once for
+    /// many: each call costs more than a frame, since it touches memory shared between threads.
     pub fn end_turn(&mut self) {
         self.state.empty_credit();
         if std::mem::take(&mut self.has_news) {
@@ -557,15 +559,15 @@ impl LogBuffer {
         }
     }
 
-    /// The journal of this log buffer.
+    /// Returns the journal of this log buffer.
     pub fn journal(&self) -> &Arc<Journal> {
         &self.state.journal
     }
 }
 
 impl LogBufferState {
-    /// Takes `charge` from the local credit, which is filled from what is free beyond what is kept back; where there is not
-    /// that much, from what is free. Gives what the local credit did not pay.
+    /// Takes `charge` from the local credit, refilled from the free room beyond the reserve; if that is too little,
+    /// directly from the free room. Returns what the local credit did not pay.
     fn pay(&self, charge: i64, purpose: Purpose) -> Result<i64, Refusal> {
         let journal = &*self.journal;
         if self.credit.get() < charge {
@@ -617,7 +619,7 @@ impl Drop for LogBufferState {
 }
 
 impl Reservation {
-    /// Payload bytes that it holds room for.
+    /// Returns the payload bytes that it holds room for.
     pub fn payload_bytes(&self) -> u64 {
         self.hold.payload_bytes
     }
@@ -630,7 +632,7 @@ impl Drop for Reservation {
 }
 
 impl FrameSlot {
-    /// Gives the length of the payload, if it is what the position was taken for.
+    /// Returns the payload length after checking it against the ticket's.
     fn check(&self, payload_bytes: u64) -> u64 {
         assert_eq!(self.end - self.position, HEAD_BYTES as u64 + payload_bytes);
         payload_bytes

@@ -1,4 +1,4 @@
-//! The append-only log: frames, segments, group commit, recovery. A frame is opaque bytes that stay whole or are gone.
+//! The append-only log: frames, segments, group commit, recovery. A frame is opaque bytes, kept whole or lost whole.
 //!
 //! ```text
 //!   worker threads                         the writer                          disk
@@ -11,22 +11,21 @@
 //!        +---------------- notifiers <---------+     the preallocator: spares ahead of need
 //! ```
 //!
-//! Positions count frame bytes, head and payload. Everything below `written` lies in files, everything below
-//! `durable` is synced. The writer never passes a gap: frames handed over out of order wait for the one before.
+//! Positions count frame bytes, head and payload. Everything below `written` is in files, everything below `durable` is
+//! synced. The writer never passes a gap: a frame handed over out of order waits for the one before.
 //!
-//! **Segments are made ahead of need**, and a frame is admitted only when its room is already claimed on the disk, so
-//! a full disk refuses a frame before anything changed. They grow with use: the one
-//! after the first is four times as long, and so on up to a largest size, so that a journal of a few frames takes little.
-//! Under [`Policy::Always`] a spare is filled with zeros and
-//! synced, since the first write into room that was only allocated costs the file system a change of its own books at
-//! every sync. Under the other policies nobody waits for a sync, and allocating, which claims the same room, is enough
-//! and does not write everything twice.
+//! **Segments are preallocated**, and a frame is admitted only when its room is already claimed on the disk, so a full
+//! disk refuses a frame before anything changes. They grow with use: each is four times as long as the one before, up
+//! to a maximum, so that a journal of a few frames takes little. Under [`Policy::Always`] a spare is filled with zeros
+//! and synced, since the first write into merely allocated room makes the file system update its metadata at every
+//! sync. Under the other policies nobody waits for a sync, so allocating is enough: it claims the same room without
+//! writing everything twice.
 //!
-//! **Segments are given back** once somebody keeps elsewhere what lies below a position (`segment_list.rs`), as spares for
-//! reuse while some are wanted. A journal so begins anywhere, and a start says from where on it is read.
+//! **Segments are released** once everything below a position is kept elsewhere (`segment_list.rs`); some become
+//! spares. So a journal may begin at any position, and start-up says from where to read.
 //!
-//! Absent from here: what a frame means, shards, replies. A `Disk` is all this crate knows of the world; time comes in
-//! by functions.
+//! This crate knows nothing of a frame's meaning, shards, or replies. It accesses the outside only through a `Disk`;
+//! time comes in through functions.
 
 #![forbid(unsafe_code)]
 
@@ -72,48 +71,48 @@ use std::sync::Arc;
 /// When frames are synced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Policy {
-    /// Every frame, before its reply leaves.
+    /// Each frame, before its reply is sent.
     Always = 0,
     /// Once a second.
     EverySec = 1,
-    /// Only when somebody asks, and at a clean stop; else the operating system decides.
+    /// Only on request and at a clean stop; otherwise the operating system decides.
     Never = 2,
 }
 
-/// Microseconds since any instant, never backwards: the source of the writer's timers.
+/// Returns microseconds since an arbitrary instant, monotonic: drives the writer's timers.
 pub type ElapsedUs = Arc<dyn Fn() -> u64 + Send + Sync>;
 
-/// How a journal is run.
+/// Options of a journal.
 #[derive(Clone)]
 pub struct Options {
-    /// When frames are synced; may be changed later.
+    /// The sync policy; may be changed later.
     pub policy: Policy,
-    /// Bytes of the file of the first segment, after which they grow.
+    /// File size of the first segment; later ones grow.
     pub segment_bytes_first: u64,
-    /// Bytes of a segment's file, at most.
+    /// Maximum file size of a segment.
     pub segment_bytes_max: u64,
-    /// Of the disk's room, so many bytes are left to whoever keeps elsewhere what frames say, beside as many as the frames
-    /// have: frames that grow are refused before. `None` where nobody does.
+    /// Disk space reserved for the store that keeps what frames say: this many bytes, plus as many as the frames have.
+    /// Frames that grow data are refused before they use it. `None` without a store.
     pub kept_free_bytes: Option<u64>,
-    /// No frame is admitted while more bytes than this are not yet durable (under [`Policy::Never`]: written).
+    /// Admission stops while more bytes than this are not yet durable (under [`Policy::Never`]: not yet written).
     pub undurable_bytes_max: u64,
-    /// Bytes of the ring by which a thread hands its frames over: a power of two.
+    /// Bytes of each thread's log-buffer ring: a power of two.
     pub log_buffer_bytes: usize,
-    /// Shards of the keyspace, for the identity of a new journal.
+    /// Number of shards, for the identity of a new journal.
     pub shards: u32,
     /// Format version of the blocks in frames, for the identity of a new journal.
     pub blocks: u32,
-    /// Wall time at start.
+    /// Wall-clock time at start-up.
     pub now_ms: Ms,
-    /// The writer's timers.
+    /// Clock of the writer's timers.
     pub elapsed_us: ElapsedUs,
-    /// Random bits: the first part becomes the hash key of a new journal, the second tells histories apart, the third
-    /// becomes the key of seals of a journal that has none.
+    /// Random bits: the hash key of a new journal, bits that make histories distinct, and the seal key of a journal
+    /// that has none.
     pub drawn: [[u8; 16]; 3],
 }
 
 impl Options {
-    /// The usual sizes, the system's timer and random bits.
+    /// Creates options with default sizes, and the system's clock and random source.
     pub fn new(policy: Policy, now_ms: Ms) -> Self {
         let begun = std::time::Instant::now();
         Self {

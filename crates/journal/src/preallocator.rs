@@ -1,23 +1,24 @@
-//! The preallocator: segments ahead of need, so that the writer never fills one in its own time; and where those go that
-//! nobody needs any more.
+//! The preallocator: makes segments ahead of need, so that the writer never has to, and recycles or removes released
+//! ones.
 //!
-//! One spare is kept always, the room of last resort for frames that only take away. While frames come there are more,
-//! up to [`SPARES_MAX`]; after [`IDLE_US`] without any all but one are given back. How many there should be is decided
-//! by [`choose`], a pure function; the rest is dull.
+//! One spare is always kept, as a last resort for frames that only remove data. While frames arrive there are more, up
+//! to [`SPARES_MAX`]; after [`IDLE_US`] without frames all but one are removed. The pure function [`choose`] decides
+//! how many there should be.
 //!
-//! **They grow** ([`crate::room::grown`]): a spare is longer than the segment before it, up to
-//! [`crate::Options::segment_bytes_max`]. They are begun in the order in which they were made, so none is smaller than the one
-//! before it. A new journal has one spare at first ([`ROLLS_MIN`]). After a frame that is longer than the smallest spare, the
-//! largest size is made at once, and smaller spares are given back.
+//! **Spares grow** ([`crate::room::grown`]): each is longer than the segment before it, up to
+//! [`crate::Options::segment_bytes_max`]. They are used in the order made, so none is smaller than its predecessor. A
+//! new journal has one spare at first ([`ROLLS_MIN`]). A frame longer than the smallest spare switches to the maximum
+//! size at once, and smaller spares are removed.
 //!
-//! **Room is left to whoever releases segments** ([`crate::Options::kept_free_bytes`]). What frames say takes room elsewhere
-//! before theirs can be released, so a disk that frames filled to the brim would stay full for ever. Where there is no
-//! more room than that, only the spare of last resort is made, or as many as a long frame needs that only takes away;
-//! frames that grow wait for a release, and are refused once one has ended that began since ([`Journal::end_release`]).
-//! So does who only takes away, if a spare of last resort would take the room that the release needs.
+//! **Space is reserved for releases** ([`crate::Options::kept_free_bytes`]). The data of frames takes space in the
+//! store before the frames can be released, so a disk filled by frames would stay full for ever. When only the reserve
+//! is left, only the spare of last resort is made, or as many as a long frame needs that only removes; frames that grow
+//! data wait for a release, and are refused once a release has ended that began after their wait
+//! ([`Journal::end_release`]). So is a frame that only removes, if a spare of last resort would take the space that the
+//! release needs.
 //!
-//! Released segments become spares where one is wanted: their room is claimed, and under [`Policy::Always`] need not be
-//! filled. A few wait for that while frames come; the others are removed.
+//! Released segments become spares when one is wanted: their space is already claimed, and under [`Policy::Always`]
+//! needs no zero-filling. A few are kept for that while frames arrive; the others are removed.
 
 use crate::format::segment_name;
 use crate::journal::Journal;
@@ -32,61 +33,61 @@ use std::sync::Arc;
 use sync::primitives::atomic::Ordering;
 use sync::primitives::lock;
 
-/// Spares at most.
+/// Maximum number of spares.
 const SPARES_MAX: usize = 4;
-/// So many segments are begun in a new journal, with one spare, before there are more: each takes as long to make as many
-/// writes, which come meanwhile.
+/// Segments begun in a new journal, with one spare, before more spares are made: making each takes as long as as many
+/// writes, which arrive meanwhile.
 const ROLLS_MIN: usize = 4;
-/// The same of last resort: they hold the longest frame that needs no segment of its own.
+/// Maximum spares of last resort: they hold the longest frame that needs no segment of its own.
 const LAST_SPARES_MAX: usize = 3;
-/// Released segments that wait to become spares, at most: they come many at a time, and are wanted one by one.
+/// Maximum released segments kept to become spares: many are released at once, but spares are wanted one by one.
 const RELEASED_MAX: usize = 8;
-/// After so long without a frame, spares are given back.
+/// Idle time without frames after which spares are removed.
 const IDLE_US: u64 = 10_000_000;
-/// How soon it tries again when the disk was full, or refused to give a segment back.
+/// Retry delay after the disk was full, or refused to remove a segment.
 const RETRY_US: u64 = 250_000;
-/// A tail of so many segments is worth a release, though the last one brought too little room.
+/// Tail length in segments that makes another release worthwhile, though the last one freed too little.
 const HOPED_SEGMENTS: u64 = 2;
-/// How long it rests when nobody asks.
+/// Rest when idle.
 const REST_US: u64 = 1_000_000;
 const ZEROS_BYTES: usize = 1 << 20;
 
 /// The segments at hand.
 pub(crate) struct SparePool {
-    /// In the order in which they will be begun.
+    /// In order of use.
     pub(crate) spares: Vec<Spare>,
-    /// Bytes of the next spare that is made. Only the preallocator changes it.
+    /// Bytes of the next spare. Changed only by the preallocator.
     pub(crate) segment_bytes: u64,
     segment_bytes_max: u64,
-    /// The size that the preallocator takes next; raised by whoever needs a longer spare.
+    /// The size the preallocator switches to next; raised by threads that need a longer spare.
     segment_bytes_wanted: u64,
-    /// Spares smaller than that are in somebody's way.
+    /// Spares smaller than that block a frame.
     is_outgrown: bool,
-    /// How many there may be where none is lacking.
+    /// Maximum number of spares in normal operation.
     spares_max: usize,
-    /// Segments that are still to be begun before there may be more.
+    /// Segments yet to be begun before that number may rise.
     rolls_left: usize,
-    /// A segment made for one frame that is longer than the others, and whether a claim holds it.
+    /// The segment made for one frame longer than the others, and whether it is claimed.
     pub(crate) own: Option<Spare>,
     pub(crate) own_claimed: bool,
-    /// The frame that it was claimed for, once it has its position.
+    /// Position of the frame that claimed it, once taken.
     pub(crate) own_position: Option<Position>,
-    /// Bytes of such a segment that somebody waits for, and that could not be made.
+    /// Bytes of such a segment that is waited for, and of the last one that could not be made.
     own_wanted_bytes: u64,
     own_refused_bytes: u64,
 }
 
-/// A segment not yet begun.
+/// A segment not yet in use.
 pub(crate) struct Spare {
     pub(crate) file: Box<dyn DiskFile>,
     pub(crate) name: String,
     pub(crate) bytes: u64,
-    /// It was a segment, whose bytes it still shows.
+    /// It is a recycled segment and still has its old bytes.
     pub(crate) is_recycled: bool,
 }
 
 impl SparePool {
-    /// Without spares, the next of which has `segment_bytes`; `is_small` says that the journal is.
+    /// Creates a pool without spares; the next one has `segment_bytes`. `is_small`: the journal is small.
     pub(crate) fn new(segment_bytes: u64, segment_bytes_max: u64, is_small: bool) -> Self {
         let (spares_max, rolls_left) = if is_small { (1, ROLLS_MIN) } else { (SPARES_MAX, 0) };
         Self {
@@ -105,13 +106,13 @@ impl SparePool {
         }
     }
 
-    /// The number of spares, and the bytes of all files.
+    /// Returns the number of spares, and the total bytes of their files.
     pub(crate) fn sums(&self) -> (u64, u64) {
         let bytes = self.spares.iter().chain(&self.own).map(|spare| spare.bytes).sum();
         (self.spares.len() as u64, bytes)
     }
 
-    /// The segment to begin next, which claims have made sure is there.
+    /// Takes the next segment; claims guarantee that there is one.
     fn take(&mut self, is_own: bool) -> Spare {
         if is_own {
             return self.own.take().expect("a claim holds the segment made for its frame");
@@ -124,25 +125,25 @@ impl SparePool {
         self.spares.remove(0)
     }
 
-    /// A spare was made. The next one may be longer.
+    /// Adds a spare. The next one may be longer.
     fn add(&mut self, spare: Spare) {
         self.spares.push(spare);
         self.segment_bytes_wanted = self.segment_bytes_wanted.max(grown(self.segment_bytes, self.segment_bytes_max));
     }
 
-    /// Bytes of the segment that comes after the current one.
+    /// Returns the bytes of the segment after the current one.
     fn spare_bytes(&self) -> u64 {
         self.spares.first().map_or(self.segment_bytes, |spare| spare.bytes)
     }
 
-    /// The segment made for one long frame may be claimed for another.
+    /// Frees the segment made for one long frame to be claimed by another.
     pub(crate) fn end_own_claim(&mut self) {
         (self.own_claimed, self.own_position) = (false, None);
     }
 
-    /// Claims the segment for one long frame, or asks for it to be made. One claim at a time holds it.
+    /// Claims the segment for one long frame, or requests it. Only one claim holds it at a time.
     pub(crate) fn claim_own(&mut self, bytes: u64, is_mine: bool) -> Result<(), Refusal> {
-        // Who has such frames has more of them, for which segments of the largest size may do.
+        // Such frames rarely come alone; segments of the maximum size may do for the next ones.
         self.segment_bytes_wanted = self.segment_bytes_max;
         self.is_outgrown = true;
         if self.own_claimed && !is_mine {
@@ -153,7 +154,7 @@ impl SparePool {
             return Ok(());
         }
         if self.own_refused_bytes != 0 && self.own_refused_bytes <= bytes {
-            // The next one to ask has it tried again.
+            // The next request makes it retry.
             self.own_refused_bytes = 0;
             return Err(Refusal::Full);
         }
@@ -162,14 +163,14 @@ impl SparePool {
     }
 }
 
-/// Makes spares and gives them back; stepped by a thread of its own.
+/// Makes and removes spares; stepped by its own thread.
 pub struct Preallocator {
     journal: Arc<Journal>,
     elapsed_us: ElapsedUs,
     spares_made: u64,
-    /// The disk refused the last spare, whatever it tells of its room.
+    /// The disk refused the last spare, whatever free space it reports.
     was_refused: bool,
-    /// Room is lacking to frames that grow, to a spare of last resort, to the segment of one long frame.
+    /// Room missing for frames that grow data, for a spare of last resort, and for the segment of one long frame.
     grow_lack: Lack,
     last_lack: LastLack,
     own_lack: Lack,
@@ -180,12 +181,12 @@ pub struct Preallocator {
     asked_at_us: u64,
 }
 
-/// Room that is lacking, since when: so many releases had begun.
+/// Missing room, with the number of releases begun when it was first missing.
 #[derive(Default)]
 struct Lack(Option<u64>);
 
 impl Lack {
-    /// Whether a release may bring the room: none has ended that began since. Asks for one if none has.
+    /// Returns true if a release may bring the room: none has ended that began since. Requests one if none has begun.
     fn is_hoped(&mut self, journal: &Journal) -> bool {
         let begun = journal.releases_begun.load(Ordering::SeqCst);
         let since = *self.0.get_or_insert(begun);
@@ -198,7 +199,7 @@ impl Lack {
         true
     }
 
-    /// As [`Self::is_hoped`], and once more if much has come since.
+    /// As [`Self::is_hoped`], and once more if the tail has grown long since.
     fn is_hoped_again(&mut self, journal: &Journal) -> bool {
         if self.is_hoped(journal) {
             return true;
@@ -211,8 +212,8 @@ impl Lack {
     }
 }
 
-/// Room for a spare of last resort that is lacking, and whether one release was in vain: the first may have met frames that
-/// grew meanwhile, and what is taken after it is lacking to the next.
+/// Missing room for a spare of last resort, and whether one release already failed to bring it: that one may have met
+/// frames that grew data meanwhile, and space taken after it is missing for the next.
 #[derive(Default)]
 struct LastLack(Lack, bool);
 
@@ -228,47 +229,47 @@ impl LastLack {
     }
 }
 
-/// What the number of spares calls for.
+/// The next action on spares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Choice {
-    /// A spare of a released segment.
+    /// Make a spare of a released segment.
     Recycle,
-    /// A spare.
+    /// Make a spare.
     Make,
-    /// A released segment.
+    /// Remove a released segment.
     Remove,
-    /// The smallest spare.
+    /// Remove the smallest spare.
     GiveBack,
     Nothing,
 }
 
 struct State {
     spares: usize,
-    /// How many there may be where none is lacking.
+    /// Maximum number of spares in normal operation.
     spares_max: usize,
-    /// The first spare is smaller than the next that is made, and in somebody's way.
+    /// The first spare is smaller than the next one to be made, and blocks a frame.
     is_outgrown: bool,
-    /// The last one is not.
+    /// The last spare has the new size.
     is_replaced: bool,
-    /// Segments that may leave.
+    /// Number of segments that may be released.
     released: usize,
-    /// Somebody lacks room on the disk.
+    /// A frame lacks room on the disk.
     is_pressed: bool,
-    /// There is room for a spare beside what is kept free.
+    /// There is space for a spare beyond the reserve.
     has_room: bool,
     free: i64,
     asked: i64,
-    /// By somebody who only takes away.
+    /// Demand of frames that only remove.
     shrink_asked: i64,
-    /// What a spare is worth.
+    /// Worth of a spare.
     worth: i64,
-    /// Time since a frame was written, or refused for want of room.
+    /// Time since a frame was written, or refused for lack of room.
     since_use_us: u64,
-    /// Time since a segment was last begun; the younger, the faster they fill.
+    /// Time since a segment was last begun; the shorter, the faster they fill.
     since_roll_us: u64,
 }
 
-/// The spares that are made where there is no room.
+/// Returns the number of spares to make when space is short.
 fn last_spares(state: &State) -> usize {
     let lacking = (state.shrink_asked - state.free).max(0) as u64;
     let more = lacking.div_ceil(state.worth.max(1) as u64) as usize;
@@ -314,7 +315,7 @@ impl Preallocator {
         }
     }
 
-    /// Makes or gives back at most one segment. Says how many microseconds it may rest; `None`: there is more to do.
+    /// Makes or removes at most one segment. Returns how many microseconds it may rest; `None` if there is more to do.
     pub fn step(&mut self) -> Option<u64> {
         let now_us = (self.elapsed_us)();
         if self.make_own(now_us) {
@@ -349,7 +350,7 @@ impl Preallocator {
         Some(rest_us)
     }
 
-    /// Frames that grow have no room: they wait for a release, or are refused.
+    /// Frames that grow data have no room: makes them wait for a release, or refuses them.
     fn press(&mut self) {
         let is_hoped = self.grow_lack.is_hoped_again(&self.journal);
         if self.journal.full.swap(!is_hoped, Ordering::SeqCst) == is_hoped {
@@ -357,7 +358,7 @@ impl Preallocator {
         }
     }
 
-    /// Room may have come of itself, or of a release, while no spare was wanted.
+    /// Checks for room that came by itself or from a release while no spare was wanted.
     fn look_for_room(&mut self) {
         if self.grow_lack.0.is_some() && !self.was_refused && self.has_room(self.journal.segment_bytes()) {
             self.forget_full();
@@ -371,7 +372,7 @@ impl Preallocator {
         self.journal.is_low.store(false, Ordering::Relaxed);
     }
 
-    /// Whether there is something to do now; looked at between arming and resting.
+    /// Returns true if there is something to do now; checked between arming and resting.
     pub(crate) fn has_news(&mut self) -> bool {
         let now_us = (self.elapsed_us)();
         let is_own_wanted = now_us >= self.own_retry_at_us && lock(&self.journal.spare_pool).own_wanted_bytes != 0;
@@ -383,10 +384,9 @@ impl Preallocator {
         is_own_wanted || is_due
     }
 
-    /// Gives the oldest released segment back, as a spare if that is wanted, with room or without. If that fails it is tried
-    /// again later.
+    /// Releases the oldest released segment, as a spare if wanted, with or without room. Retries later on failure.
     fn release(&mut self, now_us: u64, wanted: Option<bool>) -> bool {
-        // None: somebody has begun to read since.
+        // `None` if a reader has begun since.
         let Some(leaver) = lock(&self.journal.segment_list).leaver() else { return false };
         let wanted = wanted.filter(|_| leaver.bytes == self.journal.segment_bytes());
         let left = match wanted {
@@ -394,11 +394,11 @@ impl Preallocator {
             None => self.remove_segment(leaver),
         };
         match left {
-            // Where it is not found somebody else has removed it.
+            // If it does not exist, it has already been removed.
             Err(error) if error.kind() != io::ErrorKind::NotFound => self.release_at_us = now_us + RETRY_US,
             _ => {
                 lock(&self.journal.segment_list).has_left();
-                // Where the disk was full there is room now.
+                // The full disk has room now.
                 (self.retry_at_us, self.own_retry_at_us) = (0, 0);
             }
         }
@@ -411,7 +411,7 @@ impl Preallocator {
         let path = journal.folder.join(segment_name(leaver.number));
         let name = self.spare_name();
         let mut file = journal.disk.open(&path)?;
-        // A copy of the folder may have lost the room it does not use.
+        // Copying the folder may have lost unused allocated space.
         file.allocate(leaver.bytes)?;
         journal.disk.rename(&path, &journal.folder.join(&name))?;
         self.add_spare(Spare { file, name, bytes: leaver.bytes, is_recycled: true }, has_room);
@@ -433,7 +433,7 @@ impl Preallocator {
             self.asked_at_us = now_us;
         }
         if asked != 0 && asked <= free {
-            // Lost if raised meanwhile: whoever was refused asks again when woken.
+            // May lose a concurrent increase: a refused thread asks again when woken.
             journal.asked.store(0, Ordering::SeqCst);
             journal.notify_room();
         }
@@ -460,7 +460,7 @@ impl Preallocator {
             since_use_us: now_us.saturating_sub(used_at_us),
             since_roll_us: now_us.saturating_sub(journal.counters.last_roll_us.load(Ordering::Relaxed)),
         };
-        // Looked at only when it matters.
+        // Checked only when it matters.
         let looked = match choose(&state) {
             Choice::Recycle => Some(self.has_room(0)),
             Choice::Make => Some(self.has_room(segment_bytes)),
@@ -473,7 +473,7 @@ impl Preallocator {
         state
     }
 
-    /// Whether there is room for a file that takes `bytes`, and for frames in it, beside what is kept free.
+    /// Returns true if there is space for a file of `bytes`, and for the data of its frames, beyond the reserve.
     fn has_room(&self, bytes: u64) -> bool {
         let journal = &*self.journal;
         let Some(kept_bytes) = journal.kept_free_bytes else { return true };
@@ -506,8 +506,9 @@ impl Preallocator {
         }
     }
 
-    /// Whether there is room for a spare of last resort. It leaves something, too: without a release it would not last. And as
-    /// long as one is hoped for, what that may write: as much as all frames have, those in this spare, too.
+    /// Returns true if there is space for a spare of last resort. Leaves some margin, since without a release it would
+    /// not last; and while a release is hoped for, the space it may write: as much as all frames have, including those
+    /// in this spare.
     fn has_last_room(&mut self, bytes: u64) -> bool {
         let journal = self.journal.clone();
         let free_bytes = journal.disk.free_bytes(&journal.folder);
@@ -545,7 +546,7 @@ impl Preallocator {
             return false;
         }
         self.own_lack = Lack::default();
-        // Zeros would only be written over by one write: allocated room serves a single long frame as well.
+        // Zero-filling does not pay for a single write: allocated space serves one long frame as well.
         let made = has_room.then(|| self.make(bytes, false));
         let mut spare_pool = lock(&journal.spare_pool);
         let replaced = match made {
@@ -573,7 +574,7 @@ impl Preallocator {
         format!("spare-{}.log", self.spares_made)
     }
 
-    /// Gives the smallest spare back, unless frames that grow need its room.
+    /// Removes the smallest spare, unless frames that grow data need its room.
     fn give_back(&mut self) -> bool {
         let journal = &self.journal;
         let spare = {
@@ -601,7 +602,7 @@ impl Preallocator {
         own.into_iter().for_each(|own| self.remove(own));
     }
 
-    /// A spare that cannot be removed now is removed at the next start.
+    /// Removes a spare; one that cannot be removed now is removed at the next start.
     fn remove(&self, spare: Spare) {
         drop(spare.file);
         let _ = self.journal.disk.remove(&self.journal.folder.join(spare.name));
@@ -613,12 +614,12 @@ impl Preallocator {
 }
 
 impl Journal {
-    /// Bytes of the next spare that is made.
+    /// Returns the bytes of the next spare.
     pub(crate) fn segment_bytes(&self) -> u64 {
         lock(&self.spare_pool).segment_bytes
     }
 
-    /// The segment to begin next: that made for one frame, or the first spare.
+    /// Takes the next segment: the one made for this frame, or the first spare.
     pub(crate) fn take_spare(&self, is_own: bool) -> Spare {
         let mut spare_pool = lock(&self.spare_pool);
         let spare = spare_pool.take(is_own);
@@ -626,13 +627,13 @@ impl Journal {
         spare
     }
 
-    /// Whether the frame at `position` has claimed the segment made for one.
+    /// Returns true if the frame at `position` has claimed the segment made for one.
     pub(crate) fn has_own_segment(&self, position: Position, payload_bytes: u64) -> bool {
         !self.room.is_small(payload_bytes) && lock(&self.spare_pool).own_position == Some(position)
     }
 
-    /// Lets spares from now on be as long as is wanted. How many there may be, the bytes of the next one, and whether the first
-    /// is smaller than that and in somebody's way, and the last is not.
+    /// Adopts the wanted size for future spares. Returns the maximum number of spares, the bytes of the next one,
+    /// whether the first is smaller than that and blocks a frame, and whether the last has the new size.
     fn grow_segments(&self) -> (usize, u64, [bool; 2]) {
         let mut spare_pool = lock(&self.spare_pool);
         spare_pool.segment_bytes = spare_pool.segment_bytes_wanted;
@@ -648,8 +649,8 @@ impl Journal {
     }
 }
 
-/// Makes a file of `bytes` whose room is claimed; `filled`: with zeros written and synced. Leaves none behind if it
-/// fails.
+/// Creates a file of `bytes` with its space claimed; if `filled`, with zeros written and synced. Leaves no file behind
+/// on failure.
 pub(crate) fn make_file(disk: &dyn Disk, folder: &Path, name: String, bytes: u64, filled: bool) -> io::Result<Spare> {
     let path = folder.join(&name);
     let mut file = disk.create(&path)?;
@@ -658,7 +659,7 @@ pub(crate) fn make_file(disk: &dyn Disk, folder: &Path, name: String, bytes: u64
         Ok(()) => Ok(Spare { file, name, bytes, is_recycled: false }),
         Err(error) => {
             drop(file);
-            // What stays behind is removed at the next start.
+            // A leftover is removed at the next start.
             let _ = disk.remove(&path);
             Err(error)
         }
@@ -676,7 +677,7 @@ fn fill(file: &mut dyn DiskFile, bytes: u64) -> io::Result<()> {
     file.sync()
 }
 
-/// Removes what makers of earlier runs left.
+/// Removes unfinished files of earlier runs.
 pub(crate) fn remove_leftovers(disk: &dyn Disk, folder: &Path, names: &[String]) -> Result<(), OpenError> {
     for name in names.iter().filter(|name| name.starts_with("spare-") && name.ends_with(".log")) {
         let path = folder.join(name);

@@ -1,4 +1,4 @@
-//! Opening a journal: read what is there, cut off what was torn, make everything durable, begin a new segment.
+//! Opens a journal: reads it, cuts off torn bytes, makes everything durable, begins a new segment.
 //!
 //! ```text
 //! 1 read, refuse damage
@@ -10,12 +10,13 @@
 //! 7 sync it and the folder; on the first start then write the identity
 //! ```
 //!
-//! Everything that was accepted is synced before step 6, so the new segment's head may say so: from then on a loss
-//! below it is damage. The cut needs no sync: if it is undone, the next segment still says where the records end.
+//! Everything accepted is synced before step 6, so the new segment's head may say so: from then on a loss below it is
+//! damage. The cut needs no sync: if it is undone, the next segment still says where the records end.
 //!
-//! A repair ([`Prepared::mending`]) refuses no damage of records: it ends the journal where they break off, keeps aside all
-//! that follows, and says so. Where somebody knows more of the journal than is left, the new segment begins beyond that: he
-//! must then keep all there is, as of there, before anything else opens the journal, which has a gap till then.
+//! A repair ([`Prepared::mending`]) refuses no damage of records: it ends the journal where they break off, keeps what
+//! follows aside, and reports it. If the store knows more of the journal than is left, the new segment begins beyond
+//! that: the store must then checkpoint everything as of that position before anything else opens the journal, which
+//! has a gap until then.
 
 use crate::evidence::has_record_of;
 use crate::format::{History, Kind, MARK_BYTES, Record, SEGMENT_HEAD_BYTES, SegmentHead, encode_stop, segment_name};
@@ -34,36 +35,36 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A journal whose folder and identity are known, not yet read.
+/// A journal whose folder and identity are known, but which is not yet read.
 pub struct Prepared {
-    /// Who the data folder is; drawn now if the folder is new.
+    /// The data folder's identity; drawn now if the folder is new.
     pub identity: Identity,
     is_new: bool,
-    /// The identity is kept without the key of seals that was drawn for it now.
+    /// The stored identity lacks the seal key that was just drawn.
     is_old: bool,
     mends: bool,
     disk: Arc<dyn Disk>,
     folder: PathBuf,
     options: Options,
-    /// The journal must reach up to here.
+    /// The journal must reach this position.
     reach: Position,
 }
 
 /// An open journal.
 pub struct Opened {
-    /// What all threads share.
+    /// Shared by all threads.
     pub journal: Arc<Journal>,
-    /// To be stepped by one thread.
+    /// Stepped by one thread.
     pub writer: Writer,
-    /// To be stepped by another.
+    /// Stepped by another.
     pub preallocator: Preallocator,
     /// What was found.
     pub recovery: Recovery,
-    /// Who the data folder is.
+    /// The data folder's identity.
     pub identity: Identity,
 }
 
-/// What recovery found.
+/// The findings of recovery.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recovery {
     /// Frames read.
@@ -72,51 +73,51 @@ pub struct Recovery {
     pub bytes: u64,
     /// Segments read.
     pub segments: u64,
-    /// Where the journal ends.
+    /// Position at which the journal ends.
     pub end: Position,
     /// The history that this run writes.
     pub history: History,
     /// The greatest time found; 0 if none.
     pub last_time_ms: Ms,
-    /// Whether the journal was closed in order. True for a new one.
+    /// Whether the journal was stopped cleanly. True for a new one.
     pub clean_stop: bool,
-    /// What was cut off.
+    /// Bytes cut off.
     pub torn: Option<TornTail>,
-    /// The damage that a repair passed over.
+    /// Damage that a repair passed over.
     pub loss: Option<Loss>,
 }
 
-/// Damage that a repair passed over: what was synced in the journal from there on is lost.
+/// Damage that a repair passed over: what was synced in the journal beyond it is lost.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Loss {
     /// Where and why the journal breaks off.
     pub why: String,
-    /// Below this position all is there that is looked for.
+    /// Below this position, everything read is intact.
     pub whole_until: Position,
-    /// Somebody knows more than that: the journal ends ([`Recovery::end`]) beyond what he knows, and has a gap until he keeps
-    /// all, as of there.
+    /// The store knows more than that: the journal ends ([`Recovery::end`]) beyond what the store knows, and has a gap
+    /// until the store checkpoints everything as of there.
     pub has_gap: bool,
 }
 
-/// Bytes beyond the last whole frame: cut off and kept aside. None of them was known synced, if there is no [`Loss`].
+/// Bytes beyond the last whole frame, cut off and kept aside. Without a [`Loss`], none of them was known synced.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TornTail {
     /// The segment in which the records break off.
     pub file: PathBuf,
-    /// Where in it.
+    /// Offset in it.
     pub offset: u64,
-    /// Bytes cut off, of segments that follow too.
+    /// Bytes cut off, including following segments.
     pub bytes: u64,
     /// What is wrong there.
     pub why: String,
-    /// Files in the same folder that keep what was cut off.
+    /// Files in the same folder with the bytes cut off.
     pub kept_as: Vec<String>,
 }
 
-/// Makes the folder if need be, and reads or draws its identity, which a caller needs to understand the first frame.
+/// Creates the folder if needed, and reads or draws its identity, which a caller needs to interpret the first frame.
 ///
 /// # Errors
-/// The disk's, and an identity that is damaged.
+/// Disk errors, and a damaged identity.
 pub fn prepare(disk: Arc<dyn Disk>, folder: &Path, options: Options) -> Result<Prepared, OpenError> {
     disk.create_folder(folder).map_err(OpenError::io(folder))?;
     if let Some(parent) = folder.parent().filter(|parent| !parent.as_os_str().is_empty()) {
@@ -129,7 +130,7 @@ pub fn prepare(disk: Arc<dyn Disk>, folder: &Path, options: Options) -> Result<P
     Ok(Prepared { identity, is_new, is_old, mends: false, disk, folder, options, reach: 0 })
 }
 
-/// [`prepare`] and [`Prepared::open`] in one, for whoever needs no identity to replay.
+/// Combines [`prepare`] and [`Prepared::open`], for callers that need no identity to replay.
 ///
 /// # Errors
 /// As theirs.
@@ -143,11 +144,11 @@ pub fn open(
     prepare(disk, folder, options)?.open(from, replay)
 }
 
-/// Reads the frames of `range` in `folder` once more, while the journal may be open: everything below its end must be
-/// written, and nothing is given back meanwhile.
+/// Reads the frames of `range` in `folder` again, while the journal may be open: everything below its end must be
+/// written, and no segment may be released meanwhile.
 ///
 /// # Errors
-/// The disk's, and damage, which includes a begin within a frame or before the first, and an end beyond the last.
+/// Disk errors, and damage, which includes a start within a frame or before the first, and an end beyond the last.
 pub fn read(disk: &dyn Disk, folder: &Path, range: Range<Position>, replay: &mut dyn Replay) -> Result<(), OpenError> {
     let numbers = segment_numbers(&disk.list(folder).map_err(OpenError::io(folder))?);
     let up_to = range.end;
@@ -167,29 +168,30 @@ fn missing(folder: &Path, why: String) -> OpenError {
 }
 
 impl Prepared {
-    /// Whether the folder has no identity yet.
+    /// Returns true if the folder has no identity yet.
     pub fn is_new(&self) -> bool {
         self.is_new
     }
 
-    /// Somebody keeps elsewhere what lies below `position`, which was synced: a journal that ends before is damaged, however
-    /// it ends.
+    /// Declares that the store keeps everything below `position`, which was synced: a journal that ends earlier is
+    /// damaged, however it ends.
     pub fn must_reach(self, position: Position) -> Self {
         Self { reach: position, ..self }
     }
 
-    /// The same for a repair: damage of records ends the journal instead of being refused, and [`Recovery::loss`] says so.
+    /// As [`Self::must_reach`], for a repair: damage of records ends the journal instead of being refused, and
+    /// [`Recovery::loss`] reports it.
     pub fn mending(self) -> Self {
         Self { mends: true, ..self }
     }
 
-    /// Reads the journal, tells `replay` every frame from position `from` on, and opens it for writing. When this
-    /// returns, everything that `replay` was told is durable. What lies below `from` may be gone, and counts as
-    /// released: see [`Journal::release_below`]. Where nobody keeps anything elsewhere, `from` is 0.
+    /// Reads the journal, passes every frame from position `from` on to `replay`, and opens it for writing. On return,
+    /// everything passed to `replay` is durable. What lies below `from` may be gone, and counts as released: see
+    /// [`Journal::release_below`]. Without a store, `from` is 0.
     ///
     /// # Errors
-    /// The disk's, and [`OpenError::Damaged`] for anything that a torn tail does not explain; also if `from` lies beyond
-    /// the last whole frame, within one, or before the first that is there.
+    /// Disk errors, and [`OpenError::Damaged`] for anything that a torn tail does not explain; also if `from` lies
+    /// beyond the last whole frame, within one, or before the first one present.
     pub fn open(self, from: Position, replay: &mut dyn Replay) -> Result<Opened, OpenError> {
         let (disk, folder) = (&*self.disk, &*self.folder);
         let names = disk.list(folder).map_err(OpenError::io(folder))?;
@@ -260,7 +262,7 @@ impl Prepared {
         Opened { preallocator: Preallocator::new(journal.clone(), elapsed_us), journal, writer, recovery, identity }
     }
 
-    /// Removes what was on its way to be given back, or has come back.
+    /// Removes segments that were being released, or that have reappeared.
     fn remove_released(&self, released: &[u32]) -> Result<(), OpenError> {
         for &number in released {
             let path = self.folder.join(segment_name(number));
@@ -269,7 +271,7 @@ impl Prepared {
         Ok(())
     }
 
-    /// The first segment was durable before the identity was written.
+    /// Detects a lost start: the first segment was durable before the identity was written.
     fn lost_start(&self, tale: &Tale) -> Option<OpenError> {
         if self.is_new || !tale.accepted.is_empty() {
             return None;
@@ -285,7 +287,7 @@ impl Prepared {
         })
     }
 
-    /// The identity was written before the first frame, and its key before the first seal.
+    /// Refuses foreign files: the identity was written before the first frame, and its key before the first seal.
     fn refuse_foreign(&self, numbers: &[u32]) -> Result<(), OpenError> {
         if !self.is_new && !self.is_old {
             return Ok(());
@@ -313,7 +315,7 @@ impl Prepared {
         Ok(())
     }
 
-    /// What a store has was synced in the journal before.
+    /// Detects a journal shorter than the store: everything in the store was synced in the journal first.
     fn shortness(&self, tale: &Tale) -> Option<OpenError> {
         if tale.position >= self.reach {
             return None;
@@ -331,7 +333,7 @@ impl Prepared {
         })
     }
 
-    /// Ends a journal that a repair leaves where all that anybody knows of it lies below.
+    /// Ends the journal that a repair leaves beyond everything known of it.
     fn end_beyond(&self, tale: &mut Tale, from: Position) -> Option<Loss> {
         let damage = tale.damage.as_ref()?;
         let why = match damage {
@@ -343,7 +345,7 @@ impl Prepared {
         Some(Loss { why, whole_until, has_gap: tale.position > whole_until })
     }
 
-    /// Keeps aside what lies beyond the break. `None` if there is nothing but zeros.
+    /// Keeps aside what lies beyond the break. `None` if there are only zeros.
     fn keep_aside(&self, broken: &Break, tale: &Tale) -> Result<Option<TornTail>, OpenError> {
         let mut torn = TornTail {
             file: self.folder.join(segment_name(broken.number)),
@@ -363,7 +365,7 @@ impl Prepared {
         Ok((torn.bytes > 0).then_some(torn))
     }
 
-    /// Cuts off what was kept aside, and gives the room of zeros back.
+    /// Cuts off what was kept aside, and frees the space of zeros.
     fn cut(&self, broken: &Break, tale: &Tale) -> Result<(), OpenError> {
         if tale.last_number() != Some(broken.number) {
             return Ok(());
@@ -396,7 +398,7 @@ impl Prepared {
         Ok(())
     }
 
-    /// Gives a segment that does not count another name, or removes it if it is empty or shows only a former life.
+    /// Renames a rejected segment, or removes it if it is empty or has only stale bytes.
     fn keep_segment(&self, number: u32, tale: &Tale, torn: &mut TornTail) -> Result<(), OpenError> {
         let path = self.folder.join(segment_name(number));
         let mut bytes = Vec::new();
@@ -405,7 +407,7 @@ impl Prepared {
         let head = SegmentHead::glance(&bytes).ok().map(|(head, _)| head);
         let is_former = head.is_some_and(|head| head.number < number)
             && !has_record_of(&bytes, number, &tale.forms(self.identity.seal()));
-        // It was begun, and nothing came.
+        // It was begun, but never written.
         let is_blank = head.is_some() && content_bytes <= SEGMENT_HEAD_BYTES as u64;
         if content_bytes == 0 || is_blank || is_former && tale.damage.is_none() {
             return self.disk.remove(&path).map_err(OpenError::io(&path));
@@ -417,7 +419,7 @@ impl Prepared {
         Ok(())
     }
 
-    /// A name that is free for what is cut off of segment `number`.
+    /// Returns a free name for what is cut off of segment `number`.
     fn aside(&self, number: u32) -> Result<(String, PathBuf), OpenError> {
         for attempt in 1u64.. {
             let name = format!("torn-{number:010}-{attempt}.bin");
@@ -431,7 +433,7 @@ impl Prepared {
         unreachable!("some number is free")
     }
 
-    /// Makes what was read durable: after a kill it may lie in the page cache alone.
+    /// Makes everything read durable: after a kill it may be only in the page cache.
     fn settle(&self, accepted: &[SegmentFile]) -> Result<(), OpenError> {
         for segment in accepted {
             let path = self.folder.join(segment_name(segment.number));
@@ -456,7 +458,7 @@ impl Prepared {
         }
     }
 
-    /// Bytes of the next segment: as many as the largest that is there has, between the first size and the last.
+    /// Returns the bytes of the next segment: those of the largest one present, between the first size and the maximum.
     fn segment_bytes(&self, accepted: &[SegmentFile]) -> u64 {
         let Options { segment_bytes_first, segment_bytes_max, .. } = self.options;
         let largest = accepted.iter().map(|segment| segment.bytes).max().unwrap_or(0);
@@ -471,7 +473,7 @@ impl Prepared {
         let begin = || {
             let is_full =
                 |error: &io::Error| matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded);
-            // What takes away makes room, if it can be told.
+            // Removals make room, if they can be journaled.
             let shorter = [self.options.segment_bytes_first, SHORT_BYTES].into_iter().filter(|&less| less < bytes);
             let mut spare = shorter.fold(make(bytes), |made, less| match made {
                 Err(error) if is_full(&error) => make(less),
@@ -487,7 +489,7 @@ impl Prepared {
     }
 }
 
-/// Bytes up to the last that is not zero.
+/// Returns the bytes up to the last non-zero one.
 fn content(bytes: &[u8]) -> &[u8] {
     let end = bytes.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
     &bytes[..end]

@@ -1,8 +1,8 @@
-//! How much room a frame must claim so that it surely finds a place: pure arithmetic.
+//! The room that a frame must claim to be sure of a place: pure arithmetic.
 //!
-//! Where a frame will lie is known only when its turn comes, and a frame that does not fit the rest of a segment wastes
-//! that rest. Segments grow with use, so those at hand differ in size, none smaller than the one before it. Claims are made
-//! in a coin that covers the waste; a *quarter* is a fourth of the smallest segment there can be:
+//! A frame's place is known only when its turn comes, and a frame that does not fit the rest of a segment wastes that
+//! rest. Segments grow with use, so those at hand differ in size, none smaller than the one before it. Claims use units
+//! that cover the waste; a *quarter* is a fourth of the smallest possible segment:
 //!
 //! ```text
 //! small frame (up to a quarter)                pays its bytes
@@ -11,21 +11,21 @@
 //! a segment with n bytes left                  is worth n less a quarter, at most a largest segment's worth
 //! ```
 //!
-//! A small frame that moves on wastes less than the quarter that no segment sells; a longer one wastes less than itself,
-//! and finds a place in the next segment, since it was measured by the smallest at hand when it was admitted. One that has a
-//! segment of its own begins it only where it does not fit the rest of the one before, which again is less than itself. So
-//! while claims are covered by what the segments at hand are worth, each frame finds its place, in any order. The bytes of
-//! a frame here are its head, its payload and two marks: one may open its write, one may follow its sync.
+//! A small frame that moves on wastes less than the quarter that no segment offers; a longer one wastes less than its
+//! own length and fits the next segment, since it was checked against the smallest at hand on admission. A frame with
+//! its own segment begins that only if it does not fit the rest of the one before, which again is less than its length.
+//! So while claims are covered by the worth of the segments at hand, each frame finds its place, in any order. A
+//! frame's bytes here are its head, its payload and two marks: one may open its write, one may follow its sync.
 
 use crate::format::{HEAD_BYTES, MARK_BYTES, SEGMENT_HEAD_BYTES};
 
-/// Each segment that is made may be so many times as long as the one before it.
+/// Each new segment may be up to this many times as long as the one before.
 const GROWTH: u64 = 4;
 
-/// A first segment where the disk has no room for a usual one, in bytes.
+/// Size of a first segment when the disk has no room for a usual one, in bytes.
 pub(crate) const SHORT_BYTES: u64 = 64 << 10;
 
-/// The arithmetic for segments between two sizes.
+/// The arithmetic for a given range of segment sizes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Room {
     quarter: u64,
@@ -36,7 +36,7 @@ pub(crate) struct Room {
 }
 
 impl Room {
-    /// For segments that begin with `first_bytes` and grow to `bytes_max`.
+    /// Creates it for segments that begin with `first_bytes` and grow to `bytes_max`.
     pub(crate) fn new(first_bytes: u64, bytes_max: u64) -> Self {
         assert!(first_bytes >= 1024, "a segment of {first_bytes} bytes holds next to nothing");
         assert!(first_bytes <= bytes_max, "segments begin with {first_bytes} bytes and grow to {bytes_max}");
@@ -44,7 +44,7 @@ impl Room {
         Self { quarter, capacity_first: capacity(first_bytes), capacity_max: capacity(bytes_max) }
     }
 
-    /// The price of a claim for a payload of `payload_bytes`, which has a segment of its own made or not.
+    /// Returns the charge of a claim for `payload_bytes`, with or without a segment of its own.
     pub(crate) fn charge(self, payload_bytes: u64, has_own_segment: bool) -> i64 {
         let bytes = place_bytes(payload_bytes);
         let cost = match () {
@@ -55,53 +55,53 @@ impl Room {
         cost as i64
     }
 
-    /// What `left` bytes of a segment are worth.
+    /// Returns the worth of `left` bytes of a segment.
     pub(crate) fn worth(self, left: u64) -> i64 {
         left.min(self.capacity_max).saturating_sub(self.quarter) as i64
     }
 
-    /// Returns the worth of a segment of `segment_bytes` that is not yet begun.
+    /// Returns the worth of an unused segment of `segment_bytes`.
     pub(crate) fn spare(self, segment_bytes: u64) -> i64 {
         self.worth(capacity(segment_bytes))
     }
 
-    /// Returns the least that is kept back from frames that grow: a first segment's worth.
+    /// Returns the minimum reserve kept back from frames that grow data: a first segment's worth.
     pub(crate) fn kept_back(self) -> i64 {
         self.worth(self.capacity_first)
     }
 
-    /// Whether a payload finds a place in any segment that ever is.
+    /// Returns true if a payload fits any segment that may ever be made.
     pub(crate) fn is_small(self, payload_bytes: u64) -> bool {
         place_bytes(payload_bytes) <= self.quarter
     }
 }
 
-/// Bytes of the segment that is made after one of `segment_bytes`.
+/// Returns the size of the segment made after one of `segment_bytes`.
 pub(crate) fn grown(segment_bytes: u64, segment_bytes_max: u64) -> u64 {
     segment_bytes.saturating_mul(GROWTH).min(segment_bytes_max)
 }
 
-/// Whether a payload does not fit a segment of `segment_bytes`.
+/// Returns true if a payload does not fit a segment of `segment_bytes`.
 pub(crate) fn is_oversize(payload_bytes: u64, segment_bytes: u64) -> bool {
     place_bytes(payload_bytes) > capacity(segment_bytes)
 }
 
-/// Bytes of the segment made for a payload that is longer than a segment.
+/// Returns the size of the segment made for a payload longer than a segment.
 pub(crate) fn own_segment_bytes(payload_bytes: u64) -> u64 {
     place_bytes(payload_bytes) + overhead_bytes()
 }
 
-/// Bytes of a segment of `segment_bytes` for frames and the marks that open their writes.
+/// Returns the bytes of a segment available for frames and the marks that open their writes.
 pub(crate) fn capacity(segment_bytes: u64) -> u64 {
     segment_bytes.saturating_sub(overhead_bytes())
 }
 
-/// Bytes of a segment that are no room for frames: its head, its last mark, and the mark that follows a sync.
+/// Returns the bytes of a segment not available for frames: its head, its last mark, and the mark that follows a sync.
 fn overhead_bytes() -> u64 {
     (SEGMENT_HEAD_BYTES + 2 * MARK_BYTES) as u64
 }
 
-/// Bytes that must be left in a segment for a frame to be put there.
+/// Returns the bytes that must be left in a segment for a frame to fit.
 fn place_bytes(payload_bytes: u64) -> u64 {
     payload_bytes + (HEAD_BYTES + 2 * MARK_BYTES) as u64
 }
@@ -115,14 +115,14 @@ mod tests {
     const FIRST_BYTES: u64 = 4096;
     const BYTES_MAX: u64 = 8 * FIRST_BYTES;
 
-    /// Segments as the journal has them: the rest of the current one, those after it, and the one made for a long frame.
+    /// A model of the segments: the rest of the current one, those after it, and the one made for a long frame.
     struct Segments {
         room: Room,
         left: u64,
         spares: VecDeque<u64>,
         segment_bytes: u64,
         free: i64,
-        /// Frames that were admitted and are not in their places: payload, charge, whether it has its own segment.
+        /// Frames admitted but not yet placed: payload, charge, whether it has its own segment.
         admitted: VecDeque<(u64, i64, bool)>,
     }
 
@@ -157,7 +157,7 @@ mod tests {
         fn admit(&mut self, payload_bytes: u64) {
             let is_own = is_oversize(payload_bytes, self.spare_bytes_min());
             let charge = self.room.charge(payload_bytes, is_own);
-            // One claim at a time holds the segment made for a long frame.
+            // Only one claim at a time holds the segment made for a long frame.
             let is_held = is_own && self.admitted.iter().any(|(_, _, is_own)| *is_own);
             if self.free >= charge && !is_held {
                 self.free -= charge;
@@ -177,7 +177,7 @@ mod tests {
                 begun = if is_own { 0 } else { self.room.worth(self.left) };
             }
             self.left = self.left.checked_sub(bytes).expect("the next segment takes the frame");
-            // A spare's worth was free already.
+            // A spare's worth was already free.
             self.free += charge - (before + begun - self.room.worth(self.left));
         }
     }
@@ -200,8 +200,8 @@ mod tests {
     }
 
     proptest! {
-        /// Frames that are admitted find their places, whatever their lengths, while segments grow, are made and given back,
-        /// and nothing is gained or lost by it.
+        /// All admitted frames find their places, whatever their lengths, while segments grow, are made and released,
+        /// and the accounting stays balanced.
         #[test]
         fn what_is_admitted_fits(acts in prop::collection::vec(act(), 1..200)) {
             let mut segments = Segments::begin();

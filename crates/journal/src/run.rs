@@ -1,4 +1,5 @@
-//! The threads of a journal: one steps the writer, one the preallocator, one the syncer. They rest until there is news worth waking for.
+//! The threads of a journal: for the writer, the preallocator and the syncer. Each sleeps until there is news worth
+//! waking for.
 
 use crate::journal::Journal;
 use crate::preallocator::Preallocator;
@@ -10,13 +11,13 @@ use sync::primitives::atomic::Ordering;
 use sync::primitives::lock;
 use sync::primitives::thread::{self, JoinHandle};
 
-/// Rest of a writer whose journal is poisoned: it only throws away what comes.
+/// Rest of the writer of a poisoned journal, which only discards frames.
 const POISONED_REST_US: u64 = 5_000;
 
-/// Rest of a syncer that nobody asks.
+/// Rest of an idle syncer.
 const SYNCER_REST_US: u64 = 10_000_000;
 
-/// A journal whose threads run.
+/// A journal with its threads running.
 pub struct Running {
     journal: Arc<Journal>,
     writer: JoinHandle<Result<(), String>>,
@@ -39,10 +40,10 @@ impl Running {
         Self { journal, writer, preallocator, syncer }
     }
 
-    /// Stops in order. No thread may hand over frames any more.
+    /// Stops cleanly. No thread may hand over frames any more.
     ///
     /// # Errors
-    /// In words, why the stop was not clean.
+    /// A description of why the stop was not clean.
     pub fn stop(self) -> Result<(), String> {
         self.journal.stopping.store(true, Ordering::SeqCst);
         self.journal.writer.wake(Alert::Pressure);

@@ -1,4 +1,4 @@
-//! Reading a journal: one segment's bytes, and the tale of all segments.
+//! Reads a journal: the bytes of one segment, and the chain of all segments.
 //!
 //! ```text
 //! the last segment that begins at or below the position from which on is read; those before it count no more
@@ -9,11 +9,11 @@
 //! broken: does any mark or head further on say that more was synced than we have?  damage, else a torn tail
 //! ```
 //!
-//! The chain of positions makes every loss visible: a frame, a segment or a history that is not where it must be
-//! breaks it. Only marks decide what a break means (`evidence.rs`); frames beyond it prove nothing, since any subset of
-//! what was not synced may have reached the disk.
+//! The chain of positions makes every loss visible: a frame, a segment or a history out of place breaks it. Only marks
+//! decide what a break means (`evidence.rs`); frames beyond it prove nothing, since any subset of what was not synced
+//! may have reached the disk.
 //!
-//! A repair ([`Scan::mending`]) refuses no damage: what lies beyond counts no more, and the tale says why.
+//! A repair ([`Scan::mending`]) refuses no damage: what lies beyond is ignored, and the tale says why.
 
 use crate::OpenError;
 use crate::evidence::{Search, evidence};
@@ -30,34 +30,34 @@ use std::io;
 use std::ops::Range;
 use std::path::Path;
 
-/// A frame as it was read.
+/// A frame as read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Frame<'a> {
-    /// Where it begins.
+    /// Position at which it begins.
     pub position: Position,
-    /// Where it ends.
+    /// Position at which it ends.
     pub end: Position,
     /// Its time.
     pub time_ms: Ms,
-    /// The history it belongs to.
+    /// Its history.
     pub history: History,
-    /// Its bytes.
+    /// Its payload.
     pub payload: &'a [u8],
 }
 
-/// For a journal that does not reach from the store's position on.
+/// For a journal that does not cover the store's position.
 pub(crate) const REMEDY: &str = "Restore the whole data folder from a backup: the store needs the journal from its \
      position on. Or go on with what the store has: `bobbin check DIR --repair` says what is lost then, and keeps the rest aside.";
 
-/// Who is told what a journal holds.
+/// Receives the contents of a journal.
 pub trait Replay {
-    /// The next frame, in order of positions.
+    /// Receives the next frame, in order of positions.
     ///
     /// # Errors
     /// What is wrong with its payload: the journal is then refused as damaged.
     fn frame(&mut self, frame: Frame<'_>) -> Result<(), String>;
 
-    /// How far it is, in bytes of files; called once for each segment.
+    /// Reports progress in file bytes; called once per segment.
     fn progress(&mut self, bytes_done: u64, bytes_total: u64) {
         let _ = (bytes_done, bytes_total);
     }
@@ -72,11 +72,11 @@ impl<F: FnMut(Frame<'_>) -> Result<(), String>> Replay for F {
 /// How the records of one segment end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum End {
-    /// With the mark that closes a segment or a run.
+    /// With a mark that closes a segment or a run.
     Closed(Kind),
-    /// With bytes that are no record that may stand here.
+    /// With bytes that are not a valid record here.
     Broken(&'static str),
-    /// With a frame of which its reader says that it cannot be read.
+    /// With a frame that the replay rejected.
     Refused(String),
     /// Where the reader wanted to stop.
     Reached,
@@ -90,7 +90,7 @@ struct Walk {
     end: End,
 }
 
-/// Reads the records of one segment's bytes, and tells of the frames in `range`.
+/// Reads the records of one segment, and passes the frames in `range` to `replay`.
 fn walk(bytes: &[u8], head: &SegmentHead, form: &Form, range: &Range<Position>, replay: &mut dyn Replay) -> Walk {
     let mut walk =
         Walk { position: head.first_position, offset: SEGMENT_HEAD_BYTES, time_ms: 0, frames: 0, end: End::Reached };
@@ -146,11 +146,11 @@ fn misplaced(record: &Record<'_>, segment: &SegmentHead, position: Position) -> 
     None
 }
 
-/// Reads bytes as the file of a segment under `seal` is read: for whoever wants to know that no bytes do harm. Gives the
-/// position reached, and the one that is known synced by what lies beyond, if that is more.
+/// Reads bytes like the file of a segment under `seal`, to test that no input does harm. Returns the position reached,
+/// and the greater position that marks beyond it prove synced, if any.
 ///
 /// # Errors
-/// In words, what is wrong with the head of the segment or with a frame's payload.
+/// A description of what is wrong with the segment's head or a frame's payload.
 pub fn scan_bytes(bytes: &[u8], seal: &Seal, replay: &mut dyn Replay) -> Result<(Position, Option<Position>), String> {
     let (head, form) = SegmentHead::read(bytes, seal)?;
     let walk = walk(bytes, &head, &form, &(0..Position::MAX), replay);
@@ -165,19 +165,19 @@ pub fn scan_bytes(bytes: &[u8], seal: &Seal, replay: &mut dyn Replay) -> Result<
     Ok((walk.position, found.map(|found| found.synced)))
 }
 
-/// The numbers of the segments in `folder`, in order.
+/// Returns the numbers of the segments in `folder`, sorted.
 pub(crate) fn segment_numbers(names: &[String]) -> Vec<u32> {
     let mut numbers: Vec<u32> = names.iter().filter_map(|name| segment_number(name)).collect();
     numbers.sort_unstable();
     numbers
 }
 
-/// Where the chain of records broke.
+/// A break in the chain of records.
 #[derive(Clone, Debug)]
 pub(crate) struct Break {
     /// The segment.
     pub(crate) number: u32,
-    /// Whether its file is there at all.
+    /// Whether its file exists.
     pub(crate) is_there: bool,
     pub(crate) offset: u64,
     pub(crate) why: String,
@@ -185,7 +185,7 @@ pub(crate) struct Break {
     pub(crate) later: Vec<u32>,
 }
 
-/// What the segments hold.
+/// The contents of the segments.
 #[derive(Default)]
 pub(crate) struct Tale {
     pub(crate) position: Position,
@@ -194,26 +194,26 @@ pub(crate) struct Tale {
     pub(crate) time_ms: Ms,
     pub(crate) frames: u64,
     pub(crate) bytes: u64,
-    /// Segments that lie below what was read.
+    /// Segments below what was read.
     pub(crate) released: Vec<u32>,
     /// Segments whose frames were accepted.
     pub(crate) accepted: Vec<SegmentFile>,
-    /// The last of them had seals.
+    /// The last of them has seals.
     pub(crate) is_sealed: bool,
     pub(crate) clean_stop: bool,
     pub(crate) broken: Option<Break>,
-    /// Why a start is refused, where a repair goes on.
+    /// Damage that refuses a start but not a repair.
     pub(crate) damage: Option<OpenError>,
 }
 
 impl Tale {
-    /// The last segment whose frames were accepted.
+    /// Returns the last segment whose frames were accepted.
     pub(crate) fn last_number(&self) -> Option<u32> {
         self.accepted.last().map(|segment| segment.number)
     }
 
-    /// The forms that records may have that come next in a segment whose head says nothing. Nothing plain comes behind
-    /// what is sealed.
+    /// Returns the possible forms of the next records in a segment with an unusable head. Plain records never follow
+    /// sealed ones.
     pub(crate) fn forms(&self, seal: Seal) -> Vec<Form> {
         let sealed = Form::Sealed(seal, self.history.unwrap_or(History(0)));
         if self.is_sealed { vec![sealed] } else { vec![sealed, Form::Plain] }
@@ -236,15 +236,15 @@ impl<'a> Scan<'a> {
         Self { disk, folder, seal, range, buffer: Vec::new(), tale: Tale::default(), mends: false }
     }
 
-    /// The same, that takes damage for an end if `mends`.
+    /// Treats damage as the end if `mends`.
     pub(crate) fn mending(self, mends: bool) -> Self {
         Self { mends, ..self }
     }
 
-    /// Notes damage that a repair passes over.
+    /// Notes damage for a repair to pass over.
     ///
     /// # Errors
-    /// It, if this is none.
+    /// The damage, if this is not a repair.
     fn pass_over(&mut self, damage: OpenError) -> Result<(), OpenError> {
         match damage {
             OpenError::Damaged { .. } if self.mends => {
@@ -330,21 +330,21 @@ impl<'a> Scan<'a> {
         Ok(self.tale)
     }
 
-    /// Finds the segment with which reading begins: the last one that begins at or below that position. Gives its
-    /// place in `numbers`.
+    /// Finds the segment to begin with: the last one that begins at or below the start position. Returns its index in
+    /// `numbers`.
     fn begin(&mut self, numbers: &[u32]) -> Result<usize, OpenError> {
         let from = self.range.start;
         let mut begins = None;
         for (index, &number) in numbers.iter().enumerate().rev() {
             let Some((head, form)) = self.head(number)? else { continue };
             if head.first_position <= from {
-                // What lay before is gone; it was not written later than this segment was made.
+                // What lay before is gone; it was written no later than this segment's creation.
                 let time_ms = if head.first_position > 0 { head.created_ms } else { 0 };
                 let (position, history) = (head.first_position, Some(head.history));
                 self.tale = Tale { position, history, time_ms, is_sealed: form.is_sealed(), ..Tale::default() };
                 return Ok(index);
             }
-            // If nothing can be read, a repair begins a later history than any that there was.
+            // If nothing can be read, a repair begins a later history than any before.
             self.tale.history = self.tale.history.max(Some(head.history));
             begins = Some((index, head.first_position));
         }
@@ -356,14 +356,14 @@ impl<'a> Scan<'a> {
             Some((_, first)) => format!("the journal begins at {first}"),
             None => "the journal has no segment that can be read".into(),
         };
-        // The one before, if there is one, has lost its head.
+        // The one before, if any, has lost its head.
         let index = begins.map_or(numbers.len(), |(index, _)| index).saturating_sub(1);
         let file = self.folder.join(segment_name(numbers.get(index).copied().unwrap_or(1)));
         let why = format!("the store is of position {from}, {journal}");
         Err(OpenError::Damaged { file, offset: 0, why, remedy: REMEDY.into() })
     }
 
-    /// The head of a segment, if it is whole and of that number.
+    /// Returns the head of a segment, if it is valid and has that number.
     fn head(&self, number: u32) -> Result<Option<(SegmentHead, Form)>, OpenError> {
         let path = self.folder.join(segment_name(number));
         let mut bytes = [0; SEGMENT_HEAD_BYTES];
@@ -372,7 +372,7 @@ impl<'a> Scan<'a> {
         Ok(SegmentHead::read(&bytes[..count], &self.seal).ok().filter(|(head, _)| head.number == number))
     }
 
-    /// Refuses a journal that ends below where reading was to begin.
+    /// Refuses a journal that ends below the start position.
     fn refuse_short(&self) -> Result<(), OpenError> {
         let (position, from) = (self.tale.position, self.range.start);
         if position >= from {
@@ -400,7 +400,7 @@ impl<'a> Scan<'a> {
         tale.accepted.push(SegmentFile { number, first_position, bytes });
     }
 
-    /// Whether the segment in the buffer may stand where the tale has come.
+    /// Checks that the segment in the buffer may follow what was read so far.
     fn check_head(&self, number: u32) -> Result<(SegmentHead, Form), String> {
         let (head, form) = SegmentHead::read(&self.buffer, &self.seal)?;
         if self.tale.is_sealed && !form.is_sealed() {
@@ -445,8 +445,8 @@ impl<'a> Scan<'a> {
             if let Some((head, _)) = head.filter(|(head, _)| head.history >= history && head.synced > position) {
                 return refuse(0, &format!("what lies below position {} was synced", head.synced));
             }
-            // The first record lies in the same sector as the head, which was written before it. No client's bytes come
-            // to lie there, so a record may be believed though the history of its seal is not known.
+            // The first record is in the same sector as the head, which was written before it. Client data never lies
+            // there, so the record can be trusted though its seal's history is unknown.
             let first = self.buffer.get(SEGMENT_HEAD_BYTES..).and_then(Record::glance);
             if head.is_none() && first.is_some_and(|record| record.head.segment == number) {
                 return refuse(SEGMENT_HEAD_BYTES as u64, "a record follows");
@@ -469,8 +469,8 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// The forms that records may have in a segment whose head cannot be read: if the bytes that name the history are the right
-    /// ones all the same, marks of a later history are found, too.
+    /// Returns the possible forms of records in a segment whose head is unreadable: if its history field is intact all
+    /// the same, marks of a later history are found, too.
     fn forms_under_wrong_head(&self, history: History) -> Vec<Form> {
         let mut forms = self.tale.forms(self.seal);
         if let Some(head) = self.buffer.first_chunk() {
@@ -487,7 +487,7 @@ impl<'a> Scan<'a> {
              the rest: `bobbin check DIR --repair` cuts this file to {offset} bytes, and keeps aside what it cuts off and \
              all segments of higher numbers."
         );
-        // A journal that was cut below the store's position would only be refused for that.
+        // A journal cut below the store's position would only be refused for that.
         let remedy = if position < self.range.start { REMEDY.into() } else { cut };
         OpenError::Damaged { file, offset, why, remedy }
     }

@@ -1,12 +1,12 @@
-//! The seal: a keyed hash in the head of each record and each segment. What lies in a file beyond the last record may be
-//! bytes that a client stored, and any client can make a checksum hold; without the folder's key nobody makes a seal.
+//! The seal: a keyed hash in the head of each record and segment. Bytes in a file beyond the last record may be client
+//! data, and any client can forge a checksum; without the folder's key nobody can forge a seal.
 
 use crate::format::{HEAD_BYTES, History, SEGMENT_HEAD_BYTES};
 use base::hash::KeyHasher;
 
-/// Where the seal of a record lies: the place that the history has in records of version 1.
+/// Offset of a record's seal: where records of version 1 have the history.
 pub(crate) const RECORD_SEAL_AT: usize = 16;
-/// Where the seal of a segment lies.
+/// Offset of a segment's seal.
 pub(crate) const SEGMENT_SEAL_AT: usize = 20;
 const SEGMENT_CRC_AT: usize = 12;
 
@@ -15,19 +15,20 @@ const SEGMENT_CRC_AT: usize = 12;
 pub struct Seal(KeyHasher);
 
 impl Seal {
-    /// Seals under `key`.
+    /// Creates a sealer under `key`.
     pub fn new(key: [u8; 16]) -> Self {
         Self(KeyHasher::new(key))
     }
 
-    /// The seal of a record: over its head, with its checksum, and with `history` where the seal is to lie. About 15 ns.
+    /// Returns a record's seal: over its head, with its checksum, and with `history` in the place of the seal. About 15
+    /// ns.
     pub fn of_record(&self, head: &[u8; HEAD_BYTES], history: History) -> u64 {
         let mut sealed = *head;
         sealed[RECORD_SEAL_AT..][..8].copy_from_slice(&history.0.to_le_bytes());
         self.0.hash(&sealed)
     }
 
-    /// The seal of a segment: over its head, with zeros where checksum and seal are to lie.
+    /// Returns a segment's seal: over its head, with zeros in place of checksum and seal.
     pub fn of_segment(&self, head: &[u8; SEGMENT_HEAD_BYTES]) -> u32 {
         let mut sealed = *head;
         sealed[SEGMENT_CRC_AT..][..4].fill(0);
@@ -36,7 +37,7 @@ impl Seal {
     }
 }
 
-/// Tells nothing of the key.
+/// Omits the key.
 impl std::fmt::Debug for Seal {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         out.write_str("Seal")

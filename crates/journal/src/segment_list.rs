@@ -1,4 +1,4 @@
-//! The segment list: the segments on the disk, from the oldest that somebody may still need to the one being written.
+//! The segment list: the segments on disk, from the oldest that may still be needed to the one being written.
 //!
 //! ```text
 //!   released                                     next
@@ -9,8 +9,8 @@
 //!       once too many wait for that, or nothing is written
 //! ```
 //!
-//! Names change on the disk in no certain order: after a crash any segments below the one that holds `released` may be
-//! there, or hold what was written into them as spares. Nobody reads them then.
+//! File-name changes reach the disk in no guaranteed order: after a crash any segments below the one that holds
+//! `released` may exist, or hold bytes written into them as spares. They are not read then.
 
 use crate::journal::Journal;
 use crate::scan::Scan;
@@ -22,52 +22,52 @@ use std::ops::Range;
 use sync::primitives::atomic::{AtomicBool, AtomicU64, Ordering};
 use sync::primitives::lock;
 
-/// Frames that only take away go on for such a part of the tail's limit beyond it.
+/// Divisor: frames that only remove data may exceed the tail limit by this part of it.
 const SHRINK_PART: u64 = 4;
 
-/// A segment on the disk.
+/// A segment on disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SegmentFile {
     pub(crate) number: u32,
     pub(crate) first_position: Position,
-    /// Of its file.
+    /// Bytes of its file.
     pub(crate) bytes: u64,
 }
 
-/// All segments on the disk.
+/// All segments on disk.
 pub(crate) struct SegmentList {
     /// Oldest first; the last one is being written.
     segments: VecDeque<SegmentFile>,
-    /// The name and the head of this segment are durable, and of all before it.
+    /// The name and head of this segment and of all before it are durable.
     settled: u32,
-    /// Nobody needs what lies below.
+    /// Nothing below this is needed.
     released: Position,
-    /// What the preallocator is giving back.
+    /// The segment that the preallocator is releasing.
     leaving: Option<SegmentFile>,
-    /// Readers during whose life nothing leaves.
+    /// Number of readers that block releases.
     holds: usize,
     tail_bytes_max: u64,
 }
 
 impl SegmentList {
-    /// The segment list of a journal whose `segments` are durable, read from `released` on.
+    /// Creates the list of a journal whose `segments` are durable, read from `released` on.
     pub(crate) fn new(segments: Vec<SegmentFile>, released: Position) -> Self {
         let settled = segments.last().expect("one is being written").number;
         let tail_bytes_max = u64::MAX;
         Self { segments: segments.into(), settled, released, leaving: None, holds: 0, tail_bytes_max }
     }
 
-    /// A segment was begun.
+    /// Adds a segment just begun.
     pub(crate) fn push(&mut self, segment: SegmentFile) {
         self.segments.push_back(segment);
     }
 
-    /// Everything up to this segment's first frame is durable, and its name.
+    /// Notes that the segment's name and everything up to its first frame are durable.
     pub(crate) fn settle(&mut self, number: u32) {
         self.settled = number;
     }
 
-    /// What the preallocator is to give back now, until it says [`SegmentList::has_left`].
+    /// Returns the segment to release now, until [`SegmentList::has_left`] is called.
     pub(crate) fn leaver(&mut self) -> Option<SegmentFile> {
         if self.leavers_count() > 0 && self.leaving.is_none() {
             self.leaving = self.segments.pop_front();
@@ -79,8 +79,8 @@ impl SegmentList {
         self.leaving = None;
     }
 
-    /// How many segments lie below what is needed and may leave. The one that follows must outlive a power cut first: it
-    /// says where the journal begins.
+    /// Returns the number of segments that are not needed and may be released. The following one must be crash-safe
+    /// first: it says where the journal begins.
     pub(crate) fn leavers_count(&self) -> usize {
         let is_below = |next: &&SegmentFile| next.first_position <= self.released && next.number <= self.settled;
         let free = if self.holds == 0 { self.segments.iter().skip(1).take_while(is_below).count() } else { 0 };
@@ -91,17 +91,17 @@ impl SegmentList {
         self.segments.len() as u64
     }
 
-    /// Bytes of the files of all segments.
+    /// Returns the bytes of all segment files.
     pub(crate) fn file_bytes(&self) -> u64 {
         self.segments.iter().chain(&self.leaving).map(|segment| segment.bytes).sum()
     }
 }
 
-/// Where admission ends for want of a release.
+/// The bound of admission until the next release.
 pub(crate) struct Barrier {
     /// For each [`Purpose`], the position from which on no frame is admitted.
     positions: [AtomicU64; 2],
-    /// No release is to be hoped for at present.
+    /// Releases currently fail.
     is_failing: AtomicBool,
 }
 
@@ -127,7 +127,7 @@ impl Barrier {
     }
 }
 
-/// While it lives, no segment is given back.
+/// While it exists, no segment is released.
 #[must_use]
 pub struct SegmentHold<'a>(&'a Journal);
 
@@ -139,8 +139,8 @@ impl Drop for SegmentHold<'_> {
 }
 
 impl Journal {
-    /// Says that nobody needs what lies below `position` any more, after a restart neither: segments that lie wholly
-    /// below it become spares, or are removed, by the preallocator. Frames that waited for it are admitted.
+    /// Declares that nothing below `position` is needed any more, not even after a restart: the preallocator turns
+    /// segments wholly below it into spares or removes them. Admits frames that waited for it.
     ///
     /// # Panics
     /// If `position` is not durable: the caller's bug.
@@ -154,24 +154,24 @@ impl Journal {
         self.notify_room();
     }
 
-    /// Below this position nobody needs anything.
+    /// Returns the position below which nothing is needed.
     pub fn released(&self) -> Position {
         lock(&self.segment_list).released
     }
 
-    /// Bytes of frames from `from` on.
+    /// Returns the bytes of frames from `from` on.
     pub fn tail_bytes(&self, from: Position) -> u64 {
         self.next().saturating_sub(from)
     }
 
-    /// Bytes of frames that may yet come into the files that there are.
+    /// Returns the bytes of frames that still fit into existing files.
     pub fn ahead_bytes(&self) -> u64 {
         let spare_pool = lock(&self.spare_pool);
         spare_pool.segment_bytes + spare_pool.spares.iter().map(|spare| spare.bytes).sum::<u64>()
     }
 
-    /// Bounds the bytes of frames beyond what was released: frames that grow wait from there on for the next release,
-    /// frames that only take away a quarter further. `u64::MAX`, as at the start: no bound.
+    /// Bounds the bytes of frames beyond the released position: beyond the bound frames that grow data wait for the
+    /// next release; frames that only remove may exceed it by a quarter. `u64::MAX`, the initial value, means no bound.
     pub fn set_tail_limit(&self, bytes_max: u64) {
         let mut segment_list = lock(&self.segment_list);
         segment_list.tail_bytes_max = bytes_max;
@@ -180,47 +180,47 @@ impl Journal {
         self.notify_room();
     }
 
-    /// Says whether releases fail at present: then whoever would wait for one is refused by [`crate::Refusal::Full`],
-    /// and no released segment is kept to become a spare.
+    /// Sets whether releases currently fail: frames that would wait for one are then refused with
+    /// [`crate::Refusal::Full`], and no released segment is kept to become a spare.
     pub fn set_release_failing(&self, is_failing: bool) {
         self.barrier.is_failing.store(is_failing, Ordering::SeqCst);
         self.preallocator.wake(Alert::Pressure);
         self.notify_room();
     }
 
-    /// Whether frames wait for room that the next release may bring.
+    /// Returns true if frames wait for room that the next release may bring.
     pub fn is_pressed(&self) -> bool {
         self.is_pressed.load(Ordering::SeqCst)
     }
 
-    /// Whether frames that grow are refused for want of room on the disk.
+    /// Returns true if frames that grow data are refused for lack of disk space.
     pub fn is_full(&self) -> bool {
         self.full.load(Ordering::SeqCst)
     }
 
-    /// Says that a release is begun; whether frames wait for it.
+    /// Notes that a release begins. Returns true if frames wait for it.
     pub fn begin_release(&self) -> bool {
-        // First: whoever waits from here on asks for another one.
+        // First: a frame that waits from here on requests another release.
         self.releases_begun.fetch_add(1, Ordering::SeqCst);
         self.is_pressed.swap(false, Ordering::SeqCst)
     }
 
-    /// Says that all has been released that could be when the last release was begun, and that the disk has as much room as
-    /// it can have: who waited for that is refused if it is too little.
+    /// Notes that everything releasable when the last release began has been released, and that no more disk space will
+    /// come of it: waiting frames are refused if it is too little.
     pub fn end_release(&self) {
         self.releases_ended.store(self.releases_begun.load(Ordering::SeqCst), Ordering::SeqCst);
         self.preallocator.wake(Alert::Pressure);
         self.notify_room();
     }
 
-    /// Keeps all segments that there are until it is dropped; what is released meanwhile is given back then.
+    /// Keeps all present segments until dropped; segments released meanwhile go then.
     pub fn hold(&self) -> SegmentHold<'_> {
         lock(&self.segment_list).holds += 1;
         SegmentHold(self)
     }
 
-    /// Reads the frames of `range`, whose end must be written, from the files. It begins where a frame does. The
-    /// journal stays open, and gives no segment back meanwhile.
+    /// Reads the frames of `range`, whose end must be written, from the files. The range must begin at a frame. The
+    /// journal stays open, and releases no segment meanwhile.
     ///
     /// # Errors
     /// As [`crate::read`].

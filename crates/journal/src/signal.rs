@@ -1,33 +1,33 @@
-//! How a thread that rests is woken, and by what: most news is not worth a system call.
+//! Wakes resting threads, and only when it is worth a system call.
 
 use std::time::Duration;
 use sync::primitives::atomic::{AtomicU8, Ordering, fence};
 use sync::primitives::thread::{self, Thread};
 use sync::primitives::{Mutex, lock};
 
-/// What wakes a thread that rests. Stronger news wakes whoever waits for weaker.
+/// News that wakes a resting thread. Stronger news also wakes threads waiting for weaker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Alert {
     /// Any frame.
     Frame = 1,
-    /// So many frames that a log buffer fills, or somebody who waits.
+    /// A log buffer is filling up, or a thread waits.
     Pressure = 2,
 }
 
 const AWAKE: u8 = 3;
 
-/// The rest of one thread.
+/// The sleep state of one thread.
 #[derive(Default)]
 pub(crate) struct Signal {
-    /// The weakest news that wakes: an [`Alert`], or [`AWAKE`]; 0 before the first rest, which is as good as awake.
+    /// The weakest news that wakes: an [`Alert`], or [`AWAKE`]; 0 before the first rest, which means awake.
     level: AtomicU8,
     thread: Mutex<Option<Thread>>,
 }
 
 impl Signal {
-    /// Wakes the thread if it rests and `alert` is news to it.
+    /// Wakes the thread if it rests and waits for news as strong as `alert` or weaker.
     pub(crate) fn wake(&self, alert: Alert) {
-        // Between what the caller has published and the look at the level; its twin is in `arm`.
+        // Orders what the caller published before the read of the level; pairs with the fence in `arm`.
         fence(Ordering::SeqCst);
         let level = self.level.load(Ordering::Relaxed);
         let is_news = level != 0 && level <= alert as u8;
@@ -39,7 +39,7 @@ impl Signal {
         }
     }
 
-    /// Says that this thread is about to rest. It looks for work once more, then calls [`Self::rest`] or
+    /// Announces that this thread is about to rest. It must check for work once more, then call [`Self::rest`] or
     /// [`Self::disarm`].
     pub(crate) fn arm(&self, alert: Alert) {
         let mut resting = lock(&self.thread);
@@ -55,7 +55,7 @@ impl Signal {
         self.level.store(AWAKE, Ordering::SeqCst);
     }
 
-    /// Rests until woken or `us` microseconds have passed.
+    /// Rests until woken or until `us` microseconds have passed.
     pub(crate) fn rest(&self, us: u64) {
         if self.level.load(Ordering::SeqCst) != AWAKE {
             thread::park_timeout(Duration::from_micros(us));

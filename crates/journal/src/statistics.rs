@@ -1,4 +1,4 @@
-//! What the writer and the preallocator count.
+//! Counters of the writer and the preallocator.
 
 use crate::journal::Journal;
 use sync::primitives::atomic::{AtomicU64, Ordering};
@@ -19,14 +19,14 @@ pub(crate) struct Counters {
     pub(crate) last_roll_us: AtomicU64,
 }
 
-/// What the journal did since it was opened, and what it has.
+/// Activity of the journal since it was opened, and its present size.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Statistics {
     /// Frames written.
     pub frames: u64,
     /// Bytes of these frames, heads included.
     pub bytes: u64,
-    /// Writes, each of any number of frames.
+    /// Write calls, each of any number of frames.
     pub writes: u64,
     /// Syncs.
     pub syncs: u64,
@@ -34,16 +34,16 @@ pub struct Statistics {
     pub sync_us_last: u64,
     /// Duration of the longest sync, in microseconds.
     pub sync_us_max: u64,
-    /// Longest time between the writer's taking up a frame and its being durable, under [`crate::Policy::Always`] or
-    /// when somebody waited for it, in microseconds.
+    /// Longest time from the writer's taking a frame to its being durable, under [`crate::Policy::Always`] or when
+    /// somebody waited for it, in microseconds.
     pub longest_durable_wait_us: u64,
-    /// Segments on the disk, the one being written included.
+    /// Segments on disk, including the one being written.
     pub segments: u64,
-    /// Segments made ahead.
+    /// Preallocated segments.
     pub spares: u64,
     /// Bytes of the files of segments and spares.
     pub file_bytes: u64,
-    /// Bytes of frames beyond what was released.
+    /// Bytes of frames beyond the released position.
     pub tail_bytes: u64,
     /// Released segments that became spares.
     pub recycled: u64,
@@ -56,7 +56,7 @@ pub struct Statistics {
 }
 
 impl Journal {
-    /// What was done since the journal was opened, and what there is. O(segments).
+    /// Returns counters since the journal was opened, and present sizes. O(segments).
     pub fn statistics(&self) -> Statistics {
         let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         let counters = &self.counters;

@@ -1,5 +1,5 @@
-//! The syncer: syncs what has been written while the writer goes on writing. Under `everysec` and `never` replies wait for
-//! writes, and a sync may take long.
+//! The syncer: syncs what has been written while the writer goes on writing. Under `everysec` and `never` replies wait
+//! for writes, and a sync may take long.
 //!
 //! ```text
 //!   writer   write  write  | ask  | write  write  write  | told: durable up to where it asked |  write ...
@@ -14,9 +14,9 @@ use std::io;
 use std::sync::Arc;
 use sync::primitives::lock;
 
-/// What is to be synced.
+/// One sync request.
 pub(crate) struct Job {
-    /// Segments that are written to no more.
+    /// Segments no longer written to.
     pub(crate) closed: Vec<Box<dyn DiskFile>>,
     /// A segment was begun.
     pub(crate) is_folder_dirty: bool,
@@ -30,8 +30,8 @@ impl Job {
     }
 }
 
-/// Syncs closed segments, the folder if a segment was begun, and the segment being written, in this order: the last one says
-/// that the others are there.
+/// Syncs closed segments, the folder if a segment was begun, and then the segment being written, whose records prove
+/// that the others exist.
 pub(crate) fn sync_all(
     journal: &Journal,
     closed: Vec<Box<dyn DiskFile>>,
@@ -45,19 +45,19 @@ pub(crate) fn sync_all(
     written.sync()
 }
 
-/// The state of the sync that the writer has asked for.
+/// The state of the sync requested by the writer.
 #[derive(Default)]
 pub(crate) enum Request {
-    /// There is none.
+    /// None requested.
     #[default]
     None,
     Pending(Job),
     Running,
-    /// How it ended, and how long it took, in microseconds.
+    /// Its result and duration in microseconds.
     Over(io::Result<()>, u64),
 }
 
-/// Syncs for a writer; to be stepped by a thread of its own.
+/// Syncs for a writer; stepped by its own thread.
 pub struct Syncer {
     journal: Arc<Journal>,
     elapsed_us: ElapsedUs,
@@ -68,7 +68,7 @@ impl Syncer {
         Self { journal, elapsed_us }
     }
 
-    /// Does what it is asked for; whether it was asked.
+    /// Runs the requested sync. Returns true if there was one.
     pub fn step(&mut self) -> bool {
         let request = &self.journal.sync_request;
         let pending = {

@@ -1,4 +1,4 @@
-//! The writer: the state machine of the journal's thread. It steps; who runs it decides when.
+//! The writer: the state machine of the journal's thread. Its caller decides when it steps.
 //!
 //! ```text
 //! log buffers --> batch: | mark | frame | frame | ... |  one write, at the end of the segment
@@ -8,8 +8,8 @@
 //! sync:      segments closed since the last sync, the folder if a segment was begun, the current segment
 //! ```
 //!
-//! There is no timer under [`Policy::Always`]: the next batch is what was handed over during the last sync. Under the other
-//! policies another thread syncs, and writes go on meanwhile (`syncer.rs`).
+//! There is no timer under [`Policy::Always`]: the next batch is what was handed over during the last sync. Under the
+//! other policies another thread syncs while writes continue (`syncer.rs`).
 
 use crate::format::{
     Form, Kind, MARK_BYTES, RecordHead, SEGMENT_HEAD_BYTES, SegmentHead, encode_mark, encode_stop, segment_name,
@@ -30,44 +30,44 @@ use sync::primitives::lock;
 use sync::primitives::thread;
 use sync::ring::{Consumer, INLINE_BYTES_MAX, Late, Payload};
 
-/// Bytes of a batch after which it is written, whatever else waits.
+/// Batch size after which it is written, whatever else waits.
 const BATCH_BYTES: usize = 1 << 20;
-/// Bytes of a batch of short frames after which others have their turn: some 100 us.
+/// Batch size of short frames after which other work gets a turn: some 100 us.
 const SHORT_BATCH_BYTES: u64 = 256 << 10;
-/// Bytes written under [`Policy::Always`] after which they are synced, whatever else waits.
+/// Bytes written under [`Policy::Always`] after which a sync follows, whatever else waits.
 const UNSYNCED_BYTES_MAX: u64 = 4 << 20;
-/// Closed segments that are left to the operating system under [`Policy::Never`] before it is asked after all.
+/// Closed segments left to the operating system under [`Policy::Never`] before they are synced after all.
 const CLOSED_MAX: usize = 64;
 /// Time between syncs under [`Policy::EverySec`].
 const SYNC_US: u64 = 1_000_000;
-/// Time after a sync by which a mark says so, if no write does.
+/// Time after a sync until a mark records it, if no write does.
 const MARK_US: u64 = 500_000;
-/// Pace of writes under load when nobody waits for them.
+/// Interval of writes under load when nobody waits for them.
 const PACE_US: u64 = 5_000;
-/// So long after the last frame it keeps the pace; later the next frame wakes it.
+/// Time after the last frame for which that interval is kept; later the next frame wakes the writer.
 const PACED_US: u64 = 100_000;
 /// Rest when nothing is due.
 const REST_US: u64 = 1_000_000;
 
-/// What one step did.
+/// The result of one step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// It wrote frames.
     Wrote,
     /// It began a segment.
     Rolled,
-    /// It synced, or has another thread sync.
+    /// It synced, or asked another thread to sync.
     Synced,
     /// It wrote a mark.
     Marked,
-    /// Nothing is to be done for so many microseconds, unless there is news that is worth waking for.
+    /// Nothing to do for this long, unless news worth waking for arrives.
     Rest {
         /// Microseconds.
         us: u64,
-        /// The weakest news worth it.
+        /// The weakest news worth waking for.
         alert: Alert,
     },
-    /// A write or a sync failed, now or before: frames are taken and thrown away.
+    /// A write or a sync failed, now or before: frames are discarded.
     Poisoned,
 }
 
@@ -77,9 +77,9 @@ pub(crate) struct Segment {
     number: u32,
     bytes: u64,
     offset: u64,
-    /// The last record is a mark that followed a sync: it has used up the room kept for it.
+    /// The last record is a mark after a sync: it has used the room reserved for it.
     has_marked: bool,
-    /// What lies behind its records is of a former life.
+    /// Stale bytes follow its records.
     is_recycled: bool,
 }
 
@@ -90,27 +90,27 @@ impl Segment {
         Self { file, number, bytes, offset, has_marked: false, is_recycled }
     }
 
-    /// Bytes for records, beside a mark that follows a sync and the last mark.
+    /// Returns the bytes left for records, beside a mark after a sync and the last mark.
     fn left(&self) -> u64 {
         self.bytes.saturating_sub(self.offset + 2 * MARK_BYTES as u64)
     }
 
-    /// What is left in the coin of claims, where the mark that follows a sync was paid for by the frames before it.
+    /// Returns what is left in claim units; the mark after a sync was paid for by the frames before it.
     fn left_to_claim(&self) -> u64 {
         self.left() + if self.has_marked { MARK_BYTES as u64 } else { 0 }
     }
 }
 
-/// Frames that one write carries.
+/// The frames of one write.
 #[derive(Default)]
 struct Batch {
     bytes: Vec<u8>,
-    /// The payload of the last frame, if it was handed over whole.
+    /// The payload of the last frame, if it was handed over by move.
     tail: Option<Vec<u8>>,
     frames: u64,
-    /// What its frames had claimed.
+    /// The charge of its frames.
     charge: i64,
-    /// Frames wait that it could not take.
+    /// More frames wait that it could not take.
     is_cut_short: bool,
 }
 
@@ -120,9 +120,9 @@ impl Batch {
     }
 }
 
-/// A sync that another thread does.
+/// A sync on another thread.
 struct Syncing {
-    /// What is durable once it is over.
+    /// What is durable once it ends.
     position: Position,
     /// The segment that was being written.
     number: u32,
@@ -133,7 +133,7 @@ struct Syncing {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Frames {
     All,
-    /// Those that lie in log buffers, so many that it takes no time worth speaking of.
+    /// Those in log buffers, up to a number that takes negligible time.
     Short,
 }
 
@@ -144,22 +144,22 @@ pub struct Writer {
     now_ms: Box<dyn Fn() -> Ms + Send>,
     log_buffers: Vec<Consumer>,
     log_buffers_seen: usize,
-    /// The log buffer that had the last frame: likely to have the next.
+    /// The log buffer of the last frame: likely to have the next.
     log_buffer_last: usize,
     batch: Batch,
     segment: Segment,
     /// Segments with bytes not yet synced.
     closed: Vec<Box<dyn DiskFile>>,
     is_folder_dirty: bool,
-    /// Another thread syncs where nobody waits for it.
+    /// Another thread syncs when nobody waits for the sync.
     syncs_apart: bool,
     syncing: Option<Syncing>,
     history: History,
     history_begins: Position,
-    /// Where the next frame to be written begins.
+    /// Position of the next frame to be written.
     position: Position,
     time_ms: Ms,
-    /// What the last mark knows synced.
+    /// The position that the last mark records as synced.
     marked: Position,
     durable: Position,
     unsynced_since_us: u64,
@@ -190,7 +190,7 @@ impl Writer {
             history_begins: head.history_begins,
             position: head.first_position,
             time_ms,
-            // The head of the segment says so, as a mark would.
+            // The segment's head records it, as a mark would.
             marked: head.synced,
             durable: head.synced,
             unsynced_since_us: 0,
@@ -201,19 +201,19 @@ impl Writer {
         }
     }
 
-    /// Sets the clock that dates marks and segments; without one they carry the time of the last frame.
+    /// Sets the clock that dates marks and segments; by default they carry the time of the last frame.
     pub fn set_clock(&mut self, now_ms: impl Fn() -> Ms + Send + 'static) {
         self.now_ms = Box::new(now_ms);
     }
 
-    /// Has another thread sync from now on, which is to step what this gives, unless under [`Policy::Always`]: there nobody
-    /// gains by a write before the sync is over.
+    /// Moves syncs to another thread, which must step the returned syncer; except under [`Policy::Always`], where
+    /// writing before the sync ends gains nothing.
     pub fn sync_apart(&mut self) -> Syncer {
         self.syncs_apart = true;
         Syncer::new(self.journal.clone(), self.elapsed_us.clone())
     }
 
-    /// Does the next thing that is due, at most one write or one sync.
+    /// Does the next thing due, at most one write or one sync.
     pub fn step(&mut self) -> Step {
         self.adopt_log_buffers();
         if self.journal.is_poisoned() {
@@ -229,8 +229,8 @@ impl Writer {
         }
     }
 
-    /// Writes frames that were handed over, as far as they are short and fit the segment; one call takes no longer than a
-    /// worker's turn may.
+    /// Writes frames that were handed over, as far as they are short and fit the segment; one call takes no longer than
+    /// a worker's turn may.
     pub fn write_short(&mut self) {
         self.adopt_log_buffers();
         if self.journal.is_poisoned() || !self.collect(Frames::Short) {
@@ -241,10 +241,10 @@ impl Writer {
         }
     }
 
-    /// Stops in order: writes what was handed over, syncs, and leaves a mark that says so.
+    /// Stops cleanly: writes what was handed over, syncs, and leaves a mark of the clean stop.
     ///
     /// # Errors
-    /// In words, why the stop was not clean.
+    /// A description of why the stop was not clean.
     pub fn stop(mut self) -> Result<(), String> {
         while let Step::Wrote | Step::Rolled | Step::Synced | Step::Marked = self.step() {}
         if self.position != self.journal.next() && !self.journal.is_poisoned() {
@@ -269,7 +269,7 @@ impl Writer {
         &self.journal
     }
 
-    /// Whether a frame that can be written waits; looked at between arming and resting.
+    /// Returns true if a writable frame waits; checked between arming and resting.
     pub(crate) fn has_news(&mut self, alert: Alert) -> bool {
         self.adopt_log_buffers();
         let next = self.position;
@@ -278,7 +278,7 @@ impl Writer {
         if is_sync_wanted || self.is_sync_over() || self.journal.is_poisoned() {
             return true;
         }
-        // Whoever waits for a sync waits for the frames before it too.
+        // Waiting for a sync implies waiting for the frames before it.
         let is_awaited = wanted.is_some() || self.journal.wanted(Level::Written, next).is_some();
         let is_urgent = alert == Alert::Frame || is_awaited;
         is_urgent
@@ -300,7 +300,7 @@ impl Writer {
             self.roll()?;
             return Ok(Step::Rolled);
         }
-        // Once more: what was cut short has come to its end.
+        // Once more: the batch that was cut short is complete now.
         if self.is_sync_due(now_us) {
             self.begin_sync()?;
             return Ok(Step::Synced);
@@ -316,11 +316,11 @@ impl Writer {
     fn rest(&self, now_us: u64) -> Step {
         let policy = self.journal.policy();
         let is_recent = |at_us: u64| now_us.saturating_sub(at_us) < PACED_US;
-        // Under `always` too: who waits for a frame says so, once for all connections that a worker had ready, and a
-        // sync that began with the first of their frames would leave the others to the next one.
+        // Under `always` too: a waiting worker reports once for all connections it had ready, and a sync that began
+        // with the first of their frames would leave the others to the next one.
         let is_paced = self.last_write_us.is_some_and(is_recent);
         let (mut us, alert) = if is_paced { (PACE_US, Alert::Pressure) } else { (REST_US, Alert::Frame) };
-        // Whoever waits lacks a frame that another thread has still to hand over.
+        // The waited-for frame has yet to be handed over by another thread.
         let is_awaited = self.journal.wanted(Level::Written, self.position).is_some();
         let alert = if is_awaited { Alert::Frame } else { alert };
         let mut due_at = |at_us: u64| us = us.min(at_us.saturating_sub(now_us).max(1));
@@ -333,7 +333,7 @@ impl Writer {
         Step::Rest { us, alert }
     }
 
-    /// What was written since the last sync opened with a mark that does not know of it; the next sync comes soon.
+    /// Returns true if writes since the last sync opened with a mark older than it; the next sync comes soon.
     fn is_mark_owed(&self) -> bool {
         self.marked < self.durable && self.durable == self.position
     }
@@ -371,7 +371,7 @@ impl Writer {
         self.log_buffers.retain_mut(|log_buffer| !log_buffer.is_finished());
     }
 
-    /// Takes frames into the batch, in order of positions, as many as there are and fit. Says if there is any.
+    /// Takes frames into the batch, in order of positions, as many as are ready and fit. Returns true if there are any.
     fn collect(&mut self, frames: Frames) -> bool {
         let mut position = self.position;
         self.batch.is_cut_short = false;
@@ -400,7 +400,7 @@ impl Writer {
         self.batch.frames > 0
     }
 
-    /// The log buffer that holds the frame at `position`, and the length of its payload. O(log buffers).
+    /// Finds the log buffer that holds the frame at `position`; also returns its payload length. O(log buffers).
     fn find(&mut self, position: Position) -> Option<(usize, u64)> {
         let count = self.log_buffers.len();
         for index in (0..count).map(|step| (self.log_buffer_last + step) % count) {
@@ -450,12 +450,12 @@ impl Writer {
         RecordHead { kind, payload_bytes, segment, history, position, time_ms }
     }
 
-    /// What follows the last record of segment `number` where bytes of a former life lie behind.
+    /// Returns what follows the last record of segment `number` when stale bytes lie behind.
     fn stop_at(&self, number: u32, position: Position) -> [u8; HEAD_BYTES] {
         encode_stop(Form::Sealed(self.journal.seal, self.history), number, self.history, position)
     }
 
-    /// Writes the batch and publishes what it carried.
+    /// Writes the batch and publishes its frames.
     fn write(&mut self, now_us: u64) -> io::Result<()> {
         let worth = self.worth();
         let stop = self.segment.is_recycled.then(|| {
@@ -497,7 +497,7 @@ impl Writer {
         Ok(())
     }
 
-    /// What is left of the segment, in the coin of claims.
+    /// Returns the worth of the rest of the segment, in claim units.
     fn worth(&self) -> i64 {
         self.journal.room.worth(self.segment.left_to_claim())
     }
@@ -524,7 +524,7 @@ impl Writer {
         self.syncing.is_some() && matches!(*lock(&self.journal.sync_request), Request::Over(..))
     }
 
-    /// Takes note of a sync that is over.
+    /// Processes a finished sync.
     fn end_sync(&mut self) -> io::Result<()> {
         if !self.is_sync_over() {
             return Ok(());
@@ -537,7 +537,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Waits for the end of a sync that was asked for, and does what has not begun.
+    /// Waits for a requested sync to end, and runs it if it has not begun.
     fn await_sync(&mut self) -> io::Result<()> {
         while self.syncing.is_some() {
             let mut request = lock(&self.journal.sync_request);
@@ -552,7 +552,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Makes everything written durable, and tells who waits.
+    /// Makes everything written durable, and notifies waiters.
     fn sync(&mut self) -> io::Result<()> {
         let begun_us = (self.elapsed_us)();
         let (closed, is_folder_dirty) = (std::mem::take(&mut self.closed), std::mem::take(&mut self.is_folder_dirty));
@@ -576,7 +576,7 @@ impl Writer {
             let wait_us = now_us.saturating_sub(self.unsynced_since_us);
             counters.durable_wait_us_max.fetch_max(wait_us, Ordering::Relaxed);
         }
-        // What is not synced yet was written after the sync began.
+        // Unsynced bytes were written after the sync began.
         self.unsynced_since_us = synced.begun_us;
         lock(&journal.segment_list).settle(synced.number);
         journal.durable.store(self.durable, Ordering::SeqCst);
@@ -584,7 +584,7 @@ impl Writer {
         journal.notify_room();
     }
 
-    /// Follows a sync with a mark when no write does: what was synced is known from then on.
+    /// Writes a mark after a sync when no write does, to record what was synced.
     fn mark_sync(&mut self) -> io::Result<()> {
         // A write after the sync would have opened with that mark.
         assert_eq!(self.position, self.durable);
@@ -606,7 +606,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Ends the segment and begins the next one, in which the next frame has room.
+    /// Ends the segment and begins the next one, which has room for the next frame.
     fn roll(&mut self) -> io::Result<()> {
         let (_, payload_bytes) = self.find(self.position).expect("a frame that did not fit");
         let worth = self.worth();
@@ -637,7 +637,7 @@ impl Writer {
         });
         let closed = std::mem::replace(&mut self.segment, Segment::new(spare, head.number));
         self.closed.push(closed.file);
-        // A spare's worth is free already; a segment made for one frame was not counted.
+        // A spare's worth is already free; a segment made for one frame was not counted.
         journal.add_room(if is_own { self.worth() - worth } else { -worth });
         journal.counters.last_roll_us.store((self.elapsed_us)(), Ordering::Relaxed);
         journal.preallocator.wake(Alert::Frame);
