@@ -35,7 +35,7 @@ use sync::primitives::lock;
 
 /// Maximum number of spares.
 const SPARES_MAX: usize = 4;
-/// Segments begun in a new journal, with one spare, before more spares are made: making each takes as long as as many
+/// Segments begun in a new journal, with one spare, before more spares are made: making each takes as long as many
 /// writes, which arrive meanwhile.
 const ROLLS_MIN: usize = 4;
 /// Maximum spares of last resort: they hold the longest frame that needs no segment of its own.

@@ -1,4 +1,4 @@
-//! Turns of one section whose hashes meet, step by step, beside what it held; and a shard with many entries.
+//! Turns of one section with colliding hashes, step by step, against a model; and a shard with many entries.
 
 use super::marking::{EVEN, PARITIES, PRESENT};
 use super::*;
@@ -15,7 +15,7 @@ enum Act {
     Put(u8),
     Expire(u8),
     Remove(u8),
-    /// Changed by this and put back.
+    /// Changed by this and restored.
     Undo(u8, Box<Act>),
     Turn(bool),
     Take(usize),
@@ -34,23 +34,23 @@ fn act() -> impl Strategy<Value = Act> {
     ]
 }
 
-/// What keys hold: a text and a deadline.
+/// Contents of keys: a text and a deadline.
 type Twin = BTreeMap<Vec<u8>, (Vec<u8>, Option<u64>)>;
 
 struct Pair {
     section: Section,
-    /// Each change is another one.
+    /// Makes each change distinct.
     changes: u64,
     stored: Twin,
-    /// What the section held at the turn under way, what is known of it, and records that were taken.
+    /// The section's content at the turn in progress, what is known of it, and names of records taken.
     turn: Option<(Twin, Twin, BTreeSet<Vec<u8>>)>,
-    /// Marks of a turn that was abandoned are there still.
+    /// Some marks of an abandoned turn remain.
     clears: bool,
 }
 
 impl Pair {
     fn hash(key: u8) -> u64 {
-        // Three prefixes, and bits behind them that differ.
+        // Three prefixes, and distinct bits behind them.
         5 << 54 | (u64::from(key % 3) * 0x5_1234) << 34 | u64::from(key)
     }
 
@@ -103,7 +103,7 @@ impl Pair {
     fn take(&mut self, entries: usize) {
         let mut batch = Batch::default();
         let is_over = self.section.take(TABLE, &mut Room::new(entries), &mut batch);
-        // One prefix has four keys; whatever was begun of it is taken.
+        // One prefix has four keys; a prefix once begun is taken whole.
         assert!(batch.records_count() < entries + 4);
         if self.clears {
             assert!(batch.is_empty());
@@ -124,7 +124,8 @@ impl Pair {
         }
     }
 
-    /// Each entry that the store has is marked so, or named, or the next turn is whole; and no mark is left over.
+    /// Checks that each entry in the store is marked so, or named, or the next turn is whole; and that no stray mark
+    /// remains.
     fn check(&self) {
         let is_idle = self.turn.is_none() && !self.clears;
         for (_, entry) in self.section.scan(5 << 54) {
@@ -161,7 +162,7 @@ proptest! {
     }
 }
 
-/// Names of one shard.
+/// Returns names of one shard.
 fn names(keyspace: &Keyspace, shard: usize) -> impl Iterator<Item = Vec<u8>> {
     let names = (0..).map(|number: u32| number.to_string().into_bytes());
     names.filter(move |name| crate::shard_of(keyspace.hash(name)) == shard)

@@ -1,24 +1,24 @@
-//! What an effect is called where keyspace notifications tell of it. A command that has another name for what it does says so
-//! in `commands/src/events.rs`.
+//! Default names of effects in keyspace notifications. Commands with other names for their effects set them in
+//! `commands/src/events.rs`.
 
 use super::{Effect, HashChange, ListChange, QueueChange, SetChange, SortedChange, StreamChange, TaggedChange};
 use crate::notes::Classes;
 use blocks::End;
 use values::queue::State;
 
-/// A value that was put whole.
+/// A whole value was put.
 pub(crate) const WHOLE: (Classes, &str) = (Classes::GENERIC, "restore");
-/// Items that were removed from the midst of a list.
+/// Items were removed inside a list.
 pub(crate) const LIST_REMOVE: &str = "lrem";
-/// A stream that was trimmed.
+/// A stream was trimmed.
 pub(crate) const TRIM: &str = "xtrim";
-/// A text that was put.
+/// A text was put.
 pub(crate) const TEXT_PUT: (Classes, &str) = (Classes::STRING, "set");
-/// A deadline.
+/// A deadline was set.
 pub(crate) const EXPIRY_PUT: (Classes, &str) = (Classes::GENERIC, "expire");
 
 impl Effect<'_> {
-    /// Class and name of the event; `None` if what it changes is nobody's business.
+    /// Returns class and name of the event; `None` if the change is not notified.
     pub(crate) fn event(&self) -> Option<(Classes, &'static str)> {
         Some(match self {
             Self::Remove => (Classes::GENERIC, "del"),
@@ -42,7 +42,8 @@ impl Effect<'_> {
 }
 
 impl Effect<'_> {
-    /// Whether what is read of its key may be another for it, as Redis sees that: not by what groups do in a stream.
+    /// Returns true if it may change what is read of its key, by Redis's rules: group operations on a stream do not
+    /// count.
     pub(crate) fn touches(&self) -> bool {
         match self {
             Self::Stream(StreamChange::Add { .. } | StreamChange::Delete { .. } | StreamChange::Trim { .. }) => true,

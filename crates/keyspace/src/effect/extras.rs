@@ -1,4 +1,4 @@
-//! What memcached's protocol keeps beside a text: flags, the number of its version, and signs.
+//! What memcached's protocol keeps beside a text: flags, a CAS number, and signs.
 //!
 //! ```text
 //! | signs : 1 byte | flags : varint | cas : varint |
@@ -8,20 +8,20 @@ use super::{DecodeError, take};
 use base::varint;
 use table::Extras;
 
-/// Sign: somebody has read it since it was put. Not recorded, as the time of its last use is not.
+/// Sign: read since it was put. Not recorded, nor is the time of its last use.
 pub const FETCHED: u8 = 1;
-/// Sign: it was marked as outdated.
+/// Sign: marked as stale.
 pub const STALE: u8 = 2;
-/// Sign: somebody was told to make it anew. A reader gives it too; that is not recorded.
+/// Sign: a client was asked to recache it. Set by reads too; that is not recorded.
 pub const CLAIMED: u8 = 4;
 
 /// Sign: its key was given in base64.
 pub const BINARY_KEY: u8 = 8;
 
-/// The signs that records tell.
+/// The signs that are recorded.
 const RECORDED: u8 = STALE | CLAIMED | BINARY_KEY;
 
-/// Those of a text that was altered: it is another version, which nobody has read or called outdated.
+/// Returns the extras of an altered text: a new version, neither fetched nor stale.
 pub(crate) fn altered(extras: Extras) -> Extras {
     Extras { flags: extras.flags, cas: 0, signs: extras.signs & BINARY_KEY }
 }

@@ -6,42 +6,42 @@ use base::{Ms, varint};
 use values::Hash;
 use values::hash::{PAIR_BYTES_MAX, Pair};
 
-/// A change to the hash under a key. What would take its last field away is an [`super::Effect::Remove`] instead.
+/// A change to the hash under a key. Removing the last field is recorded as an [`super::Effect::Remove`] instead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HashChange<'a> {
-    /// 40. Fields have these values, and no deadlines. The hash is made if absent.
+    /// 40. Sets fields to these values, without deadlines. Creates the hash if absent.
     Put {
         /// Field, value, field, value.
         pairs: Items<'a>,
     },
-    /// 41. Fields have these values, and the deadlines that they had. The hash is made if absent.
+    /// 41. Sets fields to these values, keeping their deadlines. Creates the hash if absent.
     PutKeeping {
         /// Field, value, field, value.
         pairs: Items<'a>,
     },
-    /// 42. Fields go.
+    /// 42. Removes fields.
     Remove {
-        /// Which.
+        /// The fields.
         fields: Items<'a>,
     },
-    /// 43. The fields go whose deadlines come first.
+    /// 43. Removes the fields with the earliest deadlines.
     Expire {
-        /// How many.
+        /// Number of fields.
         count: u64,
     },
-    /// 44. Fields have this deadline.
+    /// 44. Sets the deadline of fields.
     ExpiryPut {
-        /// When they expire, absolute.
+        /// Expiry time, absolute.
         expires_at_ms: Ms,
-        /// Which.
+        /// The fields.
         fields: Items<'a>,
     },
-    /// 45. Fields have no deadline any more.
+    /// 45. Clears the deadline of fields.
     ExpiryClear {
-        /// Which.
+        /// The fields.
         fields: Items<'a>,
     },
-    /// 46. A small hash turns large.
+    /// 46. Turns a small hash into a large one.
     Grow,
 }
 
@@ -84,7 +84,7 @@ impl<'a> HashChange<'a> {
         })
     }
 
-    /// Changes `hash`; a change that its fields do not allow is a misfit and changes nothing.
+    /// Changes `hash`; a change that does not fit its fields is a misfit and changes nothing.
     pub(super) fn apply(&self, hash: &mut Hash) -> Result<(), DecodeError> {
         match *self {
             Self::Put { pairs } => {

@@ -1,17 +1,17 @@
-//! The items that an effect carries: several of one command lie in one record.
+//! The items of an effect: those of one command share one record.
 
 use super::{DecodeError, take, take_bytes};
 use base::varint;
 use blocks::ITEM_BYTES_MAX;
 
-/// Items of one effect: borrowed from a request, or as they lie in a record.
+/// The items of one effect: borrowed from a request, or encoded in a record.
 #[derive(Clone, Copy, Debug)]
 pub enum Items<'a> {
-    /// As a handler has them.
+    /// As in a handler.
     Slices(&'a [&'a [u8]]),
-    /// As a record holds them: each behind its length.
+    /// As in a record: each length-prefixed.
     Encoded {
-        /// How many.
+        /// Number of items.
         count: u64,
         /// Their bytes.
         bytes: &'a [u8],
@@ -61,7 +61,7 @@ impl<'a> Items<'a> {
         }
     }
 
-    /// All of them, in order.
+    /// Returns all items, in order.
     pub(super) fn iter(&self) -> impl Iterator<Item = &'a [u8]> {
         let (slices, count, mut bytes) = match *self {
             Self::Slices(slices) => (slices, 0, &[][..]),
@@ -72,7 +72,7 @@ impl<'a> Items<'a> {
     }
 }
 
-/// An item as long as a list can hold: a frame has room for a longer one.
+/// Takes an item no longer than a list can hold; a frame has room for longer ones.
 pub(super) fn take_item<'a>(input: &mut &'a [u8]) -> Result<&'a [u8], DecodeError> {
     take_bytes(input).ok().filter(|item| item.len() <= ITEM_BYTES_MAX).ok_or(DecodeError::Malformed)
 }

@@ -7,49 +7,49 @@ use base::varint;
 use blocks::{End, Runs};
 use values::List;
 
-/// A change to the list under a key, which is made if absent and goes when its last item leaves.
+/// A change to the list under a key, which is created if absent and removed with its last item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ListChange<'a> {
-    /// 9 at the head, 10 at the tail. Items in the order in which they are pushed.
+    /// 9 at the head, 10 at the tail. Pushes items, in the order given.
     Push {
-        /// Where.
+        /// Which end.
         end: End,
-        /// What.
+        /// The items.
         items: Items<'a>,
     },
-    /// 11 at the head, 12 at the tail. Items leave.
+    /// 11 at the head, 12 at the tail. Removes items.
     Pop {
-        /// Where.
+        /// Which end.
         end: End,
-        /// How many.
+        /// Number of items.
         count: u64,
     },
-    /// 13. The item at an index becomes another.
+    /// 13. Replaces the item at an index.
     Put {
-        /// From the head, 0 the first.
+        /// Index from the head, 0 is the first.
         index: u64,
         /// The new item.
         item: &'a [u8],
     },
-    /// 14. An item comes before the one at an index.
+    /// 14. Inserts an item before the one at an index.
     Insert {
-        /// From the head; the length means behind the last.
+        /// Index from the head; the length means behind the last.
         index: u64,
         /// The new item.
         item: &'a [u8],
     },
-    /// 15. A run of items leaves.
+    /// 15. Removes a run of items.
     Remove {
-        /// Of the first, from the head.
+        /// Index of the first, from the head.
         index: u64,
-        /// How many.
+        /// Number of items.
         count: u64,
     },
-    /// 16. Items leave at many places.
+    /// 16. Removes items in many places.
     RemoveMany {
-        /// How many in all.
+        /// Total number of items.
         count: u64,
-        /// Where, as a [`RunWriter`] writes it.
+        /// Their runs, as written by [`RunWriter`].
         runs: &'a [u8],
     },
 }
@@ -101,7 +101,7 @@ impl<'a> ListChange<'a> {
         })
     }
 
-    /// How many items a list of `len` has after this.
+    /// Returns the length of a list of `len` items after this change.
     pub(crate) fn len_after(&self, len: u64) -> u64 {
         match *self {
             Self::Push { items, .. } => len + items.count(),
@@ -111,7 +111,7 @@ impl<'a> ListChange<'a> {
         }
     }
 
-    /// As [`ListChange::len_after`], of a list that nobody has looked at; `None` if that is too short.
+    /// As [`ListChange::len_after`], for a list not loaded; `None` if `len` is too short.
     pub(crate) fn len_after_checked(&self, len: u64) -> Option<u64> {
         let fits = match *self {
             Self::Push { .. } => true,
@@ -123,7 +123,7 @@ impl<'a> ListChange<'a> {
         fits.then(|| self.len_after(len))
     }
 
-    /// Changes `list`; a change that its length does not allow is a misfit and changes nothing.
+    /// Changes `list`; a change that does not fit its length is a misfit and changes nothing.
     pub(super) fn apply(&self, list: &mut List) -> Result<(), DecodeError> {
         let len = list.len();
         let end = match *self {
@@ -151,8 +151,8 @@ impl<'a> ListChange<'a> {
     }
 }
 
-/// Writes runs, which rise and do not touch, each as a varint of the items between it and the one before it (or the
-/// head) and a varint of how many it has.
+/// Writes ascending, non-adjacent runs, each as two varints: the gap since the previous run (or the head), and the
+/// number of items.
 #[derive(Default)]
 pub struct RunWriter {
     end: u64,
@@ -165,7 +165,7 @@ impl RunWriter {
         varint::put(out, run.1);
     }
 
-    /// What [`RunWriter::put`] would append, in bytes.
+    /// Returns the bytes that [`RunWriter::put`] would append.
     pub fn encoded_bytes(&mut self, run: (u64, u64)) -> usize {
         varint::encoded_bytes(self.gap(run)) + varint::encoded_bytes(run.1)
     }
@@ -177,13 +177,13 @@ impl RunWriter {
     }
 }
 
-/// Appends all of `runs`, the lowest first.
+/// Appends all of `runs`, lowest first.
 pub(crate) fn put_runs(out: &mut Vec<u8>, runs: &Runs) {
     let mut writer = RunWriter::default();
     (0..runs.runs()).for_each(|at| writer.put(out, runs.rising(at)));
 }
 
-/// The start of a record of number 16, up to its `runs_bytes` of runs.
+/// Appends the start of a record of number 16, up to its `runs_bytes` of runs.
 pub(super) fn put_removal_head(out: &mut Vec<u8>, table: TableId, key: &[u8], count: u64, runs_bytes: u64) {
     out.push(16);
     varint::put(out, u64::from(table));
@@ -192,7 +192,7 @@ pub(super) fn put_removal_head(out: &mut Vec<u8>, table: TableId, key: &[u8], co
     varint::put(out, runs_bytes);
 }
 
-/// Runs as a [`RunWriter`] wrote them; to be checked first.
+/// Runs as written by [`RunWriter`]; check them first.
 #[derive(Clone)]
 pub(super) struct RunReader<'a> {
     input: &'a [u8],
@@ -204,7 +204,7 @@ impl<'a> RunReader<'a> {
         Self { input, end: 0 }
     }
 
-    /// The next run, if what is left of it is one.
+    /// Returns the next run, if the rest begins with a valid one.
     fn run(&mut self) -> Result<(u64, u64), DecodeError> {
         let (gap, count) = (take(&mut self.input)?, take(&mut self.input)?);
         let start = self.end.checked_add(gap).ok_or(DecodeError::Misfit)?;
@@ -222,7 +222,7 @@ impl Iterator for RunReader<'_> {
     }
 }
 
-/// Where the last of these runs ends, if they are runs of `count` items in all.
+/// Returns the end of the last run, if these are valid runs of `count` items in all.
 pub(super) fn check_runs(runs: &[u8], count: u64) -> Result<u64, DecodeError> {
     let (mut reader, mut left) = (RunReader::new(runs), count);
     while !reader.input.is_empty() {

@@ -1,4 +1,4 @@
-//! The log of one tx: its effects, encoded as they happen, in a buffer that the worker lends and gets back.
+//! The log of one tx: its effects, encoded as they happen, in a buffer lent by the worker.
 //!
 //! ```text
 //! bytes    | record | record | head of a whole put | record | ...
@@ -6,10 +6,10 @@
 //! holes                                            value, a clone: its bytes are made when the shards are let go
 //! ```
 //!
-//! A value of 64 KiB and more that is put whole is not encoded under the locks: its size is known without, and so is
-//! the frame's. Likewise the runs of a long removal.
+//! A value of 64 KiB or more that is put whole is not encoded under the locks: its size, and so the frame's, is known
+//! without. The same holds for the runs of a long removal.
 //!
-//! Without a journal nobody reads the records, unless a watch or a blocked client hangs off a key: then only whether
+//! Without a journal the records are not read, unless a watch or a blocked client depends on a key: then only whether
 //! anything changed is noted.
 
 use super::list::{put_removal_head, put_runs};
@@ -20,7 +20,7 @@ use blocks::Runs;
 use std::sync::Arc;
 use values::Value;
 
-/// Effects of one tx; what will be its frame's payload.
+/// The effects of one tx: the payload of its future frame.
 #[derive(Default)]
 pub struct Log {
     payload: Payload,
@@ -28,25 +28,25 @@ pub struct Log {
     unread: bool,
 }
 
-/// Records of which some lack their end, which lies beside them.
+/// Records, some of which lack their end, which is kept separately.
 #[derive(Default)]
 pub struct Payload {
     bytes: Vec<u8>,
     holes: Vec<Hole>,
 }
 
-/// Where the bytes of what lies beside belong.
+/// Place for bytes kept separately.
 struct Hole {
-    /// Where its record begins.
+    /// Start of its record.
     record_at: usize,
-    /// Where the bytes belong, which end the record.
+    /// Place of the bytes, which end the record.
     at: usize,
     beside: Beside,
 }
 
 enum Beside {
     Value(Value),
-    /// Runs of a removal, and their size encoded.
+    /// Runs of a removal, and their encoded size.
     Runs(Arc<Runs>, u64),
 }
 
@@ -66,7 +66,7 @@ impl Beside {
     }
 }
 
-/// What takes less than this is encoded at once, in bytes.
+/// Values of fewer bytes are encoded at once.
 const HOLE_BYTES_MIN: u64 = 64 << 10;
 
 /// What a record has changed.
@@ -79,39 +79,39 @@ pub enum Named<'a> {
 }
 
 impl Log {
-    /// Nothing recorded?
+    /// Returns true if nothing is recorded.
     pub fn is_empty(&self) -> bool {
         !self.changed
     }
 
-    /// Says whether anybody will read the records. To be called while it is empty; [`Log::clear`] makes it so again.
+    /// Sets whether the records will be read. Call while it is empty; [`Log::clear`] resets it to true.
     pub fn set_read(&mut self, read: bool) {
         assert!(self.is_empty());
         self.unread = !read;
     }
 
-    /// Exact size of the payload so far. O(values beside it).
+    /// Returns the exact size of the payload so far. O(values kept separately).
     pub fn payload_bytes(&self) -> u64 {
         self.payload.bytes_count()
     }
 
-    /// The payload, for whoever takes it away; what is left is to be cleared.
+    /// Returns the payload, to be taken away; clear what is left.
     pub fn payload_mut(&mut self) -> &mut Payload {
         &mut self.payload
     }
 
-    /// Where the records so far end, for [`Log::named_from`].
+    /// Returns the end of the records so far, for [`Log::named_from`].
     pub fn mark(&self) -> usize {
         self.payload.bytes.len()
     }
 
-    /// What the records behind `mark` have changed, in order, but for what is the server's own.
+    /// Returns what the records behind `mark` have changed, in order, except in the server's own table.
     pub fn named_from(&self, mark: usize) -> impl Iterator<Item = Named<'_>> {
         self.records_from(mark).map(|(named, _)| named)
     }
 
-    /// Lists what the records have changed and watches and client-side caches must know of. How far a group has read a stream
-    /// is none of it, as in Redis.
+    /// Lists the changes that watches and client-side caches must see. A group's read position in a stream is not one,
+    /// as in Redis.
     pub fn touched(&self) -> impl Iterator<Item = Named<'_>> {
         self.records_from(0).filter(|(_, touches)| *touches).map(|(named, _)| named)
     }
@@ -138,7 +138,7 @@ impl Log {
         all.filter(|(named, _)| !matches!(named, Named::Key(OF_SERVER, _)))
     }
 
-    /// Forgets everything and is read again; keeps the buffer unless it has grown large.
+    /// Clears the log and makes it read again; keeps the buffer unless it has grown large.
     pub fn clear(&mut self) {
         self.payload.bytes.clear();
         self.payload.bytes.shrink_to(64 << 10);
@@ -146,7 +146,7 @@ impl Log {
         (self.changed, self.unread) = (false, false);
     }
 
-    /// Takes over all that another has recorded, which was read; to be called while it is empty.
+    /// Takes over everything recorded in another log, which is in read mode; call while this one is empty.
     pub(crate) fn adopt(&mut self, other: &mut Self) {
         assert!(self.is_empty());
         self.changed = other.changed;
@@ -162,7 +162,7 @@ impl Log {
         }
     }
 
-    /// Records that `key` holds `whole`, whatever it held.
+    /// Records that `key` holds `whole`, replacing any value.
     pub(crate) fn record_whole(&mut self, table: TableId, key: &[u8], whole: &Whole) {
         self.changed = true;
         if self.unread {
@@ -173,7 +173,7 @@ impl Log {
         self.payload.put(record_at, Beside::Value(whole.value.clone()));
     }
 
-    /// Records that the items at `found` leave the list under `key`; encoded they take `runs_bytes`.
+    /// Records that the items at `found` are removed from the list under `key`; encoded they take `runs_bytes`.
     pub(crate) fn record_removal(&mut self, table: TableId, key: &[u8], found: &Arc<Runs>, runs_bytes: u64) {
         self.changed = true;
         if self.unread {
@@ -195,7 +195,7 @@ impl<'a> Record<'a> {
 }
 
 impl Payload {
-    /// Memory of the values that lie beside the records, in bytes. O(values).
+    /// Returns the memory of values kept beside the records, in bytes. O(values).
     pub fn clones_bytes(&self) -> u64 {
         let clones = self.holes.iter().map(|hole| match &hole.beside {
             Beside::Value(value) => value.heap_bytes(),
@@ -204,7 +204,7 @@ impl Payload {
         clones.sum()
     }
 
-    /// Puts what ends the record that began at `record_at`.
+    /// Adds the end of the record that began at `record_at`.
     fn put(&mut self, record_at: usize, beside: Beside) {
         if beside.encoded_bytes() < HOLE_BYTES_MIN {
             beside.encode(&mut self.bytes);
@@ -213,17 +213,17 @@ impl Payload {
         }
     }
 
-    /// Exact size of the whole. O(values beside it).
+    /// Returns the exact total size. O(values kept separately).
     pub fn bytes_count(&self) -> u64 {
         self.bytes.len() as u64 + self.holes.iter().map(|hole| hole.beside.encoded_bytes()).sum::<u64>()
     }
 
-    /// The whole, if no value lies beside it.
+    /// Returns the whole payload, if no value is kept separately.
     pub fn complete(&mut self) -> Option<&mut Vec<u8>> {
         self.holes.is_empty().then_some(&mut self.bytes)
     }
 
-    /// The whole. O(bytes).
+    /// Returns the whole payload. O(bytes).
     pub fn to_vec(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(self.bytes_count() as usize);
         let mut done = 0;

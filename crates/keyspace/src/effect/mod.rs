@@ -1,11 +1,11 @@
-//! Effects: what a change to one key was, in bytes. The format is frozen: `docs/formats/effect.md`.
+//! Effects: encoded changes to one key. The format is frozen: `docs/formats/effect.md`.
 //!
 //! ```text
 //! | number : u8 | table id : varint | key : bytes | fields of that number |      bytes = length varint, then they
 //! ```
 //!
-//! A frame's payload is a run of these. Times are absolute, random choices are already results. [`apply`] is the
-//! only way state changes, for guards and for replay.
+//! A frame's payload is a sequence of these. Times are absolute; random choices are recorded as results. [`apply`] is
+//! the only way state changes, for guards and for replay.
 
 pub(crate) mod event;
 pub(crate) mod extras;
@@ -42,29 +42,29 @@ use values::{Queue, Value, ValueType};
 /// One change to one key (or, for [`Effect::MapPut`], to the map of databases).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect<'a> {
-    /// 1. The key goes.
+    /// 1. Removes the key.
     Remove,
-    /// 2 without, 3 with a deadline. The key holds this text, whatever it held.
+    /// 2 without, 3 with a deadline. Sets the key to this text, replacing any value.
     StringPut {
-        /// When it expires, absolute.
+        /// Expiry time, absolute.
         expires_at_ms: Option<Ms>,
         /// The text.
         bytes: &'a [u8],
     },
-    /// 4. The text becomes this one and keeps its deadline.
+    /// 4. Replaces the text, keeping the deadline.
     StringReplace(&'a [u8]),
-    /// 5. Bytes follow at the end; a missing key is empty.
+    /// 5. Appends bytes; a missing key counts as empty.
     StringAppend(&'a [u8]),
-    /// 6. Bytes lie at an offset, zeros before them if the text was shorter.
+    /// 6. Overwrites bytes from an offset on, zero-filling a gap.
     StringOverwrite {
-        /// Where, in bytes.
+        /// Offset in bytes.
         offset: u64,
-        /// What.
+        /// The bytes.
         bytes: &'a [u8],
     },
-    /// 7. The key expires at this time.
+    /// 7. Sets the key's deadline.
     ExpiryPut(Ms),
-    /// 8. The key no longer expires.
+    /// 8. Clears the key's deadline.
     ExpiryClear,
     /// 9 to 16. A change to a list.
     List(ListChange<'a>),
@@ -80,29 +80,29 @@ pub enum Effect<'a> {
     Tagged(TaggedChange<'a>),
     /// 100 to 113. A change to a queue, or of a list into one and back.
     Queue(QueueChange<'a>),
-    /// 32 without, 33 with a deadline. The key holds this value, whatever it held.
+    /// 32 without, 33 with a deadline. Sets the key to this value, replacing any value.
     ValuePut {
-        /// When it expires, absolute.
+        /// Expiry time, absolute.
         expires_at_ms: Option<Ms>,
-        /// Its kind.
+        /// Its type.
         kind: ValueType,
-        /// As [`Value::encode`] wrote it.
+        /// As written by [`Value::encode`].
         encoded: &'a [u8],
     },
-    /// 120 without, 121 with a deadline. The key holds this text with these extras, whatever it held.
+    /// 120 without, 121 with a deadline. Sets the key to this text with these extras, replacing any value.
     ItemPut {
-        /// When it expires, absolute.
+        /// Expiry time, absolute.
         expires_at_ms: Option<Ms>,
-        /// What memcached's protocol keeps.
+        /// The extras of memcached's protocol.
         extras: Extras,
         /// The text.
         bytes: &'a [u8],
     },
-    /// 122. The text has these extras, and stays as it is.
+    /// 122. Sets the extras of the text, which stays as it is.
     ExtrasPut(Extras),
-    /// 64. A database has this table from now on. Key and table of the record are empty and 0.
+    /// 64. Assigns this table to a database. Key and table of the record are empty and 0.
     MapPut {
-        /// Which database.
+        /// The database.
         database: u32,
         /// Its table.
         table: TableId,
@@ -116,14 +116,14 @@ pub struct Record<'a> {
     pub table: TableId,
     /// The key.
     pub key: &'a [u8],
-    /// What happened to it.
+    /// The change to it.
     pub effect: Effect<'a>,
 }
 
-/// Bytes that are no effect of this version.
+/// Bytes that are not an effect of this version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DecodeError {
-    /// The record ends early or a field is out of its range.
+    /// The record ends early or a field is out of range.
     #[error("an effect is cut short or has a field out of range")]
     Malformed,
     /// A number that this version does not know.
@@ -143,10 +143,10 @@ impl<'a> Record<'a> {
         self.effect.encode_fields(out);
     }
 
-    /// Takes one record off the front of `input`.
+    /// Decodes one record from the front of `input`.
     ///
     /// # Errors
-    /// If the bytes are none; `input` is then not to be used further.
+    /// If the bytes are not a record; `input` must not be used further then.
     pub fn decode(input: &mut &'a [u8]) -> Result<Self, DecodeError> {
         let (number, table, key) = take_name(input)?;
         let effect = Effect::decode_fields(number, input)?;
@@ -157,8 +157,8 @@ impl<'a> Record<'a> {
     }
 }
 
-/// Appends the record by which `key` holds `whole`, up to the value itself, which follows as [`Value::encode`] writes it:
-/// an [`Effect::StringPut`], an [`Effect::ItemPut`] or an [`Effect::ValuePut`] that nobody had to build.
+/// Appends the record that sets `key` to `whole`, up to the value itself, which follows as written by
+/// [`Value::encode`]: an [`Effect::StringPut`], [`Effect::ItemPut`] or [`Effect::ValuePut`] without building one.
 pub(crate) fn put_whole_head(out: &mut Vec<u8>, table: TableId, key: &[u8], whole: &Whole) {
     let kind = whole.value.value_type();
     let number = match (kind, whole.extras) {
@@ -280,7 +280,7 @@ impl<'a> Effect<'a> {
 /// Applies an effect to the section of its table. O(log n) and the bytes it carries.
 ///
 /// # Errors
-/// [`DecodeError::Misfit`] if the state is not one the effect can have been recorded on; then nothing changed.
+/// [`DecodeError::Misfit`] if the effect cannot have been recorded on this state; then nothing changed.
 pub(crate) fn apply(section: &mut Section, hash: u64, key: &[u8], effect: &Effect<'_>) -> Result<(), DecodeError> {
     match *effect {
         Effect::Remove => section.remove(hash, key),
@@ -349,7 +349,7 @@ pub(crate) fn apply(section: &mut Section, hash: u64, key: &[u8], effect: &Effec
     Ok(())
 }
 
-/// Applies the effect by which `key` holds `whole`, sharing its blocks. O(1) but for short texts.
+/// Applies the effect that sets `key` to `whole`, sharing its blocks. O(1), except for short texts.
 pub(crate) fn apply_whole(section: &mut Section, hash: u64, key: &[u8], whole: &Whole) {
     let fields = Fields { expires_at_ms: whole.expires_at_ms, extras: whole.extras };
     section.put_value(hash, key, whole.value.clone(), fields);
@@ -365,7 +365,7 @@ pub(crate) fn put_time(out: &mut Vec<u8>, at_ms: Option<Ms>) {
     }
 }
 
-/// What every record begins with: number, table, key.
+/// Decodes the start of every record: number, table, key.
 pub(crate) fn take_name<'a>(input: &mut &'a [u8]) -> Result<(u8, TableId, &'a [u8]), DecodeError> {
     let (&number, rest) = input.split_first().ok_or(DecodeError::Malformed)?;
     *input = rest;
@@ -392,7 +392,7 @@ mod tests {
     use values::set::SetForm;
     use values::stream::StreamId;
 
-    /// Every effect there is, with the number that it has for ever.
+    /// Returns every effect, with its permanent number.
     fn all() -> Vec<(u8, Effect<'static>)> {
         let items = Items::Encoded { count: 2, bytes: &[1, b'a', 2, b'b', b'c'] };
         let scored = Items::Encoded { count: 2, bytes: &[3, 1, 14, b'a', 2, 0, b'b'] };

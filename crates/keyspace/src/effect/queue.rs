@@ -1,4 +1,4 @@
-//! Changes to a queue. Times are absolute, and what has become of a lease is said: nothing happens by itself in a replay.
+//! Changes to a queue. Times are absolute, and the ends of leases are recorded: nothing happens by itself in a replay.
 
 use super::items::{Items, take_item};
 use super::{DecodeError, take, take_bytes};
@@ -7,104 +7,104 @@ use blocks::End;
 use values::Queue;
 use values::queue::{Misfit, QueueLimits, State, unzigzag, zigzag};
 
-/// A change to the queue under a key, which is made if absent by what puts something into it, and goes when nothing is left.
-/// That is followed by an [`super::Effect::Remove`], for those who have not read the queue.
+/// A change to the queue under a key, which is created if absent when something is put into it, and removed when empty.
+/// The removal is recorded as an [`super::Effect::Remove`] too, for readers that have not loaded the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QueueChange<'a> {
-    /// 100. The list under the key becomes a queue: its items came then.
+    /// 100. Turns the list under the key into a queue whose items arrived at this time.
     Turn {
-        /// Now.
+        /// The current time.
         at_ms: Ms,
     },
-    /// 101. The queue becomes a list of what is ready; nothing is held.
+    /// 101. Turns the queue into a list of the ready messages; none may be held.
     TurnBack {
-        /// How many items that are.
+        /// Number of items.
         count: u64,
     },
-    /// 102 at the tail, 103 at the head. Messages come, one after the other.
+    /// 102 at the tail, 103 at the head. Pushes messages one by one.
     Push {
-        /// Where.
+        /// Which end.
         end: End,
-        /// When.
+        /// Time of arrival.
         at_ms: Ms,
-        /// What.
+        /// The messages.
         messages: Items<'a>,
     },
-    /// 104. A message comes at the tail, to be ready later, or told from others like it.
+    /// 104. Pushes a message at the tail, with a delay or a deduplication id.
     PushOne {
-        /// When.
+        /// Time of arrival.
         at_ms: Ms,
-        /// When it is ready; 0: now.
+        /// When it becomes ready; 0: now.
         due_ms: Ms,
-        /// What tells it from others; empty: nothing.
+        /// Deduplication id; empty: none.
         dedup: &'a [u8],
-        /// What.
+        /// The message.
         message: &'a [u8],
     },
-    /// 105. The first messages that are ready are leased.
+    /// 105. Leases the first ready messages.
     Reserve {
-        /// How many.
+        /// Number of messages.
         count: u64,
-        /// Until when.
+        /// End of the lease.
         due_ms: Ms,
     },
-    /// 106 at the head, 107 at the tail. Messages that are ready leave.
+    /// 106 at the head, 107 at the tail. Removes ready messages.
     Pop {
-        /// Where.
+        /// Which end.
         end: End,
-        /// How many.
+        /// Number of messages.
         count: u64,
     },
-    /// 108 acknowledged, 109 not. Messages that are held leave.
+    /// 108 acknowledged, 109 not. Removes held messages.
     Remove {
-        /// Whether that counts as work done.
+        /// Whether they count as work done.
         are_acked: bool,
-        /// Which.
+        /// The messages.
         ids: MessageIds<'a>,
     },
-    /// 110. Messages that are held are ready again.
+    /// 110. Makes held messages ready again.
     Release {
-        /// Which.
+        /// The messages.
         ids: MessageIds<'a>,
     },
-    /// 111. Messages that are held are in this state.
+    /// 111. Sets the state of held messages.
     SetState {
-        /// Which state.
+        /// The state.
         state: State,
-        /// When that ends; 0 if it does not by itself.
+        /// When the state ends; 0 if it does not end by itself.
         due_ms: Ms,
-        /// Which.
+        /// The messages.
         ids: MessageIds<'a>,
     },
-    /// 112. Messages that are ready leave because they are too old.
+    /// 112. Removes ready messages that are too old.
     Expire {
-        /// The first so many of the run.
+        /// Number of the first ones in the run.
         count: u64,
-        /// Which of those that have returned.
+        /// Those among the returned ones.
         ids: MessageIds<'a>,
     },
-    /// 113. The queue has these limits.
+    /// 113. Sets the queue's limits.
     Limit {
-        /// Now.
+        /// The current time.
         at_ms: Ms,
-        /// As [`QueueLimits::encode`] writes them.
+        /// As written by [`QueueLimits::encode`].
         limits: &'a [u8],
     },
-    /// 114. Ids of the queue's messages are told by numbers from this one on.
+    /// 114. Sets the number from which the queue's message ids are reported.
     Base {
-        /// What is added to each.
+        /// The number added to each id.
         base: u64,
     },
 }
 
-/// Ids that an effect carries, which rise: as a handler has them, or as they lie in a record.
+/// Ascending ids of an effect: as in a handler, or as in a record.
 #[derive(Clone, Copy, Debug)]
 pub enum MessageIds<'a> {
-    /// As a handler has them.
+    /// As in a handler.
     Slice(&'a [i64]),
-    /// As a record holds them: the first, then the distance to each next one.
+    /// As in a record: the first, then the distance to each next one.
     Encoded {
-        /// How many.
+        /// Number of ids.
         count: u64,
         /// Their bytes.
         bytes: &'a [u8],
@@ -248,20 +248,20 @@ impl<'a> QueueChange<'a> {
         })
     }
 
-    /// Whether nothing may be left after it.
+    /// Returns true if the queue may be empty after it.
     pub(crate) fn may_empty(&self) -> bool {
         matches!(self, Self::Pop { .. } | Self::Remove { .. } | Self::Expire { .. } | Self::Limit { .. })
     }
 
-    /// Whether messages get ids by it.
+    /// Returns true if it assigns ids to messages.
     pub(crate) fn gives_ids(&self) -> bool {
         matches!(self, Self::Push { .. } | Self::PushOne { .. })
     }
 
-    /// Changes `queue`; a change that it does not allow is a misfit and changes nothing.
+    /// Changes `queue`; a change that does not fit it is a misfit and changes nothing.
     pub(super) fn apply(&self, queue: &mut Queue) -> Result<(), DecodeError> {
         let done = match *self {
-            // Another kind comes of it: see `apply` of effects.
+            // These change the value's type: see `apply` of effects.
             Self::Turn { .. } | Self::TurnBack { .. } => Err(Misfit),
             Self::Push { end, at_ms, messages } => {
                 let messages = messages.iter().collect::<Vec<_>>();

@@ -7,26 +7,26 @@ use base::varint;
 use values::Set;
 use values::set::SetForm;
 
-/// A change to the set under a key. What would take its last member away is an [`super::Effect::Remove`] instead.
+/// A change to the set under a key. Removing the last member is recorded as an [`super::Effect::Remove`] instead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SetChange<'a> {
-    /// 50. The set, made if absent, takes this form if it is a larger one, and members come that are not there.
+    /// 50. Gives the set, created if absent, this form if it is a larger one, and adds the members that are absent.
     Add {
-        /// In what order its members are then.
+        /// The form, which determines the order of members.
         form: SetForm,
-        /// Which.
+        /// The members.
         members: Items<'a>,
     },
-    /// 51. Members go, those that are there.
+    /// 51. Removes the members that are present.
     Remove {
-        /// Which.
+        /// The members.
         members: Items<'a>,
     },
-    /// 52. Members go by their places in the order of the set; some are left.
+    /// 52. Removes members by their places in the set's order; some remain.
     RemoveAt {
-        /// How many.
+        /// Number of members.
         count: u64,
-        /// Which places, as a [`super::RunWriter`] writes them.
+        /// Their places, as written by [`super::RunWriter`].
         runs: &'a [u8],
     },
 }
@@ -68,7 +68,7 @@ impl<'a> SetChange<'a> {
         })
     }
 
-    /// Changes `set`; a change that it does not allow is a misfit and changes nothing.
+    /// Changes `set`; a change that does not fit it is a misfit and changes nothing.
     pub(super) fn apply(&self, set: &mut Set) -> Result<(), DecodeError> {
         match *self {
             Self::Add { form, members } => {

@@ -6,27 +6,28 @@ use base::varint;
 use values::Sorted;
 use values::sorted::checked_item;
 
-/// A change to the sorted set under a key. What would take its last member away is an [`super::Effect::Remove`] instead.
+/// A change to the sorted set under a key. Removing the last member is recorded as an [`super::Effect::Remove`]
+/// instead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SortedChange<'a> {
-    /// 55. Members have these scores. The sorted set is made if absent.
+    /// 55. Sets the scores of members. Creates the sorted set if absent.
     Put {
-        /// Each a score in its form, and the member: [`values::sorted::item`].
+        /// Each an encoded score and the member: [`values::sorted::item`].
         items: Items<'a>,
     },
-    /// 56. Members go.
+    /// 56. Removes members.
     Remove {
-        /// Which.
+        /// The members.
         members: Items<'a>,
     },
-    /// 57. Members go that follow each other.
+    /// 57. Removes a range of adjacent members.
     RemoveRange {
         /// Rank of the first.
         rank: u64,
-        /// How many.
+        /// Number of members.
         count: u64,
     },
-    /// 58. A small sorted set turns large.
+    /// 58. Turns a small sorted set into a large one.
     Grow,
 }
 
@@ -68,7 +69,7 @@ impl<'a> SortedChange<'a> {
         })
     }
 
-    /// Changes `sorted`; a change that its members do not allow is a misfit and changes nothing.
+    /// Changes `sorted`; a change that does not fit its members is a misfit and changes nothing.
     pub(super) fn apply(&self, sorted: &mut Sorted) -> Result<(), DecodeError> {
         match *self {
             Self::Put { items } => items.iter().for_each(|item| {

@@ -6,123 +6,123 @@ use base::{Ms, varint};
 use values::stream::{ENTRY_BYTES_MAX, Foot, Group, Pending, StreamId};
 use values::{List, Stream};
 
-/// A change to the stream under a key. What has lost its last entry is still there.
+/// A change to the stream under a key. A stream that has lost its last entry still exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StreamChange<'a> {
-    /// 70. An entry comes, 71 in a new chunk. The stream is made if absent.
+    /// 70. Adds an entry; 71 in a new chunk. Creates the stream if absent.
     Add {
         /// Its id, above all others.
         id: StreamId,
         /// Name, value, name, value.
         fields: Items<'a>,
-        /// Whether a chunk begins with it.
+        /// Whether it begins a chunk.
         opens: bool,
     },
-    /// 72. Entries go, and are remembered to have been deleted.
+    /// 72. Removes entries and records them as deleted.
     Delete {
-        /// Which; they rise.
+        /// The ids, ascending.
         ids: Ids<'a>,
     },
-    /// 73. The first entries go.
+    /// 73. Removes the first entries.
     Trim {
-        /// How many.
+        /// Number of entries.
         count: u64,
     },
-    /// 74. What the stream knows of its ids is this.
+    /// 74. Sets the stream's id state.
     Set {
-        /// The greatest id it has given.
+        /// The greatest id assigned.
         last_id: StreamId,
         /// The greatest id deleted.
         deleted_id: StreamId,
         /// Entries ever added.
         added: u64,
     },
-    /// 75. A group has read up to there; it is made if absent, and so is the stream.
+    /// 75. Sets a group's read position; creates the group and the stream if absent.
     GroupPut {
         /// Its name.
         group: &'a [u8],
-        /// What was delivered last.
+        /// The last id delivered.
         last_id: StreamId,
-        /// How many entries up to there, if that is known.
+        /// Number of entries up to there, if known.
         entries_read: Option<u64>,
     },
-    /// 76. A group goes.
+    /// 76. Removes a group.
     GroupRemove {
         /// Its name.
         group: &'a [u8],
     },
-    /// 77. A consumer comes to a group.
+    /// 77. Adds a consumer to a group.
     ConsumerMake {
         /// The group's name.
         group: &'a [u8],
         /// Its name.
         consumer: &'a [u8],
-        /// When it asked for something.
+        /// Time of its last attempt.
         seen_ms: Ms,
-        /// When it got something.
+        /// Time of its last successful one.
         active_ms: Option<Ms>,
     },
-    /// 78. A consumer goes, with what it owns.
+    /// 78. Removes a consumer and its pending entries.
     ConsumerRemove {
         /// The group's name.
         group: &'a [u8],
         /// Its name.
         consumer: &'a [u8],
     },
-    /// 79. What follows the group's last entry is delivered to a consumer, which is seen and active then.
+    /// 79. Delivers the entries after the group's last one to a consumer, which is seen and active then.
     Deliver {
         /// The group's name.
         group: &'a [u8],
         /// The consumer's name.
         consumer: &'a [u8],
-        /// The last one that is.
+        /// The last entry delivered.
         to: StreamId,
-        /// How many entries up to there, if that is known.
+        /// Number of entries up to there, if known.
         entries_read: Option<u64>,
-        /// When.
+        /// Time of delivery.
         delivered_ms: Ms,
     },
-    /// 80. Entries are delivered again, to whom they were or another.
+    /// 80. Delivers pending entries again, to the same or another consumer.
     Claim {
         /// The group's name.
         group: &'a [u8],
         /// The consumer's name.
         consumer: &'a [u8],
-        /// When, as is to be told.
+        /// Time of delivery to record.
         delivered_ms: Ms,
-        /// What becomes of the number of deliveries.
+        /// Effect on the delivery count.
         counting: Counting,
-        /// Which; one that was not pending was delivered once.
+        /// The entries; one that was not pending gets a count of one.
         ids: Ids<'a>,
     },
-    /// 81. Deliveries are pending no more.
+    /// 81. Removes deliveries from the pending ones.
     Drop {
         /// The group's name.
         group: &'a [u8],
-        /// Which; they rise.
+        /// The ids, ascending.
         ids: Ids<'a>,
     },
-    /// 82. As 77, of a consumer that is there.
+    /// 82. As 77, for an existing consumer.
     ConsumerSeen {
         /// The group's name.
         group: &'a [u8],
         /// Its name.
         consumer: &'a [u8],
-        /// When it asked for something.
+        /// Time of its last attempt.
         seen_ms: Ms,
-        /// When it got something.
+        /// Time of its last successful one.
         active_ms: Option<Ms>,
     },
 }
 
-/// What becomes of the number of times that something was delivered.
+/// How a delivery count changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Counting {
-    /// It stays.
+    /// Unchanged.
     Keep,
-    /// It is one more.
+    /// Incremented.
     OneMore,
-    /// It is this.
+    /// Set to this.
     Exactly(u64),
 }
 
@@ -152,14 +152,14 @@ impl Counting {
     }
 }
 
-/// Ids that an effect carries: as a handler has them, or as they lie in a record.
+/// Ids of an effect: as in a handler, or as in a record.
 #[derive(Clone, Copy, Debug)]
 pub enum Ids<'a> {
-    /// As a handler has them.
+    /// As in a handler.
     Slice(&'a [StreamId]),
-    /// As a record holds them.
+    /// As in a record.
     Encoded {
-        /// How many.
+        /// Number of ids.
         count: u64,
         /// Their bytes.
         bytes: &'a [u8],
@@ -180,7 +180,7 @@ impl<'a> Ids<'a> {
         self.iter().for_each(|id| put_id(out, id));
     }
 
-    /// At least one.
+    /// Decodes at least one id.
     fn decode(input: &mut &'a [u8]) -> Result<Self, DecodeError> {
         let count = take(input)?;
         let start = *input;
@@ -219,7 +219,7 @@ fn take_id(input: &mut &[u8]) -> Result<StreamId, DecodeError> {
     Ok(StreamId { ms: take(input)?, seq: take(input)? })
 }
 
-/// A number that may be unknown: one more, or 0.
+/// Encodes an optional number: one more, or 0.
 fn put_maybe(out: &mut Vec<u8>, number: Option<u64>) {
     varint::put(out, number.map_or(0, |number| number.saturating_add(1)));
 }
@@ -336,8 +336,8 @@ impl<'a> StreamChange<'a> {
         })
     }
 
-    /// Changes `stream`, and gives what went of it, which may be much; a change that it does not allow is a misfit and changes
-    /// nothing.
+    /// Changes `stream`, and returns what was removed, which may be large; a change that does not fit is a misfit and
+    /// changes nothing.
     pub(super) fn apply(&self, stream: &mut Stream) -> Result<List, DecodeError> {
         match *self {
             Self::Add { id, fields, opens } => {
@@ -369,7 +369,7 @@ impl<'a> StreamChange<'a> {
         Ok(List::new())
     }
 
-    /// A change within a group, which must be there; gives what went.
+    /// Changes an existing group; returns what was removed.
     fn apply_within(&self, stream: &mut Stream) -> Result<List, DecodeError> {
         let group_of = |stream: &Stream, name| stream.group(name).ok_or(DecodeError::Misfit);
         match *self {
@@ -407,7 +407,7 @@ impl<'a> StreamChange<'a> {
         }
     }
 
-    /// What the stream knows, as 74 says it.
+    /// Returns the 74 that records the stream's id state.
     pub(crate) fn set(foot: Foot) -> Self {
         Self::Set { last_id: foot.last_id, deleted_id: foot.deleted_id, added: foot.added }
     }

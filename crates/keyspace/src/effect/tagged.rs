@@ -1,4 +1,4 @@
-//! Changes to a tagged list. What it holds of its schema comes with the first, so that a replay looks nothing up.
+//! Changes to a tagged list. The first change carries the schema, so that a replay needs no look-ups.
 
 use super::items::Items;
 use super::list::{RunReader, check_runs};
@@ -8,53 +8,53 @@ use std::sync::Arc;
 use values::Tagged;
 use values::tagged::{Schema, TaggedItem, Tags, decode_item, take_tags};
 
-/// A change to the tagged list under a key. What would take the last item of
-/// one away that does not stay without is an [`super::Effect::Remove`] instead.
+/// A change to the tagged list under a key. Removing the last item is recorded as an [`super::Effect::Remove`] instead,
+/// unless the list is kept when empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TaggedChange<'a> {
-    /// 90. A list comes, of this schema and these items; no key was there.
+    /// 90. Creates a list with this schema and these items; the key was absent.
     Make {
-        /// As [`Schema::encode`] writes it.
+        /// As written by [`Schema::encode`].
         schema: &'a [u8],
-        /// As [`TaggedItem::encode`] writes them.
+        /// As written by [`TaggedItem::encode`].
         items: Items<'a>,
     },
-    /// 91. The list takes over a schema that has more attributes than its own.
+    /// 91. Gives the list a schema with more attributes than its own.
     Grow {
-        /// As [`Schema::encode`] writes it.
+        /// As written by [`Schema::encode`].
         schema: &'a [u8],
     },
-    /// 92. Items come before the one at a position, or last.
+    /// 92. Inserts items before the one at a position, or at the end.
     Insert {
-        /// Which position.
+        /// The position.
         at: u64,
-        /// As [`TaggedItem::encode`] writes them.
+        /// As written by [`TaggedItem::encode`].
         items: Items<'a>,
     },
-    /// 93. Items go by their positions; some are left, or the list stays without.
+    /// 93. Removes items by position; some remain, or the list is kept when empty.
     Remove {
-        /// How many.
+        /// Number of items.
         count: u64,
-        /// Which positions, as a [`super::RunWriter`] writes them.
+        /// Their positions, as written by [`super::RunWriter`].
         runs: &'a [u8],
     },
-    /// 94. An item is taken out, and put in again at a position of what is left.
+    /// 94. Takes an item out and reinserts it at a position of the rest.
     Move {
-        /// Where it was.
+        /// Old position.
         from: u64,
-        /// Where it is then.
+        /// New position.
         to: u64,
     },
-    /// 95. An item has these tags.
+    /// 95. Sets an item's tags.
     Put {
         /// Its position.
         at: u64,
-        /// As [`values::tagged::encode_tags`] writes them.
+        /// As written by [`values::tagged::encode_tags`].
         tags: &'a [u8],
     },
-    /// 96. The list stays from now on when it has no items; it is made, of this schema, if it is not there.
+    /// 96. Keeps the list from now on when it is empty; creates it with this schema if absent.
     Keep {
-        /// As [`Schema::encode`] writes it.
+        /// As written by [`Schema::encode`].
         schema: &'a [u8],
     },
 }
@@ -111,7 +111,7 @@ impl<'a> TaggedChange<'a> {
         })
     }
 
-    /// Changes `list`; a change that it does not allow is a misfit and changes nothing.
+    /// Changes `list`; a change that does not fit it is a misfit and changes nothing.
     pub(super) fn apply(&self, list: &mut Tagged) -> Result<(), DecodeError> {
         if let Self::Make { schema, items } = *self {
             let schema = Schema::decode(schema).filter(|_| list.list().is_empty()).ok_or(DecodeError::Misfit)?;
@@ -128,7 +128,7 @@ impl<'a> TaggedChange<'a> {
             list.set_lasting();
             return Ok(());
         }
-        // Of no key there is nothing to change.
+        // An absent key has nothing to change.
         if !is_there {
             return Err(DecodeError::Misfit);
         }

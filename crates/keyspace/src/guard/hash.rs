@@ -7,26 +7,26 @@ use std::collections::HashSet;
 use values::hash::HashFigures;
 use values::{Hash, limits};
 
-/// Records that one method leaves, at most.
+/// Records per method, at most.
 const RECORDS_MAX: u64 = 5;
-/// What a record has beside key and items, in bytes at most.
+/// Bytes of a record beside key and items, at most.
 const FIELDS_BYTES_MAX: u64 = 64;
 
-/// A hash under a key, to be changed. The key comes with the first field and goes with the last.
+/// A mutable hash under a key. The key is created with the first field and removed with the last.
 pub struct HashMut<'t, 'k> {
     tx: &'t mut Tx<'k>,
     key: &'t [u8],
     before: Before,
 }
 
-/// What becomes of the deadline of a field that is put.
+/// What happens to the deadline of a field that is put.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FieldExpiry {
-    /// It stays.
+    /// Kept.
     Keep,
-    /// It goes.
+    /// Cleared.
     Clear,
-    /// It is this, in milliseconds since the epoch.
+    /// Set to this, in milliseconds since the epoch.
     At(Ms),
 }
 
@@ -35,12 +35,12 @@ impl<'t, 'k> HashMut<'t, 'k> {
         Self { tx, key, before: if there { Before::Settled } else { Before::Unknown } }
     }
 
-    /// The hash as it is now; `None` if the key is absent.
+    /// Returns the current hash; `None` if the key is absent.
     pub fn hash(&mut self) -> Option<&Hash> {
         self.tx.hash(self.key).expect("its kind was checked when the guard was made")
     }
 
-    /// Puts values under fields, given in turn; how many of the fields were not there. O(fields log n).
+    /// Puts pairs of field and value. Returns how many fields are new. O(fields log n).
     ///
     /// # Errors
     /// If its frame needs more journal room than is claimed; nothing has changed then.
@@ -64,7 +64,7 @@ impl<'t, 'k> HashMut<'t, 'k> {
         let must_grow = !is_large && must_grow(self.hash(), pairs);
         let mut rest = pairs;
         if must_grow && self.before == Before::Unknown {
-            // Only what is there turns large, and many fields are put into a large one.
+            // Only an existing hash turns large, and many fields are put into a large one.
             self.change(put(&pairs[..2]));
             rest = &pairs[2..];
         }
@@ -82,7 +82,7 @@ impl<'t, 'k> HashMut<'t, 'k> {
         Ok(len - len_before)
     }
 
-    /// Sets or clears the deadline of fields that are there. O(fields log n).
+    /// Sets or clears the deadline of existing fields. O(fields log n).
     ///
     /// # Errors
     /// If its frame needs more journal room than is claimed; nothing has changed then.
@@ -99,7 +99,7 @@ impl<'t, 'k> HashMut<'t, 'k> {
         Ok(())
     }
 
-    /// Removes fields; how many were there. O(fields log n).
+    /// Removes fields. Returns how many existed. O(fields log n).
     ///
     /// # Errors
     /// If its frame needs more journal room than is claimed; nothing has changed then.
@@ -122,7 +122,7 @@ impl<'t, 'k> HashMut<'t, 'k> {
         Ok(count)
     }
 
-    /// Removes some of the fields whose time has come. A writer meets them first.
+    /// Removes some expired fields, on behalf of the writer that meets them.
     fn expire(&mut self) {
         let now = self.tx.now();
         let count = self.hash().map_or(0, |hash| hash.expired_count(now).min(FIELDS_AT_ONCE));
@@ -131,7 +131,7 @@ impl<'t, 'k> HashMut<'t, 'k> {
         }
     }
 
-    /// Removes those of the fields to be put whose time has come: their deadlines are none to keep.
+    /// Removes expired fields about to be put: their deadlines must not be kept.
     fn forget_expired(&mut self, pairs: &[&[u8]]) {
         let now = self.tx.now();
         let Some(hash) = self.hash() else { return };
@@ -142,7 +142,7 @@ impl<'t, 'k> HashMut<'t, 'k> {
         }
     }
 
-    /// For all records of one method: each has the key, and two the fields.
+    /// Requires room for all records of one method: each has the key, and two the fields.
     fn need_room(&self, items: &[&[u8]]) -> Result<(), Abandon> {
         let items_bytes: u64 = items.iter().map(|item| (item.len() + varint::BYTES_MAX) as u64).sum();
         self.tx.need_room(2 * items_bytes + RECORDS_MAX * (self.key.len() as u64 + FIELDS_BYTES_MAX))
@@ -158,7 +158,7 @@ fn fields<'a>(pairs: &[&'a [u8]]) -> impl Iterator<Item = &'a [u8]> {
     pairs.iter().step_by(2).copied()
 }
 
-/// Whether a small hash with these put into it passes a limit of such.
+/// Returns true if putting these pairs into a small hash exceeds its limits.
 fn must_grow(hash: Option<&Hash>, pairs: &[&[u8]]) -> bool {
     let (entries_max, bytes_max) = (limits::HASH_ENTRIES.get(), limits::HASH_VALUE_BYTES.get());
     if pairs.iter().any(|item| item.len() as u64 > bytes_max) {

@@ -8,10 +8,10 @@ use blocks::{Direction, End};
 use std::ops::ControlFlow;
 use values::List;
 
-/// What a record of a removal has beside key and runs, in bytes at most.
+/// Bytes of a removal's record beside key and runs, at most.
 const FIELDS_BYTES_MAX: u64 = 64;
 
-/// A list under a key, to be changed. The key comes with the first item and goes with the last.
+/// A mutable list under a key. The key is created with the first item and removed with the last.
 pub struct ListMut<'t, 'k> {
     tx: &'t mut Tx<'k>,
     key: &'t [u8],
@@ -25,35 +25,35 @@ impl<'t, 'k> ListMut<'t, 'k> {
         Self { tx, key, len, before: if len > 0 { Before::Settled } else { Before::Unknown }, event: None }
     }
 
-    /// Gives what it does a name of its own, for those who are told of it.
+    /// Sets the event name of its changes in notifications.
     #[must_use]
     pub fn told_as(self, event: &'static str) -> Self {
         Self { event: Some(event), ..self }
     }
 
-    /// Number of items; 0 if the key is not there (any more).
+    /// Returns the number of items; 0 if the key is absent (or was removed).
     pub fn len(&self) -> u64 {
         self.len
     }
 
-    /// Whether it has no items.
+    /// Returns true if it has no items.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The list as it is now; `None` if it has no items.
+    /// Returns the current list; `None` if it has no items.
     pub fn list(&mut self) -> Option<&List> {
         self.tx.list(self.key).expect("its kind was checked when the guard was made")
     }
 
-    /// Pushes items one after the other. O(items).
+    /// Pushes items one by one. O(items).
     pub fn push(&mut self, end: End, items: &[&[u8]]) {
         if !items.is_empty() {
             self.change(ListChange::Push { end, items: Items::Slices(items) });
         }
     }
 
-    /// Takes `count` items off an end and shows each to `visit`, in the order in which they leave.
+    /// Removes `count` items from an end and passes each to `visit`, in order of removal.
     pub fn pop(&mut self, end: End, count: u64, mut visit: impl FnMut(&[u8])) {
         let count = count.min(self.len());
         if count == 0 {
@@ -72,29 +72,29 @@ impl<'t, 'k> ListMut<'t, 'k> {
         self.change(ListChange::Pop { end, count });
     }
 
-    /// Takes `count` items off an end, which must be there, without a look at them.
+    /// Removes `count` existing items from an end without reading them.
     pub fn discard(&mut self, end: End, count: u64) {
         if count > 0 {
             self.change(ListChange::Pop { end, count });
         }
     }
 
-    /// Puts another item at `index`, which must be there.
+    /// Replaces the item at `index`, which must exist.
     pub fn set(&mut self, index: u64, item: &[u8]) {
         self.change(ListChange::Put { index, item });
     }
 
-    /// Inserts an item before `index`; the length means behind the last.
+    /// Inserts an item before `index`; the length means at the end.
     pub fn insert(&mut self, index: u64, item: &[u8]) {
         self.change(ListChange::Insert { index, item });
     }
 
-    /// Removes `count` items from `index` on, which must be there.
+    /// Removes `count` items from `index` on, which must exist.
     pub fn remove(&mut self, index: u64, count: u64) {
         self.change(ListChange::Remove { index, count });
     }
 
-    /// Keeps `count` items from `start` on, which must be there.
+    /// Keeps only `count` items from `start` on, which must exist.
     pub fn keep(&mut self, start: u64, count: u64) {
         let len = self.len();
         let behind = if count == 0 { len } else { len - start - count };
@@ -106,7 +106,7 @@ impl<'t, 'k> ListMut<'t, 'k> {
         }
     }
 
-    /// Removes what was found in the list as it is; how many items that are. O(1) if it was prepared, else O(found).
+    /// Removes the items found in the present list. Returns how many. O(1) if prepared, else O(found).
     ///
     /// # Errors
     /// If its frame needs more journal room than is claimed; nothing has changed then.

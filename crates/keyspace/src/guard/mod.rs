@@ -1,4 +1,4 @@
-//! Guards: a tx's handle on one value. Each method records an effect and applies it, in one motion.
+//! Guards: a tx's handles to single values. Each method records an effect and applies it in one step.
 
 mod hash;
 mod list;
@@ -27,36 +27,36 @@ use values::Value;
 /// What to do when the key is absent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Absent {
-    /// Make an empty value, which is there from its first element on.
+    /// Create an empty value, which exists once it has an element.
     Create,
-    /// Leave it so.
+    /// Leave it absent.
     Leave,
 }
 
-/// What becomes of a key's deadline when its value is put.
+/// What happens to a key's deadline when its value is put.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expiry {
-    /// It stays.
+    /// Kept.
     Keep,
-    /// It goes.
+    /// Cleared.
     Clear,
-    /// It is this, in milliseconds since the epoch.
+    /// Set to this, in milliseconds since the epoch.
     At(Ms),
 }
 
-/// All that a key holds, in a hand.
+/// Everything a key holds.
 #[derive(Clone, Debug)]
 pub struct Whole {
-    /// The value; a short text too.
+    /// The value, even if a short text.
     pub value: Value,
-    /// When it expires.
+    /// Its deadline.
     pub expires_at_ms: Option<Ms>,
-    /// What memcached's protocol keeps beside a text, if it has met it.
+    /// The extras of a text stored by memcached's protocol.
     pub extras: Option<Extras>,
 }
 
 impl Whole {
-    /// A copy of what `entry` holds.
+    /// Copies everything in `entry`.
     pub fn of(entry: Entry<'_>) -> Self {
         let value = match entry.content() {
             Content::Value(value) => value.clone(),
@@ -65,16 +65,16 @@ impl Whole {
         Self { extras: entry.extras(), ..Self::plain(value, entry.expires_at_ms()) }
     }
 
-    /// A value that memcached's protocol has not met.
+    /// Creates a value without memcached extras.
     pub fn plain(value: Value, expires_at_ms: Option<Ms>) -> Self {
         Self { value, expires_at_ms, extras: None }
     }
 
-    /// A bound of the bytes that its effect takes, beside the key.
+    /// Returns an upper bound of its effect's bytes, beside the key.
     pub fn effect_bytes_max(&self) -> u64 {
         self.value.encoded_bytes() + HEAD_BYTES_MAX
     }
 }
 
-/// Number, table, length of the key, time, extras, kind and length of the value, at most.
+/// Maximum bytes of number, table, key length, time, extras, type and value length.
 const HEAD_BYTES_MAX: u64 = 3 + 6 * varint::BYTES_MAX as u64;

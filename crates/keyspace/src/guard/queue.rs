@@ -1,4 +1,4 @@
-//! The guard of a queue. A list that is given to it becomes one with the first change.
+//! The guard of a queue. A list becomes a queue with the first change.
 
 use crate::effect::{Effect, Items, MessageIds, QueueChange};
 use crate::notes::Classes;
@@ -9,14 +9,14 @@ use blocks::End;
 use values::Queue;
 use values::queue::{QueueLimits, Record, State};
 
-/// What a record has beside key, ids and messages, in bytes at most.
+/// Bytes of a record beside key, ids and messages, at most.
 const FIELDS_BYTES_MAX: u64 = 32;
-/// Ids of a queue that comes are so far above all that were told: so many messages may come at its left end.
+/// Distance of a new queue's ids above all reported ones: room for messages pushed at its left end.
 const IDS_APART: u64 = 1024;
-/// So many messages that have fallen due a writer takes along.
+/// Due messages that a writer processes along the way.
 const DUE_AT_ONCE: u64 = 64;
 
-/// A queue under a key, to be changed. The key comes with what is put into it, and goes with the last that is left.
+/// A mutable queue under a key. The key is created with the first message and removed when the queue is empty.
 pub struct QueueMut<'t, 'k> {
     tx: &'t mut Tx<'k>,
     key: &'t [u8],
@@ -24,20 +24,20 @@ pub struct QueueMut<'t, 'k> {
     event: Option<&'static str>,
 }
 
-/// What has fallen due in a queue, and what is to become of it.
+/// Due messages of a queue, and what happens to them.
 #[derive(Debug, Default)]
 pub(crate) struct Fallen {
-    /// Leases and delays that are over: these messages are ready.
+    /// Leases and delays have ended: these become ready.
     ready: Vec<i64>,
     /// Likewise, but tried too often.
     dead: Vec<i64>,
-    /// Too old, of those that have returned; and how many of the run.
+    /// Too old: ids among the returned ones, and the number in the run.
     old: Vec<i64>,
     old_of_run: u64,
 }
 
 impl Fallen {
-    /// What has fallen due of `queue`, about `most` of each sort at most.
+    /// Returns what is due in `queue`, at most about `most` of each sort.
     pub(crate) fn of(queue: &Queue, now: Ms, most: u64) -> Self {
         let mut fallen = Self::default();
         if queue.next_due().is_none_or(|due_ms| due_ms > now) {
@@ -62,12 +62,12 @@ impl Fallen {
         self.ids() == 0 && self.old_of_run == 0
     }
 
-    /// A bound of the bytes of its changes' records.
+    /// Returns an upper bound of its records' bytes.
     pub(crate) fn bytes_max(&self, key_bytes: usize) -> u64 {
         self.ids() * varint::BYTES_MAX as u64 + 5 * (key_bytes as u64 + FIELDS_BYTES_MAX)
     }
 
-    /// The changes, in their order.
+    /// Returns the changes, in order.
     pub(crate) fn changes(&self) -> impl Iterator<Item = QueueChange<'_>> {
         let old = QueueChange::Expire { count: self.old_of_run, ids: MessageIds::Slice(&self.old) };
         let ready = QueueChange::Release { ids: MessageIds::Slice(&self.ready) };
@@ -81,17 +81,17 @@ impl Fallen {
     }
 }
 
-/// Whether a message is not to be delivered again.
+/// Returns true if a message must not be delivered again.
 fn is_spent(queue: &Queue, record: &Record<'_>) -> bool {
     record.state == State::Leased && queue.limits().retries.is_some_and(|retries| record.deliveries > retries)
 }
 
-/// What [`QueueMut::release`] is to do with leases.
+/// What [`QueueMut::release`] does with the messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// The messages are ready.
+    /// Makes them ready.
     Now,
-    /// They are ready then.
+    /// Makes them ready at that time.
     At(Ms),
 }
 
@@ -100,13 +100,13 @@ impl<'t, 'k> QueueMut<'t, 'k> {
         Self { tx, key, before: if there { Before::Settled } else { Before::Unknown }, event: None }
     }
 
-    /// Gives what it does a name of its own, for those who are told of it.
+    /// Sets the event name of its changes in notifications.
     #[must_use]
     pub fn told_as(self, event: &'static str) -> Self {
         Self { event: Some(event), ..self }
     }
 
-    /// What `look` makes of the queue as it is, or of what the list will be; of an empty one if the key is absent.
+    /// Runs `look` on the current queue, or on what the list will become; on an empty queue if the key is absent.
     pub fn look<R>(&mut self, look: impl FnOnce(&Queue) -> R) -> R {
         let now = self.tx.now();
         match self.tx.raw_entry(self.key).filter(|_| self.before == Before::Settled) {
@@ -115,8 +115,8 @@ impl<'t, 'k> QueueMut<'t, 'k> {
         }
     }
 
-    /// Has what has fallen due ready, a few dozen messages at a time, and drops what is too old.
-    /// What [`QueueMut::settling`] tells is to be asked for first.
+    /// Makes due messages ready, a few dozen at a time, and drops those too old. Require the room given by
+    /// [`QueueMut::settling`] first.
     pub fn settle(&mut self) {
         let now = self.tx.now();
         let fallen = self.look(|queue| Fallen::of(queue, now, DUE_AT_ONCE));
@@ -125,8 +125,8 @@ impl<'t, 'k> QueueMut<'t, 'k> {
         self.event = event;
     }
 
-    /// Whether there is something to settle, and a bound of the bytes that [`QueueMut::settle`] and [`QueueMut::reserve`] take
-    /// in the journal.
+    /// Returns whether there is something to settle, and an upper bound of the journal bytes of [`QueueMut::settle`]
+    /// and [`QueueMut::reserve`].
     pub fn settling(&mut self) -> (bool, u64) {
         let now = self.tx.now();
         let fallen = self.look(|queue| Fallen::of(queue, now, DUE_AT_ONCE));
@@ -134,12 +134,12 @@ impl<'t, 'k> QueueMut<'t, 'k> {
         (!fallen.is_nothing(), settling_bytes + 3 * (self.key.len() as u64 + FIELDS_BYTES_MAX))
     }
 
-    /// The bytes of [`QueueMut::settling`].
+    /// Returns the bytes of [`QueueMut::settling`].
     pub fn settling_bytes(&mut self) -> u64 {
         self.settling().1
     }
 
-    /// Has a list become a queue, so that the ids which are told of it stay. [`QueueMut::settling`] counts with that.
+    /// Turns a list into a queue, so that the ids reported of it stay valid. [`QueueMut::settling`] includes that.
     pub fn begin(&mut self) {
         if self.is_plain() {
             let at_ms = self.tx.now();
@@ -152,7 +152,7 @@ impl<'t, 'k> QueueMut<'t, 'k> {
         self.before == Before::Settled && self.tx.raw_entry(self.key).is_some_and(|entry| list_of(entry).is_some())
     }
 
-    /// Asks for the room that a change of so many bytes takes if a queue comes with it, which is more than a command counts with.
+    /// Requires room for a change of `bytes` that may create a queue, which is more than a command's estimate.
     ///
     /// # Errors
     /// If that is more than is claimed.
@@ -163,12 +163,12 @@ impl<'t, 'k> QueueMut<'t, 'k> {
     /// See [`Tx::expect_work`].
     ///
     /// # Errors
-    /// If it is so much that the command is to run speculatively first.
+    /// If there is so much that the command must first run speculatively.
     pub fn expect_work(&self, elements: u64) -> Result<(), Abandon> {
         self.tx.expect_work(elements)
     }
 
-    /// Puts messages at an end, one after the other.
+    /// Pushes messages at an end, one by one.
     pub fn push(&mut self, end: End, messages: &[&[u8]]) {
         if !messages.is_empty() {
             let at_ms = self.tx.now();
@@ -176,8 +176,8 @@ impl<'t, 'k> QueueMut<'t, 'k> {
         }
     }
 
-    /// Puts messages at the tail, to be ready then, if that is not 0, and told from others by `dedup`, if that is not empty. Each
-    /// has a record of its own.
+    /// Pushes messages at the tail, ready at `due_ms` unless 0, and deduplicated by `dedup` unless empty. Each has its
+    /// own record.
     ///
     /// # Errors
     /// If its frame needs more journal room than is claimed; nothing has changed then.
@@ -191,19 +191,19 @@ impl<'t, 'k> QueueMut<'t, 'k> {
         Ok(())
     }
 
-    /// Leases the first `count` messages, which are ready, until then.
+    /// Leases the first `count` messages, which are ready, until `due_ms`.
     pub fn reserve(&mut self, count: u64, due_ms: Ms) {
         self.change(QueueChange::Reserve { count, due_ms });
     }
 
-    /// Takes `count` messages, which are ready, off an end.
+    /// Removes `count` ready messages from an end.
     pub fn pop(&mut self, end: End, count: u64) {
         if count > 0 {
             self.change(QueueChange::Pop { end, count });
         }
     }
 
-    /// Removes messages, whose ids rise and which are held, as work that is done.
+    /// Removes held messages, with ascending ids, as work done.
     ///
     /// # Errors
     /// If its frame needs more journal room than is claimed; nothing has changed then.
@@ -211,7 +211,7 @@ impl<'t, 'k> QueueMut<'t, 'k> {
         self.with_ids(ids, QueueChange::Remove { are_acked: true, ids: MessageIds::Slice(ids) })
     }
 
-    /// Ends leases of messages, whose ids rise; those that were tried too often die.
+    /// Ends the leases of messages with ascending ids; those tried too often become dead.
     ///
     /// # Errors
     /// If its frame needs more journal room than is claimed; nothing has changed then.
@@ -232,7 +232,7 @@ impl<'t, 'k> QueueMut<'t, 'k> {
         Ok(())
     }
 
-    /// Has messages ready, whose ids rise, however often they were tried.
+    /// Makes messages with ascending ids ready, however often they were tried.
     ///
     /// # Errors
     /// If its frame needs more journal room than is claimed; nothing has changed then.
@@ -240,7 +240,7 @@ impl<'t, 'k> QueueMut<'t, 'k> {
         self.with_ids(ids, QueueChange::Release { ids: MessageIds::Slice(ids) })
     }
 
-    /// Has messages, whose ids rise, leased until then.
+    /// Extends the leases of messages with ascending ids to `due_ms`.
     ///
     /// # Errors
     /// If its frame needs more journal room than is claimed; nothing has changed then.
@@ -249,7 +249,7 @@ impl<'t, 'k> QueueMut<'t, 'k> {
         self.with_ids(ids, QueueChange::SetState { state: State::Leased, due_ms, ids: ids_of_record })
     }
 
-    /// Has messages, whose ids rise, wait until they are kicked.
+    /// Buries messages with ascending ids until they are kicked.
     ///
     /// # Errors
     /// If its frame needs more journal room than is claimed; nothing has changed then.
@@ -258,20 +258,20 @@ impl<'t, 'k> QueueMut<'t, 'k> {
         self.with_ids(ids, QueueChange::SetState { state: State::Buried, due_ms: 0, ids: ids_of_record })
     }
 
-    /// Sets limits.
+    /// Sets the limits.
     ///
     /// # Errors
     /// If its frame needs more journal room than is claimed; nothing has changed then.
     pub fn limit(&mut self, limits: &QueueLimits) -> Result<(), Abandon> {
         let (mut encoded, at_ms) = (Vec::new(), self.tx.now());
         limits.encode(&mut encoded);
-        // Those it had stay in the record: a key for dead letters may be longer than the request.
+        // The record also keeps earlier limits: a dead-letter key may be longer than the request.
         self.need_room(encoded.len() as u64, 4)?;
         self.change(QueueChange::Limit { at_ms, limits: &encoded });
         Ok(())
     }
 
-    /// Has the key hold a list of what is ready; nothing is held. Without anything ready it goes.
+    /// Turns the queue into a list of the ready messages; none may be held. Without ready messages the key is removed.
     pub fn turn_back(&mut self) {
         let count = self.look(Queue::ready_len);
         if count > 0 {
@@ -308,7 +308,7 @@ impl<'t, 'k> QueueMut<'t, 'k> {
         }
     }
 
-    /// Has a queue that has just come tell ids which no queue has told before: one that went within this millisecond, say.
+    /// Gives a new queue ids that no queue has reported before, say one removed within this millisecond.
     fn choose_ids(&mut self) {
         let (least, base) = (self.tx.keyspace().told().saturating_add(IDS_APART), self.look(Queue::base));
         if base < least {
@@ -323,7 +323,7 @@ impl<'t, 'k> QueueMut<'t, 'k> {
     }
 }
 
-/// What `look` makes of the queue that an entry holds, or would become.
+/// Runs `look` on the queue in an entry, or on what its list would become.
 fn look_at<R>(entry: Entry<'_>, now: Ms, look: impl FnOnce(&Queue) -> R) -> R {
     match (queue_of(entry), list_of(entry)) {
         (Some(queue), _) => look(queue),
@@ -333,10 +333,11 @@ fn look_at<R>(entry: Entry<'_>, now: Ms, look: impl FnOnce(&Queue) -> R) -> R {
 }
 
 impl<'k> Tx<'k> {
-    /// The queue under `key`, or a list that becomes one, to change it; `None` if it is absent and is not to be made.
+    /// Returns the queue under `key`, or a list that becomes one, for changes; `None` if it is absent and is not to be
+    /// created.
     ///
     /// # Errors
-    /// If another kind is there.
+    /// If it holds another type.
     pub fn queue_mut<'t>(
         &'t mut self,
         key: &'t [u8],
@@ -351,10 +352,10 @@ impl<'k> Tx<'k> {
         Ok((there || absent == crate::Absent::Create).then(|| QueueMut::new(self, key, there)))
     }
 
-    /// What `look` makes of the queue under `key`, or of what a list there would become; `None` if it is absent.
+    /// Runs `look` on the queue under `key`, or on what a list there would become; `None` if it is absent.
     ///
     /// # Errors
-    /// If another kind is there.
+    /// If it holds another type.
     pub fn look_at_queue<R>(
         &mut self,
         key: &[u8],
@@ -368,7 +369,7 @@ impl<'k> Tx<'k> {
         }
     }
 
-    /// Whether a live queue is under `key`; that is no use of the key.
+    /// Returns true if a live queue is under `key`; not a use of the key.
     pub fn is_queue(&mut self, key: &[u8]) -> bool {
         let now = self.now();
         let entry = self.raw_entry(key).filter(|entry| crate::section::is_live(*entry, now));

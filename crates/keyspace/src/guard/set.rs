@@ -8,10 +8,10 @@ use std::collections::HashSet;
 use values::Set;
 use values::set::{SetForm, SetLimits};
 
-/// What a record has beside key and members, in bytes at most.
+/// Bytes of a record beside key and members, at most.
 const FIELDS_BYTES_MAX: u64 = 64;
 
-/// A set under a key, to be changed. The key comes with the first member and goes with the last.
+/// A mutable set under a key. The key is created with the first member and removed with the last.
 pub struct SetMut<'t, 'k> {
     tx: &'t mut Tx<'k>,
     key: &'t [u8],
@@ -23,7 +23,7 @@ impl<'t, 'k> SetMut<'t, 'k> {
         Self { tx, key, before: if there { Before::Settled } else { Before::Unknown } }
     }
 
-    /// The set as it is now; `None` if the key is absent.
+    /// Returns the current set; `None` if the key is absent.
     pub fn set(&mut self) -> Option<&Set> {
         self.tx.set(self.key).expect("its kind was checked when the guard was made")
     }
@@ -32,7 +32,7 @@ impl<'t, 'k> SetMut<'t, 'k> {
         self.set().map_or(0, Set::len)
     }
 
-    /// Adds members; how many are new. O(members log n).
+    /// Adds members. Returns how many are new. O(members log n).
     ///
     /// # Errors
     /// If its frame needs more journal room than is claimed; nothing has changed then.
@@ -59,7 +59,7 @@ impl<'t, 'k> SetMut<'t, 'k> {
         Ok(if runs.is_empty() { 0 } else { self.len() - len_before })
     }
 
-    /// Removes members; how many were there. O(members log n).
+    /// Removes members. Returns how many existed. O(members log n).
     pub fn remove(&mut self, members: &[&[u8]]) -> u64 {
         let Some(set) = self.set() else { return 0 };
         let mut there: SmallVec<[&[u8]; 8]> = members.iter().copied().filter(|member| set.contains(member)).collect();
@@ -77,8 +77,8 @@ impl<'t, 'k> SetMut<'t, 'k> {
         count
     }
 
-    /// Removes the members of these runs of places in its order, given as first and count, which rise and do not touch.
-    /// O(runs log n), of very many runs O(members).
+    /// Removes the members at these runs of places in its order, given as first and count, ascending and non-adjacent.
+    /// O(runs log n), for very many runs O(members).
     ///
     /// # Errors
     /// If its frame needs more journal room than is claimed; nothing has changed then.
@@ -100,7 +100,7 @@ impl<'t, 'k> SetMut<'t, 'k> {
         self.before = Before::Unknown;
     }
 
-    /// For several records: each has the key.
+    /// Requires room for several records: each has the key.
     fn need_room<'m>(&self, members: impl Iterator<Item = &'m &'m [u8]>, records: usize) -> Result<(), Abandon> {
         let members_bytes: u64 = members.map(|member| (member.len() + varint::BYTES_MAX) as u64).sum();
         self.tx.need_room(members_bytes + (1 + records as u64) * (self.key.len() as u64 + FIELDS_BYTES_MAX))
@@ -115,14 +115,14 @@ impl<'t, 'k> SetMut<'t, 'k> {
 /// Members of one record, and the form in which the set takes them.
 type Run<'a> = (SetForm, Vec<&'a [u8]>);
 
-/// The members that are not there, in their order. A form that only some of them need is not taken before those come:
-/// the order of a listed set hangs on that.
+/// Returns the new members, in their order. A form that only some of them need is not taken before those come: the
+/// order of a listed set depends on that.
 fn runs_of<'a>(set: &Set, members: &[&'a [u8]], limits: SetLimits) -> Vec<Run<'a>> {
     let mut runs: Vec<Run<'a>> = Vec::new();
     let mut members = members.iter().copied();
     let count = members.len() as u64;
     let mut after = set.clone();
-    // On a copy, of what is small.
+    // On a copy, which is small.
     while after.is_empty() || after.form() != SetForm::Hashed {
         let Some(member) = members.next() else { return runs };
         if !after.contains(member) {

@@ -7,10 +7,10 @@ use base::varint;
 use std::collections::HashSet;
 use values::{Sorted, limits, sorted};
 
-/// What a record has beside key and items, in bytes at most.
+/// Bytes of a record beside key and items, at most.
 const FIELDS_BYTES_MAX: u64 = 64;
 
-/// A sorted set under a key, to be changed. The key comes with the first member and goes with the last.
+/// A mutable sorted set under a key. The key is created with the first member and removed with the last.
 pub struct SortedMut<'t, 'k> {
     tx: &'t mut Tx<'k>,
     key: &'t [u8],
@@ -23,18 +23,18 @@ impl<'t, 'k> SortedMut<'t, 'k> {
         Self { tx, key, before: if there { Before::Settled } else { Before::Unknown }, event: None }
     }
 
-    /// Gives what it does a name of its own, for those who are told of it.
+    /// Sets the event name of its changes in notifications.
     #[must_use]
     pub fn told_as(self, event: &'static str) -> Self {
         Self { event: Some(event), ..self }
     }
 
-    /// The sorted set as it is now; `None` if the key is absent.
+    /// Returns the current sorted set; `None` if the key is absent.
     pub fn sorted(&mut self) -> Option<&Sorted> {
         self.tx.sorted(self.key).expect("its kind was checked when the guard was made")
     }
 
-    /// Gives members these scores, one after the other. O(members log n).
+    /// Sets the scores of members, one by one. O(members log n).
     ///
     /// # Errors
     /// If its frame needs more journal room than is claimed; nothing has changed then.
@@ -43,7 +43,7 @@ impl<'t, 'k> SortedMut<'t, 'k> {
         self.need_room(&mut pairs.iter().map(|(_, member)| member.len()))?;
         let mut rest = pairs;
         if must_grow && self.before == Before::Unknown {
-            // Only what is there turns large, and many members are put into a large one.
+            // Only an existing sorted set turns large, and many members are put into a large one.
             let (first, others) = pairs.split_at(pairs.len().min(1));
             self.put_recorded(first);
             rest = others;
@@ -63,7 +63,7 @@ impl<'t, 'k> SortedMut<'t, 'k> {
         }
     }
 
-    /// Removes members; how many were there. O(members log n).
+    /// Removes members. Returns how many existed. O(members log n).
     ///
     /// # Errors
     /// If its frame needs more journal room than is claimed; nothing has changed then.
@@ -83,7 +83,7 @@ impl<'t, 'k> SortedMut<'t, 'k> {
         Ok(count)
     }
 
-    /// Removes the `count` members from `rank` on, which must be there. O(count log n).
+    /// Removes the `count` members from `rank` on, which must exist. O(count log n).
     pub fn remove_range(&mut self, rank: u64, count: u64) {
         let len = self.sorted().map_or(0, Sorted::len);
         assert!(rank + count <= len);
@@ -94,7 +94,7 @@ impl<'t, 'k> SortedMut<'t, 'k> {
         }
     }
 
-    /// As [`SortedMut::remove_range`], of less than all, where `after` is what is left. O(log n).
+    /// As [`SortedMut::remove_range`], for less than all, where `after` is the result. O(log n).
     pub fn remove_range_made(&mut self, rank: u64, count: u64, after: Sorted) {
         let effect = Effect::Sorted(SortedChange::RemoveRange { rank, count });
         let event = match self.event {
@@ -111,7 +111,7 @@ impl<'t, 'k> SortedMut<'t, 'k> {
         }
     }
 
-    /// For all records of one method: each has the key.
+    /// Requires room for all records of one method: each has the key.
     fn need_room(&mut self, lengths: &mut dyn Iterator<Item = usize>) -> Result<(), Abandon> {
         let items_bytes: u64 = lengths.map(|length| (length + 2 * varint::BYTES_MAX) as u64).sum();
         self.tx.need_room(items_bytes + 4 * (self.key.len() as u64 + FIELDS_BYTES_MAX))
@@ -127,7 +127,7 @@ impl<'t, 'k> SortedMut<'t, 'k> {
     }
 }
 
-/// Whether a sorted set with these put into it passes a limit of small ones.
+/// Returns true if putting these pairs into a small sorted set exceeds its limits.
 fn must_grow(sorted: Option<&Sorted>, pairs: &[(f64, &[u8])]) -> bool {
     if sorted.is_some_and(Sorted::is_large) {
         return false;

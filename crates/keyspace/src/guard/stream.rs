@@ -8,35 +8,35 @@ use base::{Ms, varint};
 use values::stream::{ENTRY_BYTES_MAX, Foot, StreamId};
 use values::{Stream, limits};
 
-/// What a record has beside key, names and items, in bytes at most.
+/// Bytes of a record beside key, names and items, at most.
 const FIELDS_BYTES_MAX: usize = 128;
-/// What an id takes in a record, in bytes at most.
+/// Bytes of an id in a record, at most.
 const ID_BYTES_MAX: usize = 2 * varint::BYTES_MAX;
-/// Records that one command leaves of a key, at most.
+/// Records per command and key, at most.
 const RECORDS_MAX: usize = 5;
 
-/// A stream under a key, to be changed. The key comes with the first entry or group, and stays.
+/// A mutable stream under a key. The key is created with the first entry or group, and stays.
 pub struct StreamMut<'t, 'k> {
     tx: &'t mut Tx<'k>,
     key: &'t [u8],
     before: Before,
 }
 
-/// A consumer of a group, by their names.
+/// A consumer of a group, both by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reader<'a> {
-    /// The group's.
+    /// The group's name.
     pub group: &'a [u8],
-    /// Its own.
+    /// The consumer's name.
     pub consumer: &'a [u8],
 }
 
-/// How entries are delivered again.
+/// How entries are redelivered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Redelivery {
-    /// When, as is to be told.
+    /// Time of delivery to record.
     pub delivered_ms: Ms,
-    /// What becomes of the number of deliveries.
+    /// Effect on the delivery count.
     pub counting: Counting,
 }
 
@@ -45,17 +45,17 @@ impl<'t, 'k> StreamMut<'t, 'k> {
         Self { tx, key, before: if there { Before::Settled } else { Before::Unknown } }
     }
 
-    /// The stream as it is now; `None` if the key is absent.
+    /// Returns the current stream; `None` if the key is absent.
     pub fn stream(&mut self) -> Option<&Stream> {
         self.tx.value(self.key).expect("its kind was checked when the guard was made")
     }
 
-    /// Whether an entry of these fields is none too long.
+    /// Returns true if an entry of these fields is not too long.
     pub fn fits(fields: &[&[u8]]) -> bool {
         fields.iter().map(|field| field.len() + varint::BYTES_MAX).sum::<usize>() <= ENTRY_BYTES_MAX
     }
 
-    /// Adds an entry, whose id is above all others, of names and values in turn. O(log n).
+    /// Adds an entry of alternating names and values, with an id above all others. O(log n).
     ///
     /// # Errors
     /// If its frame needs more journal room than is claimed; nothing has changed then.
@@ -69,7 +69,7 @@ impl<'t, 'k> StreamMut<'t, 'k> {
         Ok(())
     }
 
-    /// Removes entries; how many were there. O(ids log n).
+    /// Removes entries. Returns how many existed. O(ids log n).
     ///
     /// # Errors
     /// If its frame needs more journal room than is claimed; nothing has changed then.
@@ -86,36 +86,36 @@ impl<'t, 'k> StreamMut<'t, 'k> {
         Ok(there.len() as u64)
     }
 
-    /// Removes the first `count` entries, which must be there. O(log n + chunks that go).
+    /// Removes the first `count` entries, which must exist. O(log n + chunks removed).
     pub fn trim(&mut self, count: u64) {
         if count > 0 {
             self.change(StreamChange::Trim { count });
         }
     }
 
-    /// Removes these entries, which must be there, to trim it; they rise. O(ids log n).
+    /// Removes these existing entries, with ascending ids, as a trim. O(ids log n).
     pub fn trim_these(&mut self, ids: &[StreamId]) {
         let before = std::mem::replace(&mut self.before, Before::Settled);
         let change = Effect::Stream(StreamChange::Delete { ids: Ids::Slice(ids) });
         self.tx.change_as(self.key, &change, before, Some((Classes::STREAM, event::TRIM)));
     }
 
-    /// Says what the stream knows of its ids; `len` is none of it.
+    /// Sets the stream's id state; ignores `len`.
     pub fn set(&mut self, foot: Foot) {
         self.change(StreamChange::set(foot));
     }
 
-    /// Makes a group, or says of one what it has read.
+    /// Creates a group, or sets an existing one's read position.
     pub fn put_group(&mut self, group: &[u8], last_id: StreamId, entries_read: Option<u64>) {
         self.change(StreamChange::GroupPut { group, last_id, entries_read });
     }
 
-    /// Removes a group, which must be there.
+    /// Removes an existing group.
     pub fn remove_group(&mut self, group: &[u8]) {
         self.change(StreamChange::GroupRemove { group });
     }
 
-    /// Makes a consumer of a group, or says of one when it was seen, and active unless `None`: then it stays as it was.
+    /// Creates a consumer of a group, or sets when it was seen, and active unless `None`, which leaves that unchanged.
     /// O(log n).
     pub fn see_consumer(&mut self, reader: Reader<'_>, seen_ms: Ms, active_ms: Option<Ms>) {
         let Reader { group, consumer } = reader;
@@ -130,19 +130,19 @@ impl<'t, 'k> StreamMut<'t, 'k> {
         }
     }
 
-    /// Removes a consumer, which must be there, with what it owns.
+    /// Removes an existing consumer and its pending entries.
     pub fn remove_consumer(&mut self, reader: Reader<'_>) {
         let Reader { group, consumer } = reader;
         self.change(StreamChange::ConsumerRemove { group, consumer });
     }
 
-    /// Delivers what follows the group's last entry, up to `to`. O(log n + entries).
+    /// Delivers the entries after the group's last one, up to `to`. O(log n + entries).
     pub fn deliver(&mut self, reader: Reader<'_>, to: StreamId, entries_read: Option<u64>, delivered_ms: Ms) {
         let Reader { group, consumer } = reader;
         self.change(StreamChange::Deliver { group, consumer, to, entries_read, delivered_ms });
     }
 
-    /// Delivers entries again, whoever had them. O(ids log n).
+    /// Redelivers entries, whoever had them. O(ids log n).
     pub fn claim(&mut self, reader: Reader<'_>, ids: &[StreamId], again: Redelivery) {
         let Redelivery { delivered_ms, counting } = again;
         let Reader { group, consumer } = reader;
@@ -152,21 +152,21 @@ impl<'t, 'k> StreamMut<'t, 'k> {
         }
     }
 
-    /// Takes deliveries off those that are pending, which they must be; the ids rise. O(ids log n).
+    /// Removes deliveries from the pending ones, where they must be; ids are ascending. O(ids log n).
     pub fn drop_pending(&mut self, group: &[u8], ids: &[StreamId]) {
         if !ids.is_empty() {
             self.change(StreamChange::Drop { group, ids: Ids::Slice(ids) });
         }
     }
 
-    /// What all records of one command take at most, in bytes, for a key, a group and a consumer with names of so many
-    /// bytes, and so many ids, some of them twice.
+    /// Returns the maximum bytes of all records of one command, for a key, group and consumer with names of these
+    /// lengths, and `ids` ids, some of them twice.
     pub fn room(key_bytes: usize, names_bytes: usize, ids: usize) -> u64 {
         let records = RECORDS_MAX * (key_bytes + names_bytes + FIELDS_BYTES_MAX);
         (records + 2 * ids * ID_BYTES_MAX) as u64
     }
 
-    /// Asks for [`StreamMut::room`]; to be called before the first change.
+    /// Requires [`StreamMut::room`]; call before the first change.
     ///
     /// # Errors
     /// If less is claimed.

@@ -4,10 +4,10 @@ use crate::effect::Effect;
 use crate::tx::{Before, Tx};
 use values::StringValue;
 
-/// A text grows by so many bytes without being asked about: an estimate for each request covers as much.
+/// Growth of a text that needs no memory grant: each request's estimate covers this much.
 const UNASKED_BYTES_MAX: usize = 16 << 10;
 
-/// A text under a key, to be changed; its deadline stays.
+/// A mutable text under a key; its deadline is kept.
 pub struct StringMut<'t, 'k> {
     tx: &'t mut Tx<'k>,
     key: &'t [u8],
@@ -19,32 +19,32 @@ impl<'t, 'k> StringMut<'t, 'k> {
         Self { tx, key, before: if there { Before::Settled } else { Before::Unknown } }
     }
 
-    /// The text as it is now; `None` if the key is absent.
+    /// Returns the current text; `None` if the key is absent.
     pub fn string(&mut self) -> Option<StringValue<'_>> {
         self.tx.string(self.key).expect("its kind was checked when the guard was made")
     }
 
-    /// Length in bytes; 0 if absent.
+    /// Returns the length in bytes; 0 if absent.
     pub fn bytes_count(&mut self) -> usize {
         self.string().map_or(0, |text| text.bytes_count())
     }
 
-    /// Makes it these bytes.
+    /// Replaces the text.
     pub fn replace(&mut self, bytes: &[u8]) {
         self.change(&Effect::StringReplace(bytes));
     }
 
-    /// Appends.
+    /// Appends bytes.
     pub fn append(&mut self, bytes: &[u8]) {
         self.change(&Effect::StringAppend(bytes));
     }
 
-    /// Overwrites from `offset` on, zeros before it if the text is shorter.
+    /// Overwrites from `offset` on, zero-filling a gap.
     pub fn overwrite(&mut self, offset: usize, bytes: &[u8]) {
         self.change(&Effect::StringOverwrite { offset: offset as u64, bytes });
     }
 
-    /// Whether there is memory for a text of `end` bytes, most of which may be zeros that no request has brought.
+    /// Returns true if memory is granted for a text of `end` bytes, most of which may be zeros not sent by the request.
     pub fn has_memory_for(&mut self, end: usize) -> bool {
         let more_bytes = end.saturating_sub(self.bytes_count());
         more_bytes <= UNASKED_BYTES_MAX || self.tx.grants_memory(more_bytes as u64)

@@ -6,11 +6,11 @@ use base::varint;
 use values::Tagged;
 use values::tagged::{Schema, TaggedItem, Tags, encode_tags};
 
-/// What a record has beside key, items and schema, in bytes at most.
+/// Bytes of a record beside key, items and schema, at most.
 const FIELDS_BYTES_MAX: u64 = 64;
 
-/// A tagged list under a key, to be changed. The key comes with the first item and goes with the last, unless the list is to
-/// stay without.
+/// A mutable tagged list under a key. The key is created with the first item and removed with the last, unless the list
+/// is kept when empty.
 pub struct TaggedMut<'t, 'k> {
     tx: &'t mut Tx<'k>,
     key: &'t [u8],
@@ -22,21 +22,21 @@ impl<'t, 'k> TaggedMut<'t, 'k> {
         Self { tx, key, before: if there { Before::Settled } else { Before::Unknown } }
     }
 
-    /// The list as it is now; `None` if the key is absent.
+    /// Returns the current list; `None` if the key is absent.
     pub fn list(&mut self) -> Option<&Tagged> {
         self.tx.value(self.key).expect("its kind was checked when the guard was made")
     }
 
-    /// What a record of one item, or of its tags, takes at most, with one of the schema; to be asked for before the first of
-    /// several changes.
+    /// Returns the maximum bytes of a record of one item, or of its tags, plus one of the schema; require it before the
+    /// first of several changes.
     pub fn room(schema: &Schema, key: &[u8], value_bytes: usize) -> u64 {
         let schema_bytes: usize = schema.attributes().iter().map(|attribute| attribute.name.len() + 3).sum();
         let tags_bytes = varint::BYTES_MAX * (2 + schema.attributes().len());
         (schema_bytes + tags_bytes + value_bytes + 2 * key.len()) as u64 + 4 * FIELDS_BYTES_MAX
     }
 
-    /// Puts items in before the one at a position, or last; a list that is absent is made, of this schema, and one of fewer
-    /// attributes takes it over. O(items + log n).
+    /// Inserts items before the one at a position, or at the end; creates an absent list with this schema, and gives it
+    /// to a list with fewer attributes. O(items + log n).
     ///
     /// # Errors
     /// If its frame needs more journal room than is claimed; nothing has changed then.
@@ -63,7 +63,7 @@ impl<'t, 'k> TaggedMut<'t, 'k> {
         Ok(())
     }
 
-    /// Gives the item at a position other tags, of a schema that the list takes over if it is a later one. O(log n).
+    /// Sets the tags of the item at a position; the list takes over `schema` if that is later. O(log n).
     ///
     /// # Errors
     /// If its frame needs more journal room than is claimed; nothing has changed then.
@@ -77,7 +77,7 @@ impl<'t, 'k> TaggedMut<'t, 'k> {
         Ok(())
     }
 
-    /// Removes runs of items, given as position and count, which rise and do not touch. O(runs log n).
+    /// Removes runs of items, given as position and count, ascending and non-adjacent. O(runs log n).
     ///
     /// # Errors
     /// If its frame needs more journal room than is claimed; nothing has changed then.
@@ -98,7 +98,7 @@ impl<'t, 'k> TaggedMut<'t, 'k> {
         Ok(())
     }
 
-    /// Has the list stay when it has no items; it is made, of this schema, if it is absent. O(1).
+    /// Keeps the list when it is empty; creates it with this schema if absent. O(1).
     ///
     /// # Errors
     /// If its frame needs more journal room than is claimed; nothing has changed then.
@@ -110,7 +110,7 @@ impl<'t, 'k> TaggedMut<'t, 'k> {
         Ok(())
     }
 
-    /// Moves an item to a position of what is left without it. O(log n).
+    /// Moves an item to a position of the list without it. O(log n).
     pub fn move_item(&mut self, from: u64, to: u64) {
         self.change(TaggedChange::Move { from, to });
     }

@@ -1,4 +1,4 @@
-//! Names and a plain set, and an order that is built while others write.
+//! Names against a plain set, and an index built during writes.
 
 use super::changes::Changes;
 use super::names::{Names, Scratch, Span};
@@ -28,7 +28,7 @@ fn bound() -> impl Strategy<Value = Bound<Vec<u8>>> {
     ]
 }
 
-/// Names that share beginnings, most of them short, some longer than a chunk.
+/// Names with common prefixes, most of them short, some longer than a chunk.
 fn name() -> impl Strategy<Value = Vec<u8>> {
     let parts = prop_oneof![
         8 => (0u32..2_000).prop_map(|number| format!("user:{number:06}").into_bytes()),
@@ -40,7 +40,7 @@ fn name() -> impl Strategy<Value = Vec<u8>> {
     parts.boxed()
 }
 
-/// Names with their kinds.
+/// Returns names with their types.
 fn read(page: &Page) -> Vec<(Vec<u8>, ValueType)> {
     page.iter().enumerate().map(|(nth, name)| (name.to_vec(), page.value_type(nth))).collect()
 }
@@ -76,7 +76,7 @@ fn cases() -> u32 {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(cases()) })]
 
-    /// The names of a table and a plain set agree, whatever comes and goes, a little or much at a time.
+    /// The names of a table match a plain set under any additions and removals, in small or large batches.
     #[test]
     fn names_and_their_twin_agree(
         rounds in proptest::collection::vec(
@@ -101,7 +101,7 @@ proptest! {
             let mut span = Span { least, most, direction };
             let found = names.page(&span, usize::MAX, usize::MAX);
             prop_assert_eq!(read(&found), naive(&twin, &span));
-            // Page by page the same.
+            // Page by page, the same.
             let mut paged = Vec::new();
             loop {
                 let page = names.page(&span, 7, 100);
@@ -224,7 +224,7 @@ fn what_is_undone_leaves_the_order_as_it_was() {
     assert_eq!(all(&keyspace), [b"stays".to_vec()]);
 }
 
-/// As one who writes does it: helps first while the order is behind.
+/// Acts like a writer: helps first while the index is behind.
 fn help(keyspace: &Keyspace) {
     while keyspace.order().is_behind() {
         if matches!(keyspace.help_order(), IndexStep::Blocked | IndexStep::Idle) {
@@ -233,7 +233,7 @@ fn help(keyspace: &Keyspace) {
     }
 }
 
-/// One step of the thread beside.
+/// Runs one step of the background thread.
 fn sort(keyspace: &Keyspace) {
     if let IndexStep::Sort(mut found) = keyspace.step_order() {
         found.sort();
@@ -252,7 +252,7 @@ fn the_backlog_is_bounded_by_those_who_write() {
     keyspace.order().want(true);
     sort(&keyspace);
     let (mut nth, mut steps) = (40_000, 0);
-    // The thread beside has one step for 500 names: alone it never comes to an end.
+    // The background thread gets one step per 500 names: alone it never finishes.
     while nth < 100_000 {
         help(&keyspace);
         (nth..nth + AT_ONCE).for_each(|nth| set(&keyspace, &name(nth * 7919 % 100_000)));
@@ -270,7 +270,7 @@ fn the_backlog_is_bounded_by_those_who_write() {
         }
     }
     assert_eq!(keyspace.order().state(), IndexState::On);
-    // What a reader then still has to do is bounded, too.
+    // The work left for a reader is bounded, too.
     let notes = keyspace.order().backlog_bytes().div_ceil(NOTE_BYTES);
     let span = Span { least: Bound::None, most: Bound::None, direction: Direction::Forward };
     let (mut reader, mut turns) = (CatchUp::default(), 0);
@@ -288,7 +288,7 @@ fn building_ends_though_writers_fill_the_backlog_all_the_time() {
     keyspace.order().want(true);
     let (mut nth, mut rounds) = (0, 0);
     while keyspace.order().state() != IndexState::On {
-        // To the brim; then each has its write when there is room for it.
+        // Fill it to the limit; then write whenever there is room.
         loop {
             set(&keyspace, format!("name:{nth:05}").as_bytes());
             nth += 1;
@@ -319,7 +319,7 @@ fn notes_of_keys_that_are_flushed_hold_nobody_up() {
     assert_eq!(keyspace.order().backlog_bytes(), 0, "though the sections are still to be dropped");
     drop(taken);
     assert_eq!((keyspace.order().backlog_bytes(), all(&keyspace).len()), (0, 0));
-    // And those that are forgotten.
+    // And dropped ones.
     while !keyspace.order().is_behind() {
         set(&keyspace, format!("name:{nth}").as_bytes());
         nth += 1;

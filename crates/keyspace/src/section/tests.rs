@@ -1,11 +1,11 @@
-//! Deadlines of a section beside a naive twin that looks at every key.
+//! Deadlines of a section against a naive model that looks at every key.
 
 use super::*;
 use blocks::End;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
-/// Keys go so much after their deadline at the latest, in milliseconds.
+/// Maximum delay of expiry after a deadline, in milliseconds.
 const LATE_MS: Ms = 32;
 const SHARD: usize = 5;
 
@@ -13,12 +13,12 @@ const SHARD: usize = 5;
 enum Step {
     Put(u16, Option<Ms>),
     SetExpiry(u16, Option<Ms>),
-    /// To this much later than its deadline.
+    /// Moves the deadline this much later.
     Slide(u16, Ms),
     Remove(u16),
-    /// Changed, and put back as it was.
+    /// Changed, then restored.
     Abandon(u16, Option<Ms>),
-    /// So much time passes, and what is due goes.
+    /// Time passes, and due keys are removed.
     Expire(Ms),
 }
 
@@ -38,12 +38,12 @@ fn step(keys: u16) -> impl Strategy<Value = Step> {
     ]
 }
 
-/// A section, and beside it every key's deadline.
+/// A section and the model: every key's deadline.
 struct Pair {
     section: Section,
     twin: BTreeMap<u16, Option<Ms>>,
     now: Ms,
-    /// So many hashes there are.
+    /// Number of distinct hashes.
     tags: u64,
 }
 
@@ -98,7 +98,7 @@ impl Pair {
     fn expire(&mut self) {
         let hints = self.section.deadlines.hints_count();
         for looks in 0.. {
-            // Each hint is seen once, and once more for each key that goes or that is put back within this pass.
+            // Each hint is seen once, and once more for each key removed or rescheduled within this pass.
             assert!(looks <= 2 * hints + self.twin.len() + 1, "a pass does not end");
             match self.section.next_expired(self.now, u64::MAX, 1) {
                 Due::Nothing => break,
@@ -131,7 +131,7 @@ impl Pair {
     fn check_sums(&self) {
         let expiring = self.twin.values().flatten().count();
         assert_eq!(self.section.expiring_count(), expiring);
-        // At most as many outdated ones as keys that expire, and some.
+        // At most as many outdated ones as expiring keys, and some.
         assert!(self.section.deadlines.hints_count() <= 2 * expiring + 2 * OUTDATED_HINTS);
     }
 }
@@ -178,7 +178,7 @@ fn deadlines_that_slide_add_no_hints() {
         section.put_text(7 << 34, b"session", b"text", Some(at_ms));
     }
     assert_eq!(section.deadlines.hints_count(), 1);
-    // The hint was due long ago; it is put back, once.
+    // The hint was due long ago; it is rescheduled, once.
     assert!(matches!(section.next_expired(50_000, u64::MAX, 1), Due::More));
     assert!(matches!(section.next_expired(50_000, u64::MAX, 1), Due::Nothing));
     assert!(matches!(section.next_expired(100_031, u64::MAX, 1), Due::Key(_)));
@@ -202,16 +202,16 @@ fn many_keys_without_a_deadline_are_not_looked_at_for_few_with_one() {
     }
 }
 
-/// What happens to a hash, by key and field.
+/// A change to a hash, by key and field.
 #[derive(Clone, Debug)]
 enum FieldStep {
     Put(u16, u8, Option<Ms>),
     RemoveField(u16, u8),
     SetExpiry(u16, Option<Ms>),
     Remove(u16),
-    /// Changed, and put back as it was.
+    /// Changed, then restored.
     Abandon(u16, Option<Ms>),
-    /// Its value comes as that of one that was left unread.
+    /// Its value is filled in as one that was left unread.
     Fill(u16),
     Expire(Ms),
 }
@@ -232,7 +232,7 @@ fn field_step(keys: u16) -> impl Strategy<Value = FieldStep> {
 /// The deadline of a key, and those of its fields.
 type KeyTimes = (Option<Ms>, BTreeMap<u8, Option<Ms>>);
 
-/// A section of hashes, and beside it the deadlines of every key and of its fields.
+/// A section of hashes, and a model of the deadlines of every key and its fields.
 struct Hashes {
     section: Section,
     twin: BTreeMap<u16, KeyTimes>,
@@ -325,7 +325,7 @@ impl Hashes {
             fields.retain(|_, at| is_left(at));
             is_left(at) && !fields.is_empty()
         });
-        // What fell due within the last tick may have gone, too.
+        // Fields that fell due within the last tick may also be gone.
         let mut there = BTreeMap::new();
         for (key, (key_at, fields)) in &self.twin {
             let found = self.section.find(self.hash(*key), &name(*key));
@@ -376,7 +376,7 @@ proptest! {
     }
 }
 
-/// What the sums of values must be, by a look at each entry.
+/// Returns the expected totals of values, by looking at each entry.
 fn values_of(section: &Section) -> (u64, usize, u64) {
     let (mut strings_bytes, mut others_count, mut others_bytes) = (0, 0, 0);
     for (_, entry) in section.scan(0) {
@@ -399,7 +399,7 @@ enum Put {
     Clear(u16),
     Turn(u16),
     Remove(u16),
-    /// Removed, and put back as it was.
+    /// Removed, then restored.
     Abandon(u16),
 }
 
