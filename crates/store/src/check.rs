@@ -1,4 +1,4 @@
-//! Checking a store without changing it: every checksum, every run, every block, and what the manifest says of them.
+//! Checks a store without changing it: every checksum, run and block, against the manifest.
 
 use crate::names::{self, Inventory};
 use crate::state::{Run, SegmentKind, SegmentRecord, ShardRecord, State};
@@ -11,49 +11,49 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What a store holds, and what is wrong with it.
+/// The contents of a store, and the damage found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
     /// The number of the last commit.
     pub commit: u64,
-    /// The journal is needed from here on.
+    /// The journal is needed from this position on.
     pub least_position: Position,
-    /// Shards that hold something.
+    /// Number of non-empty shards.
     pub shards: u64,
-    /// Runs that are named and whole.
+    /// Named runs that are intact.
     pub runs: u64,
     /// Records in them.
     pub records: u64,
-    /// Blocks that are whole, named or not.
+    /// Intact blocks, named or not.
     pub blocks: u64,
-    /// Segments that are named and there.
+    /// Named segments that exist.
     pub segments: u64,
     /// Bytes read.
     pub bytes: u64,
     /// A last record that does not count, as after a power cut.
     pub torn: Option<Torn>,
-    /// What is wrong. Empty: the store opens, and every run can be read.
+    /// Damage found. Empty: the store opens, and every run can be read.
     pub damages: Vec<Damage>,
-    /// What is odd and without consequence.
+    /// Oddities without consequence.
     pub notes: Vec<String>,
-    /// After a repair: the files that keep what was cut off.
+    /// After a repair: files with the bytes cut off.
     pub kept_as: Vec<PathBuf>,
 }
 
-/// Something that is wrong, and what a repair loses by it.
+/// A piece of damage, and what a repair loses by it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Damage {
     /// The file concerned.
     pub file: PathBuf,
-    /// Where in the file.
+    /// Offset in the file.
     pub offset: u64,
     /// What is wrong there.
     pub why: String,
-    /// The shard whose run is damaged; `None` for what lies in the manifest or in blocks.
+    /// The shard whose run is damaged; `None` for damage in the manifest or in blocks.
     pub shard: Option<u32>,
-    /// Records of that run that a repair loses.
+    /// Records of that run lost by a repair.
     pub records_lost: u64,
-    /// What a repair loses, in words.
+    /// A description of what a repair loses.
     pub loss: String,
 }
 
@@ -63,10 +63,10 @@ impl std::fmt::Display for Damage {
     }
 }
 
-/// Reads everything and says what is wrong. `progress` is told the bytes done and the bytes there are.
+/// Reads everything and reports damage. `progress` gets the bytes done and the total.
 ///
 /// # Errors
-/// The disk's, and a store that is not of these options. Damage is in the report.
+/// Disk errors, and a store that does not match these options. Damage is in the report.
 pub fn check(
     disk: &dyn Disk,
     folder: &Path,
@@ -80,9 +80,9 @@ pub fn check(
 pub(crate) struct Findings {
     pub(crate) report: Report,
     pub(crate) inventory: Inventory,
-    /// The number of the manifest; 0 if there is none.
+    /// Number of the manifest; 0 if there is none.
     pub(crate) manifest: u32,
-    /// Whether commits that were durable are lost.
+    /// Durable commits are lost.
     pub(crate) is_manifest_damaged: bool,
     pub(crate) state: State,
     pub(crate) surveys: BTreeMap<u32, Usage>,
@@ -140,7 +140,7 @@ impl Findings {
                 self.report.notes.extend(opening.unclaimed.iter().map(note));
                 self.state = walk.state;
             }
-            // A segment that is missing or short is told run by run.
+            // A missing or short segment is reported run by run.
             Err(StoreError::Damaged { file, .. }) if file != path => self.state = walk.state,
             Err(StoreError::Damaged { offset, why, .. }) => self.salvage(&path, &bytes, options, (offset, why)),
             Err(error) => return Err(error),
@@ -148,7 +148,7 @@ impl Findings {
         Ok(())
     }
 
-    /// Takes from a damaged manifest what is whole.
+    /// Takes the intact parts of a damaged manifest.
     fn salvage(&mut self, path: &Path, bytes: &[u8], options: &Options, found: (u64, String)) {
         let mut salvage = manifest::salvage(bytes, self.manifest, options.shards);
         salvage.state.forget_dead();
@@ -200,7 +200,7 @@ impl Findings {
         Ok(())
     }
 
-    /// Every run that a shard names.
+    /// Checks every run that a shard names.
     fn check_runs(&mut self, folder: &Path) {
         for (shard, run) in self.runs() {
             let segment = &self.state.segments[&run.segment];
@@ -224,7 +224,7 @@ impl Findings {
         self.check_overlaps(folder);
     }
 
-    /// All runs with their shards, in order of where they lie.
+    /// Returns all runs with their shards, in file order.
     fn runs(&self) -> Vec<(u32, Run)> {
         let of_shard = self.state.shards.iter();
         let mut runs: Vec<_> = of_shard.flat_map(|record| record.runs.iter().map(|run| (record.shard, *run))).collect();
@@ -250,7 +250,7 @@ impl Findings {
         self.report.damages.push(Damage { file, offset, why, shard: Some(shard), records_lost, loss });
     }
 
-    /// Blocks that are damaged, and segments of either kind that are shorter than they were.
+    /// Reports damaged blocks, and segments of either kind that are shorter than they were.
     fn check_blocks(&mut self, folder: &Path) {
         for segment in self.state.segments.values() {
             let is_blocks = segment.kind == SegmentKind::Blocks;

@@ -1,4 +1,4 @@
-//! A commit: segments being written, then one record of the manifest.
+//! A commit: writes segments, then one record of the manifest.
 
 use crate::page::{PAGE_BYTES, PAGE_HEAD_BYTES, PAYLOAD_BYTES_MAX, PageHead, encode_block_head};
 use crate::reader::{Alive, chain_crc};
@@ -11,22 +11,22 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::PathBuf;
 
-/// A commit that is being made. Dropped before [`Self::finish`], it leaves the store as it was.
+/// A commit in progress. Dropped before [`Self::finish`], it leaves the store unchanged.
 ///
-/// Memory: what is gathered for writing, at most half a megabyte for each kind of segment, and the shards' records.
+/// Memory: write buffers of at most half a megabyte per kind of segment, and the shards' records.
 pub struct Commit<'a> {
     store: &'a mut Store,
     now_ms: Ms,
     runs: Option<SegmentWriter>,
     blocks: Option<SegmentWriter>,
-    /// Segments that are written to the end.
+    /// Segments fully written.
     finished: Vec<SegmentRecord>,
-    /// The files of all segments of this commit.
+    /// Paths of all segments of this commit.
     paths: Vec<PathBuf>,
-    /// Its segments have numbers from here on.
+    /// The lowest number of its own segments.
     own: u32,
     run: Option<OpenRun>,
-    /// Records of the page that is being filled.
+    /// Records of the page being filled.
     page: Vec<u8>,
     page_records: u32,
     shards: BTreeMap<u32, ShardRecord>,
@@ -68,26 +68,26 @@ impl<'a> Commit<'a> {
         }
     }
 
-    /// The store as it is without this commit.
+    /// Returns the store without this commit.
     pub fn store(&self) -> &Store {
         self.store
     }
 
-    /// Which segments a shard put in this commit may name: for whoever writes blocks meanwhile. A place in memory that
-    /// a commit before this one noted and then failed is not of them.
+    /// Returns which segments a shard put in this commit may name, for whoever writes blocks meanwhile. Places noted by
+    /// an earlier commit that failed do not belong to them.
     pub fn alive(&self) -> Alive {
         Alive { catalog: self.store.catalog(), own: self.own }
     }
 
-    /// Bytes of runs and blocks so far.
+    /// Returns the bytes of runs and blocks so far.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Writes a block, and says where it lies. It counts as [`crate::block_bytes`].
+    /// Writes a block and returns its place. It counts as [`crate::block_bytes`].
     ///
     /// # Errors
-    /// The disk's; the commit can then only be dropped.
+    /// Disk errors; the commit can then only be dropped.
     pub fn block(&mut self, bytes: &[u8]) -> Result<Place, StoreError> {
         self.attempt(|commit| commit.try_block(bytes))
     }
@@ -104,10 +104,10 @@ impl<'a> Commit<'a> {
         written.map(|()| Place::new(segment, offset).expect("segments count from 1"))
     }
 
-    /// Begins a run of `shard`. Only one is begun at a time.
+    /// Begins a run of `shard`; only one at a time.
     ///
     /// # Errors
-    /// The disk's; the commit can then only be dropped.
+    /// Disk errors; the commit can then only be dropped.
     pub fn begin_run(&mut self, shard: u32, is_base: bool) -> Result<(), StoreError> {
         assert!(self.run.is_none(), "a run is ended before the next one begins");
         self.attempt(|commit| {
@@ -122,7 +122,7 @@ impl<'a> Commit<'a> {
     /// Adds a record to the run.
     ///
     /// # Errors
-    /// The disk's; the commit can then only be dropped.
+    /// Disk errors; the commit can then only be dropped.
     pub fn record(&mut self, record: &[u8]) -> Result<(), StoreError> {
         self.attempt(|commit| {
             let bytes = varint::encoded_bytes(record.len() as u64) + record.len();
@@ -139,7 +139,7 @@ impl<'a> Commit<'a> {
         })
     }
 
-    /// Writes the gathered page, which ends with `long`.
+    /// Writes the current page, which ends with `long`.
     fn flush_page(&mut self, long: &[u8]) -> Result<(), StoreError> {
         let (Some(run), Some(writer)) = (&mut self.run, &mut self.runs) else {
             panic!("records are added to a run");
@@ -168,10 +168,10 @@ impl<'a> Commit<'a> {
         Ok(())
     }
 
-    /// Ends the run; it lies in the store once the commit is finished with a shard's record that names it.
+    /// Ends the run; it is stored once the commit is finished with a shard's record that names it.
     ///
     /// # Errors
-    /// The disk's; the commit can then only be dropped.
+    /// Disk errors; the commit can then only be dropped.
     pub fn end_run(&mut self) -> Result<Run, StoreError> {
         self.attempt(|commit| {
             commit.flush_page(&[])?;
@@ -183,24 +183,24 @@ impl<'a> Commit<'a> {
         })
     }
 
-    /// Puts a shard's record in place of the one before.
+    /// Replaces a shard's record.
     pub fn put_shard(&mut self, record: ShardRecord) {
         self.shards.insert(record.shard, record);
     }
 
-    /// Puts the map of tables in place of the one before.
+    /// Replaces the map of tables.
     pub fn put_map(&mut self, map: MapRecord) {
         self.map = Some(map);
     }
 
-    /// Makes it all durable. When this returns `Ok`, it is; then segments that no shard names any more are removed.
+    /// Commits durably; on `Ok` everything is. Then removes segments that no shard names any more.
     ///
     /// # Errors
-    /// The disk's. The store goes on as it was. If the manifest's record failed to be written or synced, a crash before
-    /// the next commit may show either state, whole.
+    /// Disk errors. The store is unchanged. If writing or syncing the manifest's record failed, a crash before the next
+    /// commit may show either state, whole.
     ///
     /// # Panics
-    /// If a run is not ended, a record names what is not alive, or a shard's position runs backwards.
+    /// If a run is not ended, a record names a dead segment, or a shard's position goes backwards.
     pub fn finish(mut self) -> Result<(), StoreError> {
         assert!(self.run.is_none(), "a run is ended before the commit");
         self.attempt(Self::try_finish)
@@ -213,7 +213,7 @@ impl<'a> Commit<'a> {
         }
         let change = self.change();
         self.store.commit(change, self.now_ms, &mut self.may_be_named)?;
-        // The files are the store's from now on.
+        // The files belong to the store from now on.
         self.paths.clear();
         self.store.commit_ended(Some(self.bytes), self.now_ms);
         Ok(())
@@ -234,7 +234,7 @@ impl<'a> Commit<'a> {
         }
     }
 
-    /// The segment to write to: the one that is open, or a new one if there is none or it is full.
+    /// Returns the segment to write to: the open one, or a new one if there is none or it is full.
     fn writer(&mut self, kind: SegmentKind) -> Result<SegmentWriter, StoreError> {
         let slot = match kind {
             SegmentKind::Runs => &mut self.runs,
@@ -268,7 +268,7 @@ impl<'a> Commit<'a> {
     }
 }
 
-/// Refuses what no head can tell the length of.
+/// Refuses lengths that no head can hold.
 fn check_length(bytes: &[u8], writer: &SegmentWriter) -> Result<(), StoreError> {
     if bytes.len() as u64 <= PAYLOAD_BYTES_MAX {
         return Ok(());
@@ -282,7 +282,7 @@ impl Drop for Commit<'_> {
         if self.paths.is_empty() && !self.has_failed {
             return;
         }
-        // Closed before they are removed, so that their room is free.
+        // Closed before they are removed, so that their space is freed.
         (self.runs, self.blocks) = (None, None);
         self.store.give_up(std::mem::take(&mut self.paths), self.may_be_named);
         self.store.commit_ended(None, self.now_ms);

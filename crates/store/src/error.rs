@@ -1,38 +1,38 @@
-//! What can go wrong, told by whose fault it is.
+//! Errors of the store, by whose fault they are.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What a person can do about damage.
+/// What the operator can do about damage.
 const REMEDY: &str = "Restore the store's files from a backup, or see with `bobbin check` what a repair would lose.";
 
-/// Why the store did not do what it was asked; nothing committed has changed.
+/// Why an operation failed; nothing committed has changed.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// The disk refused an operation.
+    /// A disk operation failed.
     #[error("{}: {error}", file.display())]
     Io {
         /// The file or folder concerned.
         file: PathBuf,
-        /// What the disk said.
+        /// The disk's error.
         error: io::Error,
     },
-    /// Bytes that were synced are gone or wrong.
+    /// Synced bytes are missing or wrong.
     #[error("{} is damaged at byte {offset}: {why}. {remedy}", file.display())]
     Damaged {
         /// The file concerned.
         file: PathBuf,
-        /// Where in the file.
+        /// Offset in the file.
         offset: u64,
         /// What is wrong there.
         why: String,
-        /// What a person can do about it.
+        /// What the operator can do about it.
         remedy: String,
     },
 }
 
 impl StoreError {
-    /// Whether the disk has no more room.
+    /// Returns true if the disk is full.
     pub fn is_full(&self) -> bool {
         matches!(self, Self::Io { error, .. } if is_full(error))
     }
@@ -41,7 +41,7 @@ impl StoreError {
         move |error| Self::Io { file: file.to_owned(), error }
     }
 
-    /// Files have numbers of 32 bits.
+    /// The 32-bit file numbers are used up.
     pub(crate) fn used_up(folder: &Path) -> Self {
         Self::Io { file: folder.to_owned(), error: io::Error::other("the numbers of its files are used up") }
     }

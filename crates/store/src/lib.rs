@@ -1,4 +1,5 @@
-//! What each shard holds as of a journal position. Records and blocks are opaque bytes; a commit is one synced record.
+//! The store: each shard's contents as of a journal position. Records and blocks are opaque bytes; a commit is one
+//! synced record.
 //!
 //! ```text
 //! store/
@@ -14,22 +15,22 @@
 //!                                              and synced: THE COMMIT.  Then segments nobody names are removed.
 //! ```
 //!
-//! A segment is written once, by one commit, and never changed. Which of its bytes are alive is not counted anywhere:
-//! it is the sum over the shards of what their records name. Nothing is ever moved from one segment to another here;
-//! whoever commits writes a shard anew, and the segment that no shard names goes.
+//! A segment is written once, by one commit, and never changed. Live bytes are not counted anywhere: they are the sum
+//! over the shards of what their records name. The store never moves data between segments; the committer rewrites
+//! shards, and a segment that no shard names is removed.
 //!
-//! **Torn or damaged.** The manifest's last record may be torn: the power went before its sync came back. It is taken
-//! for damaged as soon as anything proves that it was synced once: a mark, which follows each commit's sync; a segment
-//! begun after that commit; a segment that the state before it names and that is gone. So nothing is removed before
-//! the commit that lets go of it is durable, and nothing at all while it is in doubt whether a commit is.
+//! **Torn or damaged.** The manifest's last record may be torn by a power cut before its sync returned. It counts as
+//! damaged if anything proves that it was synced: a mark, which follows each commit's sync; a segment begun after that
+//! commit; or the absence of a segment that the state before it names. So nothing is removed before the commit that
+//! releases it is durable, and nothing at all while that is in doubt.
 //!
-//! **A failed sync of the manifest** leaves in doubt whether the commit will be there after a crash. So its files are
-//! kept, and the next commit writes a manifest of a higher number instead of appending to this one.
+//! **A failed sync of the manifest** leaves in doubt whether the commit survives a crash. So its files are kept, and
+//! the next commit writes a manifest with a higher number instead of appending to this one.
 //!
-//! **Readers** hold what they knew when they were made: a segment that a later commit lets go of is removed once the
-//! last reader that knows it is gone. So take one for a load, not for ever.
+//! **Readers** hold the segments they knew when created: a segment released by a later commit is removed only after the
+//! last reader that knows it is dropped. So take a reader for one load, not for good.
 //!
-//! Absent from here: what a record means, keys, values, the journal, threads, clocks.
+//! This crate knows nothing of the meaning of records, keys, values, the journal, threads, or clocks.
 
 #![forbid(unsafe_code)]
 
@@ -61,27 +62,27 @@ pub use store::{Opening, SegmentState, Statistics, Store, Torn};
 
 use base::Ms;
 
-/// How a store is kept.
+/// Options of a store.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// Shards of the keyspace. A store of another number is refused.
+    /// Number of shards. A store with another number is refused.
     pub shards: u32,
     /// Format version of the blocks. A store of another version is refused.
     pub blocks_format: u32,
-    /// Of which data folder this is the store, in any 64 bits. A store of another one is refused.
+    /// Any 64 bits that identify the data folder. A store of another folder is refused.
     pub identity: u64,
-    /// A segment that has grown so long, in bytes, gets no further run or block.
+    /// Segment size in bytes beyond which no further run or block is added.
     pub segment_bytes_max: u64,
-    /// Below this a manifest is not written anew, in bytes.
+    /// Manifests smaller than this, in bytes, are not rewritten.
     pub manifest_bytes_min: u64,
-    /// Room kept for a commit on a full disk, in bytes, once as much is stored; 0 for none.
+    /// Maximum reserve for a commit on a full disk, in bytes, reached once enough is stored; 0 for none.
     pub reserve_bytes: u64,
-    /// Wall time.
+    /// Wall-clock time.
     pub now_ms: Ms,
 }
 
 impl Options {
-    /// The usual sizes.
+    /// Creates options with default sizes.
     pub fn new(identity: u64, now_ms: Ms) -> Self {
         Self {
             shards: base::limits::SHARDS as u32,

@@ -1,21 +1,21 @@
-//! The names of files, and what each file of a folder is.
+//! File names, and the kinds of files in a folder.
 
 use crate::SegmentKind;
 
-/// Room for a commit on a full disk.
+/// Reserve for a commit on a full disk.
 pub(crate) const RESERVE: &str = "reserve";
 
-/// The name of manifest `number`.
+/// Returns the name of manifest `number`.
 pub(crate) fn manifest(number: u32) -> String {
     format!("manifest-{number:010}")
 }
 
-/// Its name while it is written.
+/// Returns its name while it is being written.
 pub(crate) fn manifest_new(number: u32) -> String {
     format!("manifest-{number:010}.new")
 }
 
-/// The name of a segment.
+/// Returns the name of a segment.
 pub(crate) fn segment(number: u32, kind: SegmentKind) -> String {
     format!("{number:010}.{}", suffix(kind))
 }
@@ -27,11 +27,11 @@ fn suffix(kind: SegmentKind) -> &'static str {
     }
 }
 
-/// What lies in a store's folder; files of other names are left alone.
+/// The contents of a store's folder; files with other names are left alone.
 #[derive(Debug, Default)]
 pub(crate) struct Inventory {
     pub(crate) manifests: Vec<u32>,
-    /// Manifests that were never finished.
+    /// Manifests never finished.
     pub(crate) unfinished: Vec<u32>,
     pub(crate) segments: Vec<(u32, SegmentKind)>,
 }
@@ -54,7 +54,7 @@ impl Inventory {
         inventory
     }
 
-    /// The highest number of a manifest, finished or not; 0 if there is none.
+    /// Returns the highest manifest number, finished or not; 0 if there is none.
     pub(crate) fn highest_manifest(&self) -> u32 {
         self.manifests.iter().chain(&self.unfinished).copied().max().unwrap_or(0)
     }

@@ -1,4 +1,4 @@
-//! The bytes in a segment: pages of records, and blocks. Each says where it lies, so none passes for another.
+//! The bytes in a segment: pages of records, and blocks. Each records its place, so none can pass for another.
 //!
 //! ```text
 //! page: head of 40 bytes, then the payload
@@ -12,26 +12,26 @@
 //!   0       4                 8           12         16
 //! ```
 //!
-//! The head of a page has a checksum of its own, so a length is believed before the bytes are read, and a damaged page
-//! still tells how many records were in it.
+//! A page's head has its own checksum, so its length can be trusted before the payload is read, and a damaged page
+//! still shows how many records it had.
 
 use base::{checksum, varint};
 
-/// Bytes of records up to which records share a page. A longer one lies alone in its page.
+/// Up to this many bytes, records share a page. A longer record has a page to itself.
 pub const PAGE_BYTES: usize = 16 << 10;
-/// Bytes of a page's head.
+/// Bytes of a page head.
 pub(crate) const PAGE_HEAD_BYTES: usize = 40;
-/// Bytes of a block's head.
+/// Bytes of a block head.
 pub const BLOCK_HEAD_BYTES: usize = 16;
-/// Longest payload of a page or a block, in bytes.
+/// Maximum payload of a page or a block, in bytes.
 pub(crate) const PAYLOAD_BYTES_MAX: u64 = u32::MAX as u64 - 64;
 
-/// What a block of `bytes` takes in its segment, in bytes.
+/// Returns the bytes that a block of `bytes` takes in its segment.
 pub fn block_bytes(bytes: usize) -> u64 {
     (BLOCK_HEAD_BYTES + bytes) as u64
 }
 
-/// The bytes by which a page is found in a heap of others; the last is the kind, and there is one.
+/// The bytes that identify a page among other bytes; the last is the kind, of which there is one.
 const MAGIC: [u8; 4] = *b"bob\x01";
 pub(crate) const MAGIC_AT: usize = 8;
 
@@ -63,7 +63,7 @@ impl PageHead {
         bytes
     }
 
-    /// Reads the head that begins with `bytes`, which must lie at `offset` of `segment`.
+    /// Decodes the head at the start of `bytes`, which must be at `offset` of `segment`.
     pub(crate) fn decode(bytes: &[u8], segment: u32, offset: u64) -> Result<Self, &'static str> {
         let Some(bytes) = bytes.first_chunk::<PAGE_HEAD_BYTES>() else {
             return Err("the segment ends within the head of a page");
@@ -89,13 +89,13 @@ impl PageHead {
         Ok(head)
     }
 
-    /// Bytes of head and payload.
+    /// Returns the bytes of head and payload.
     pub(crate) fn bytes(&self) -> u64 {
         PAGE_HEAD_BYTES as u64 + u64::from(self.payload_bytes)
     }
 }
 
-/// Checks a page's payload whole, then tells `visit` its records.
+/// Checks a page's whole payload, then passes its records to `visit`.
 pub(crate) fn visit_records(
     head: &PageHead,
     payload: &[u8],
@@ -116,7 +116,7 @@ fn records(head: &PageHead, payload: &[u8], visit: &mut dyn FnMut(&[u8]) -> Resu
     if rest.is_empty() { Ok(()) } else { Err("bytes follow the page's last record".into()) }
 }
 
-/// Whether the payload of a page is the one its head tells of.
+/// Checks the payload of a page against its head.
 pub(crate) fn check_payload(head: &PageHead, payload: &[u8]) -> Result<(), &'static str> {
     if payload.len() as u64 != u64::from(head.payload_bytes) {
         return Err("the segment ends within a page");
@@ -127,7 +127,7 @@ pub(crate) fn check_payload(head: &PageHead, payload: &[u8]) -> Result<(), &'sta
     Ok(())
 }
 
-/// The head of a block.
+/// Returns the head of a block.
 pub(crate) fn encode_block_head(segment: u32, offset: u32, payload: &[u8]) -> [u8; BLOCK_HEAD_BYTES] {
     let mut bytes = [0; BLOCK_HEAD_BYTES];
     bytes[4..8].copy_from_slice(&(payload.len() as u32).to_le_bytes());
@@ -138,7 +138,7 @@ pub(crate) fn encode_block_head(segment: u32, offset: u32, payload: &[u8]) -> [u
     bytes
 }
 
-/// What the head of a block says of its length, if the block claims to lie at `offset` of `segment`.
+/// Returns the length in a block's head, if the block claims to be at `offset` of `segment`.
 pub(crate) fn block_length(bytes: &[u8], segment: u32, offset: u64) -> Result<u32, &'static str> {
     let Some(head) = bytes.first_chunk::<BLOCK_HEAD_BYTES>() else {
         return Err("the segment ends within the head of a block");
@@ -149,7 +149,7 @@ pub(crate) fn block_length(bytes: &[u8], segment: u32, offset: u64) -> Result<u3
     Ok(u32_at(head, 4))
 }
 
-/// The payload of the block that fills `bytes`.
+/// Returns the payload of the block that fills `bytes`.
 pub(crate) fn decode_block(bytes: &[u8], segment: u32, offset: u64) -> Result<&[u8], &'static str> {
     let length = block_length(bytes, segment, offset)?;
     let payload = &bytes[BLOCK_HEAD_BYTES..];

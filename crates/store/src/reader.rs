@@ -1,6 +1,6 @@
-//! Reading runs and blocks, from any thread, while commits go on.
+//! Reads runs and blocks, from any thread, during commits.
 //!
-//! A reader knows the segments that were committed when it was made, and none of them is removed while it lives.
+//! A reader knows the segments that were committed when it was created, and keeps them from being removed.
 
 use crate::page::{PAGE_HEAD_BYTES, PageHead, block_bytes, check_payload, decode_block, visit_records};
 use crate::state::{Place, Run, SegmentRecord};
@@ -12,10 +12,10 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Files that are open at once.
+/// Maximum open files.
 const HANDLES_MAX: usize = 64;
 
-/// A segment that is committed.
+/// A committed segment.
 pub(crate) struct SegmentFile {
     pub(crate) record: SegmentRecord,
     pub(crate) path: PathBuf,
@@ -31,10 +31,10 @@ impl SegmentFile {
 /// The segments of one state.
 pub(crate) type Catalog = BTreeMap<u32, Arc<SegmentFile>>;
 
-/// The files that are open.
+/// The open files.
 pub(crate) struct Handles {
     disk: Arc<dyn Disk>,
-    /// The one used last lies last.
+    /// Most recently used last.
     open: Mutex<Vec<(u32, Arc<dyn DiskFile>)>>,
 }
 
@@ -66,28 +66,28 @@ impl Handles {
         Ok(file)
     }
 
-    /// Closes a segment that is to be removed.
+    /// Closes a segment that will be removed.
     pub(crate) fn close(&self, number: u32) {
         self.lock().retain(|(of, _)| *of != number);
     }
 }
 
-/// Which segments a value may name in the commit that is being made. It holds what it knows, as a [`Reader`] does.
+/// The segments that a value may name in the commit in progress. Holds them like a [`Reader`].
 #[derive(Clone)]
 pub struct Alive {
     pub(crate) catalog: Arc<Catalog>,
-    /// Numbers from here on are of the commit itself.
+    /// Numbers from here on belong to the commit itself.
     pub(crate) own: u32,
 }
 
 impl Alive {
-    /// Whether `segment` is alive, or is being written by the commit.
+    /// Returns true if `segment` is alive, or is being written by the commit.
     pub fn contains(&self, segment: u32) -> bool {
         segment >= self.own || self.catalog.contains_key(&segment)
     }
 }
 
-/// Reads what was committed when it was made. Clones share what they know.
+/// Reads what was committed when it was created. Clones share their state.
 #[derive(Clone)]
 pub struct Reader {
     handles: Arc<Handles>,
@@ -107,10 +107,10 @@ impl Reader {
         Ok((segment, self.handles.open(segment)?))
     }
 
-    /// Tells `visit` the records of a run of `shard`, in order. Memory: two pages, or the longest record.
+    /// Passes the records of a run of `shard` to `visit`, in order. Memory: two pages, or the longest record.
     ///
     /// # Errors
-    /// The disk's, and damage, with file and offset: the run is then told in part. What `visit` finds wrong is damage.
+    /// Disk errors, and damage, with file and offset: the run is then visited in part. Errors from `visit` are damage.
     pub fn visit(
         &self,
         shard: u32,
@@ -139,7 +139,7 @@ impl Reader {
     /// Reads the block of `bytes` bytes at `place`.
     ///
     /// # Errors
-    /// The disk's, and damage, with file and offset.
+    /// Disk errors, and damage, with file and offset.
     pub fn block(&self, place: Place, bytes: usize) -> Result<Vec<u8>, StoreError> {
         let (segment, file) = self.segment(place.segment())?;
         let offset = u64::from(place.offset());
@@ -157,7 +157,7 @@ impl Reader {
     }
 }
 
-/// The pages of a run, one after another.
+/// A walk over the pages of a run.
 #[derive(Default)]
 pub(crate) struct Chain {
     index: u32,
@@ -166,7 +166,7 @@ pub(crate) struct Chain {
 }
 
 impl Chain {
-    /// The next page, whose head lies at the front of `bytes`; in words why it is not.
+    /// Accepts the next page, whose head is at the start of `bytes`; else returns what is wrong.
     pub(crate) fn follow(&mut self, head: &PageHead, bytes: &[u8], shard: u32, end: u64) -> Result<(), String> {
         if head.shard != shard {
             return Err(format!("the page is of shard {}, looked for was {shard}", head.shard));
@@ -191,7 +191,7 @@ impl Chain {
     }
 }
 
-/// The checksum of a run with one more page, whose head lies at the front of `bytes`.
+/// Returns the checksum of a run extended by a page, whose head is at the start of `bytes`.
 pub(crate) fn chain_crc(crc: u32, bytes: &[u8]) -> u32 {
     checksum(crc, &bytes[..8])
 }

@@ -1,4 +1,4 @@
-//! Repairing a store: one commit, after which it opens and every run can be read.
+//! Repairs a store with one commit, after which it opens and every run can be read.
 //!
 //! ```text
 //! bytes that are damaged      copied to damaged-NAME-OFFSET-n.bin
@@ -7,8 +7,8 @@
 //! a damaged manifest          renamed to damaged-NAME-n.bin, and segments that it may have named too
 //! ```
 //!
-//! Damaged blocks stay where they are: which values name them is not known here, and reading them says that they are
-//! damaged.
+//! Damaged blocks stay where they are: the store does not know which values name them, and reading them reports the
+//! damage.
 
 use crate::check::{Findings, Report, segment_path};
 use crate::commit::Commit;
@@ -24,10 +24,10 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Checks the store, and mends what is damaged. The report tells what was wrong and what is lost.
+/// Checks the store, and repairs damage. The report says what was wrong and what is lost.
 ///
 /// # Errors
-/// The disk's, and a store that is not of these options. Then everything committed is as it was.
+/// Disk errors, and a store that does not match these options. Then everything committed is unchanged.
 pub fn repair(
     disk: Arc<dyn Disk>,
     folder: &Path,
@@ -61,7 +61,7 @@ impl Repair<'_> {
                 records.push(ShardRecord { blocks, ..record.clone() });
             }
         }
-        // As long as the files are now: the store opens with what is there.
+        // Set to the files' present lengths: the store opens with what is there.
         for (number, survey) in &self.findings.surveys {
             let segment = state.segments.get_mut(number).expect("a surveyed segment is of the state");
             segment.bytes = segment.bytes.min(survey.file_bytes);
@@ -81,12 +81,12 @@ impl Repair<'_> {
         Ok(self.findings.report)
     }
 
-    /// Shards with a damaged run.
+    /// Returns the shards with a damaged run.
     fn broken_shards(&self) -> BTreeSet<u32> {
         self.findings.report.damages.iter().filter_map(|damage| damage.shard).collect()
     }
 
-    /// Copies what is damaged, since its segment may be removed.
+    /// Copies damaged bytes, since their segment may be removed.
     fn keep_faults(&mut self) -> Result<(), StoreError> {
         for (number, survey) in &self.findings.surveys {
             let path = segment_path(self.folder, &self.findings.state.segments[number]);
@@ -109,7 +109,7 @@ impl Repair<'_> {
         Ok(())
     }
 
-    /// With a damaged manifest, files that it may have named are renamed instead of removed.
+    /// If the manifest is damaged, renames files that it may have named instead of removing them.
     fn keep_files(&mut self, store: &mut Store) {
         if !self.findings.is_manifest_damaged {
             return;
@@ -125,7 +125,7 @@ impl Repair<'_> {
         }
     }
 
-    /// A shard's record whose runs are whole: those that are damaged are written anew.
+    /// Returns a shard's record with intact runs: rewrites the damaged ones.
     fn mend(&self, commit: &mut Commit<'_>, record: ShardRecord) -> Result<ShardRecord, StoreError> {
         let mut runs = Vec::new();
         for run in &record.runs {
@@ -139,7 +139,7 @@ impl Repair<'_> {
         Ok(ShardRecord { runs, ..record })
     }
 
-    /// Writes the records of a run's whole pages anew.
+    /// Rewrites the records of a run's intact pages.
     fn copy(&self, commit: &mut Commit<'_>, shard: u32, run: &Run, survey: &Usage) -> Result<Run, StoreError> {
         let path = self.folder.join(names::segment(run.segment, crate::SegmentKind::Runs));
         let file = self.disk.open(&path).map_err(StoreError::io(&path))?;

@@ -1,5 +1,5 @@
-//! Room for a commit on a full disk: a file whose room is claimed, given up when a write finds none. It grows with what is
-//! stored.
+//! Reserve for a commit on a full disk: a preallocated file, removed when a write finds no room. It grows with the
+//! store.
 
 use crate::error::is_full;
 use crate::names;
@@ -8,21 +8,21 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// It has at least so many bytes, if it may have as many.
+/// Minimum size in bytes, unless the maximum is less.
 const FIRST_BYTES: u64 = 1 << 20;
-/// And such a part of what is stored.
+/// Divisor: it also has at least this part of the stored bytes.
 const STORED_PART: u64 = 4;
 
 pub(crate) struct Reserve {
     disk: Arc<dyn Disk>,
     path: PathBuf,
     bytes_max: u64,
-    /// Bytes it has on the disk; 0 if it is not there.
+    /// Bytes on disk; 0 if absent.
     bytes: u64,
 }
 
 impl Reserve {
-    /// The reserve of `folder`, of `bytes_max` bytes at most. Nothing is made.
+    /// Creates the reserve of `folder`, of at most `bytes_max` bytes. Creates no file.
     pub(crate) fn new(disk: Arc<dyn Disk>, folder: &Path, bytes_max: u64) -> Self {
         let path = folder.join(names::RESERVE);
         let bytes = disk.open(&path).and_then(|file| file.bytes()).unwrap_or(0);
@@ -30,7 +30,7 @@ impl Reserve {
         Self { disk, path, bytes_max, bytes: if is_sound { bytes } else { 0 } }
     }
 
-    /// Does `what`; if the disk is full, gives up the reserve and does it again.
+    /// Runs `what`; if the disk is full, removes the reserve and runs it again.
     pub(crate) fn spend<T>(&mut self, mut what: impl FnMut() -> io::Result<T>) -> io::Result<T> {
         match what() {
             Err(error) if is_full(&error) && self.bytes > 0 => {
@@ -42,14 +42,14 @@ impl Reserve {
         }
     }
 
-    /// Makes it if it is not there, or lengthens it, as is due where `stored_bytes` are stored, if the disk has the room.
+    /// Creates or extends it to the size due for `stored_bytes`, if the disk has room.
     pub(crate) fn make(&mut self, stored_bytes: u64) {
         let bytes = (stored_bytes / STORED_PART).clamp(self.bytes_max.min(FIRST_BYTES), self.bytes_max);
         if self.bytes >= bytes {
             return;
         }
         if self.bytes == 0 {
-            // Of another length, or half made: a crash came between.
+            // It has another length or is half made: there was a crash in between.
             let _ = self.disk.remove(&self.path);
         }
         let file = if self.bytes == 0 { self.disk.create(&self.path) } else { self.disk.open(&self.path) };
@@ -60,7 +60,7 @@ impl Reserve {
         }
     }
 
-    /// Bytes it has on the disk.
+    /// Returns its bytes on disk.
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes
     }

@@ -1,4 +1,4 @@
-//! A segment's file: its head, its end, and how it is written.
+//! A segment file: its head, its end, and how it is written.
 //!
 //! ```text
 //!   | head 40 | page or block | page or block | ... | end 32 |
@@ -9,7 +9,7 @@
 //!       0         8       12         16                       24                  32
 //! ```
 //!
-//! `follows` is the last commit that was durable when the segment was begun: whoever finds it knows that there was one.
+//! `follows` is the last commit that was durable when the segment was begun: the segment proves that commit.
 
 use crate::page::{BLOCK_HEAD_BYTES, PAGE_HEAD_BYTES, u32_at, u64_at};
 use crate::page::{PageHead, block_length, check_payload, decode_block, visit_records};
@@ -20,14 +20,14 @@ use base::disk::{Disk, DiskFile};
 use base::{Ms, checksum};
 use std::path::{Path, PathBuf};
 
-/// Bytes of a segment's head.
+/// Bytes of a segment head.
 pub(crate) const HEAD_BYTES: usize = 40;
-/// Bytes of its end.
+/// Bytes of a segment end.
 pub(crate) const END_BYTES: usize = 32;
 
 const VERSION: u32 = 1;
 const END_MAGIC: [u8; 8] = *b"bobbinE\n";
-/// What is gathered before it is written.
+/// Size of the write buffer.
 const WRITE_BYTES: usize = 256 << 10;
 
 fn magic(kind: SegmentKind) -> [u8; 8] {
@@ -96,7 +96,7 @@ fn encode_end(number: u32, bytes_before: u64, count: u64) -> [u8; END_BYTES] {
     bytes
 }
 
-/// Reads the end of segment `number`, which lies behind `bytes_before`; says how many pages or blocks there are.
+/// Decodes the end of segment `number`, which follows `bytes_before`; returns the number of pages or blocks.
 pub(crate) fn decode_end(bytes: &[u8], number: u32, bytes_before: u64) -> Result<u64, &'static str> {
     let bytes = bytes.first_chunk::<END_BYTES>().ok_or("the end of the segment is missing")?;
     let holds = u32_at(bytes, 8) == checksum(checksum(0, &bytes[..8]), &bytes[12..]);
@@ -109,11 +109,11 @@ pub(crate) fn decode_end(bytes: &[u8], number: u32, bytes_before: u64) -> Result
     Ok(u64_at(bytes, 24))
 }
 
-/// Reads bytes as a segment's file is read: for whoever wants to know that no bytes do harm. Gives the pages or blocks
-/// that are whole, and the bytes in them.
+/// Reads bytes as a segment file, to test that no input does harm. Returns the number of intact pages or blocks, and
+/// their bytes.
 ///
 /// # Errors
-/// In words, what is wrong, and where.
+/// Where it is wrong, and a description.
 pub fn scan_bytes(bytes: &[u8]) -> Result<(u64, u64), (u64, String)> {
     let head = SegmentHead::decode(bytes).map_err(|why| (0, why))?;
     let (mut offset, mut count, mut payload_bytes) = (HEAD_BYTES, 0, 0);
@@ -172,7 +172,7 @@ impl SegmentWriter {
         Ok(Self { number, path, kind, created_ms, file, buffer, written_bytes: 0, count: 0 })
     }
 
-    /// Bytes so far.
+    /// Returns the bytes so far.
     pub(crate) fn bytes(&self) -> u64 {
         self.written_bytes + self.buffer.len() as u64
     }
@@ -181,7 +181,7 @@ impl SegmentWriter {
     pub(crate) fn put(&mut self, pieces: [&[u8]; 3], reserve: &mut Reserve) -> Result<(), StoreError> {
         self.count += 1;
         for piece in pieces {
-            // What is long is not copied.
+            // Long pieces are not copied.
             if piece.len() >= WRITE_BYTES {
                 self.flush(reserve)?;
                 self.write(piece, reserve)?;

@@ -1,35 +1,35 @@
-//! What is committed: a record for each shard, the map of tables, and the segments that they name.
+//! The committed state: a record per shard, the map of tables, and the segments that they name.
 
 use base::{Ms, Position};
 use std::collections::BTreeMap;
 use std::num::NonZeroU64;
 
-/// Where a block lies: segment (from 1 on) and offset in its file, in one number that is never 0.
+/// Location of a block: segment (from 1 on) and offset in its file, packed into a non-zero number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Place(NonZeroU64);
 
 impl Place {
-    /// The place at `offset` of `segment`; `None` for segment 0, which there is not.
+    /// Returns the place at `offset` of `segment`; `None` for segment 0, which does not exist.
     pub fn new(segment: u32, offset: u32) -> Option<Self> {
         Self::of_number(u64::from(segment) << 32 | u64::from(offset))
     }
 
-    /// The place that [`Self::number`] gave.
+    /// Converts back from [`Self::number`].
     pub fn of_number(number: u64) -> Option<Self> {
         NonZeroU64::new(number).filter(|number| number.get() >> 32 != 0).map(Self)
     }
 
-    /// The place as a number.
+    /// Returns the place as a number.
     pub fn number(self) -> NonZeroU64 {
         self.0
     }
 
-    /// Its segment.
+    /// Returns its segment.
     pub fn segment(self) -> u32 {
         (self.0.get() >> 32) as u32
     }
 
-    /// Where in the segment's file.
+    /// Returns its offset in the segment's file.
     pub fn offset(self) -> u32 {
         self.0.get() as u32
     }
@@ -38,9 +38,9 @@ impl Place {
 /// A sequence of records, in pages back to back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Run {
-    /// The segment it lies in.
+    /// Its segment.
     pub segment: u32,
-    /// Where its first page begins.
+    /// Offset of its first page.
     pub offset: u64,
     /// Bytes of its pages.
     pub bytes: u64,
@@ -48,22 +48,22 @@ pub struct Run {
     pub records: u64,
     /// The checksum of its pages' checksums.
     pub crc: u32,
-    /// Whether it is everything the shard held, else only what had changed.
+    /// Whether it is the shard's whole content, or only the changes.
     pub is_base: bool,
 }
 
-/// How many keys of one table a shard holds.
+/// A shard's key counts for one table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Keys {
     /// The table.
     pub table: u32,
-    /// Keys.
+    /// Number of keys.
     pub keys: u64,
-    /// Keys with a deadline.
+    /// Number of keys with a deadline.
     pub expiring: u64,
 }
 
-/// How much of a block segment one shard names.
+/// One shard's use of a block segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Share {
     /// The block segment.
@@ -72,33 +72,33 @@ pub struct Share {
     pub bytes: u64,
 }
 
-/// What the store holds of one shard.
+/// The stored state of one shard.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ShardRecord {
-    /// Which shard.
+    /// The shard.
     pub shard: u32,
-    /// Everything below this position of the journal is in it, nothing beyond.
+    /// It contains everything below this journal position, and nothing beyond.
     pub position: Position,
     /// Its tables.
     pub tables: Vec<Keys>,
-    /// The runs that make it up, applied in this order. Only the first may be a base.
+    /// Its runs, applied in this order. Only the first may be a base.
     pub runs: Vec<Run>,
     /// The block segments that its values name.
     pub blocks: Vec<Share>,
 }
 
-/// Which table each database has.
+/// The table of each database.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MapRecord {
-    /// As of this position of the journal.
+    /// The journal position of this state.
     pub position: Position,
-    /// Database and table.
+    /// Pairs of database and table.
     pub tables: Vec<(u32, u32)>,
-    /// The first table that was never used.
+    /// The first table never used.
     pub next_table: u32,
 }
 
-/// What a segment holds. The numbers are frozen.
+/// The contents of a segment. The numbers are frozen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum SegmentKind {
     /// Pages of records.
@@ -113,7 +113,7 @@ impl SegmentKind {
     }
 }
 
-/// A segment as it was committed.
+/// A committed segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SegmentRecord {
     pub(crate) number: u32,
@@ -123,7 +123,7 @@ pub(crate) struct SegmentRecord {
     pub(crate) created_ms: Ms,
 }
 
-/// What one commit changes.
+/// The changes of one commit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Change {
     pub(crate) next_segment: u32,
@@ -132,7 +132,7 @@ pub(crate) struct Change {
     pub(crate) shards: Vec<ShardChange>,
 }
 
-/// What one commit changes of a shard.
+/// One commit's change to a shard.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ShardChange {
     Put(ShardRecord),
@@ -140,16 +140,16 @@ pub(crate) enum ShardChange {
     Moved(u32, Position),
 }
 
-/// Everything that is committed.
+/// The whole committed state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct State {
-    /// The number of the last commit.
+    /// Number of the last commit.
     pub(crate) commit: u64,
-    /// A segment number that was never used, nor any above it.
+    /// The lowest segment number such that it and all above were never used.
     pub(crate) next_segment: u32,
     pub(crate) shards: Vec<ShardRecord>,
     pub(crate) map: Option<MapRecord>,
-    /// Segments that some shard names, and more until [`Self::forget_dead`].
+    /// Segments that some shard names, and dead ones until [`Self::forget_dead`].
     pub(crate) segments: BTreeMap<u32, SegmentRecord>,
 }
 
@@ -159,7 +159,7 @@ impl State {
         Self { commit: 0, next_segment: 1, shards, map: None, segments: BTreeMap::new() }
     }
 
-    /// Applies a commit; in words what contradicts the state otherwise, which is then half changed.
+    /// Applies a commit; else returns how it contradicts the state, which is then half changed.
     pub(crate) fn apply(&mut self, change: Change) -> Result<(), String> {
         if change.next_segment < self.next_segment {
             return Err("the segment numbers run backwards".into());
@@ -190,7 +190,7 @@ impl State {
         Ok(())
     }
 
-    /// What in a shard's record contradicts the segments.
+    /// Returns what in a shard's record contradicts the segments.
     pub(crate) fn misfit(&self, record: &ShardRecord) -> Option<String> {
         for (index, run) in record.runs.iter().enumerate() {
             let end = run.offset.checked_add(run.bytes);
@@ -217,7 +217,7 @@ impl State {
         Ok(record)
     }
 
-    /// The whole state as one change of nothing.
+    /// Returns the whole state as a change from nothing.
     pub(crate) fn whole(&self) -> Change {
         let is_set = |record: &&ShardRecord| **record != ShardRecord { shard: record.shard, ..ShardRecord::default() };
         Change {
@@ -228,7 +228,7 @@ impl State {
         }
     }
 
-    /// Bytes that shards name, by segment. A block that two values share counts twice.
+    /// Returns the bytes named by shards, by segment. A block shared by two values counts twice.
     pub(crate) fn live_bytes(&self) -> BTreeMap<u32, u64> {
         let mut live = BTreeMap::<u32, u64>::new();
         for record in &self.shards {
@@ -241,7 +241,7 @@ impl State {
         live
     }
 
-    /// Forgets the segments that no shard names, and gives them back.
+    /// Drops the segments that no shard names, and returns them.
     pub(crate) fn forget_dead(&mut self) -> Vec<SegmentRecord> {
         let live = self.live_bytes();
         let dead: Vec<_> = self.segments.values().filter(|it| !live.contains_key(&it.number)).copied().collect();

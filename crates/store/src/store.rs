@@ -1,4 +1,4 @@
-//! The store: opening it, what it holds, and what a commit does to it.
+//! The store: opens it, describes it, and applies commits to it.
 //!
 //! ```text
 //! open   the manifest of the highest number: head, whole state, commits      damaged, or torn at its end
@@ -8,7 +8,7 @@
 //! begin  those too
 //! ```
 //!
-//! So whoever finds that the journal and the store do not meet still has all there was, a torn record included.
+//! So when the journal and the store turn out not to match, nothing has been lost yet, not even a torn record.
 
 use crate::commit::Commit;
 use crate::manifest::{self, Log, Walk};
@@ -24,14 +24,14 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What each shard holds, as of the last commit.
+/// Each shard's contents as of the last commit.
 pub struct Store {
     disk: Arc<dyn Disk>,
     folder: PathBuf,
     options: Options,
     state: State,
     log: Log,
-    /// The number of the last commit that was tried.
+    /// Number of the last commit tried.
     tried_commit: u64,
     next_segment: u32,
     handles: Arc<Handles>,
@@ -45,32 +45,32 @@ pub struct Store {
 /// A file to be removed.
 struct Doomed {
     path: PathBuf,
-    /// Kept under this name instead.
+    /// Renamed to this instead.
     aside: Option<PathBuf>,
-    /// Not while a reader knows it.
+    /// Kept while a reader knows it.
     segment: Option<Arc<SegmentFile>>,
 }
 
-/// What was found when the store was opened.
+/// Findings when the store was opened.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Opening {
-    /// Whether there was none, and one was made.
+    /// There was no store, and one was created.
     pub is_new: bool,
     /// A last record that does not count, kept aside.
     pub torn: Option<Torn>,
-    /// Segments that are whole and that no commit names: their commit did not end, or its record is lost. With a
-    /// journal that goes back to [`Store::least_position`] nothing is lost. The first commit removes them.
+    /// Intact segments that no commit names: their commit did not finish, or its record is lost. Nothing is lost if the
+    /// journal goes back to [`Store::least_position`]. The first commit removes them.
     pub unclaimed: Vec<PathBuf>,
 }
 
-/// Bytes beyond the manifest's last whole record, none of them known synced.
+/// Bytes beyond the manifest's last valid record, none of them known synced.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Torn {
     /// The manifest.
     pub file: PathBuf,
-    /// Where in it.
+    /// Offset in it.
     pub offset: u64,
-    /// How many.
+    /// Number of bytes.
     pub bytes: u64,
     /// What is wrong there.
     pub why: String,
@@ -81,33 +81,33 @@ pub struct Torn {
 pub struct SegmentState {
     /// Its number.
     pub number: u32,
-    /// What it holds.
+    /// Its kind.
     pub kind: SegmentKind,
     /// Bytes of its file.
     pub file_bytes: u64,
-    /// Bytes that shards name; blocks that two values share count twice.
+    /// Bytes named by shards; blocks shared by two values count twice.
     pub live_bytes: u64,
-    /// When it was written.
+    /// Creation time.
     pub created_ms: Ms,
 }
 
 impl SegmentState {
-    /// Bytes of runs or blocks in its file, alive or not.
+    /// Returns the bytes of runs or blocks in its file, live or dead.
     pub fn content_bytes(&self) -> u64 {
         self.file_bytes.saturating_sub((HEAD_BYTES + END_BYTES) as u64)
     }
 }
 
-/// Counts for whoever asks.
+/// Counters and sizes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Statistics {
     /// Bytes of segments, manifest and reserve.
     pub disk_bytes: u64,
-    /// Bytes that shards name; blocks that two values share count twice.
+    /// Bytes named by shards; blocks shared by two values count twice.
     pub live_bytes: u64,
     /// Segments that shards name.
     pub segments: u64,
-    /// Files that wait to be removed.
+    /// Files to be removed.
     pub doomed: u64,
     /// Commits since it was opened.
     pub commits: u64,
@@ -117,15 +117,15 @@ pub struct Statistics {
     pub bytes_written: u64,
     /// Bytes of runs and blocks in the last commit.
     pub last_commit_bytes: u64,
-    /// When the last commit ended, of an earlier run too; 0 if there was none.
+    /// End of the last commit, even in an earlier run; 0 if there was none.
     pub last_commit_ms: Ms,
 }
 
 impl Store {
-    /// Opens the store in `folder`, or makes one.
+    /// Opens the store in `folder`, or creates one.
     ///
     /// # Errors
-    /// The disk's, and damage, with file and offset.
+    /// Disk errors, and damage, with file and offset.
     pub fn open(disk: Arc<dyn Disk>, folder: &Path, options: Options) -> Result<Self, StoreError> {
         assert!(options.segment_bytes_max < u64::from(u32::MAX), "a block's offset has 32 bits");
         disk.create_folder(folder).map_err(StoreError::io(folder))?;
@@ -165,7 +165,7 @@ impl Store {
         check_head(&walk, number, &options).map_err(|why| damaged((0, why)))?;
         walk.state.forget_dead();
         let (opening, unfinished) = judge(&*disk, folder, &path, &bytes, &walk, inventory)?;
-        // No record ever named them, and a full disk may need their room.
+        // No record ever named them, and a full disk may need the space.
         unfinished.iter().for_each(|path| drop(disk.remove(path)));
         let log = Log::new(disk.clone(), folder, number, inventory.highest_manifest());
         let mut store = Self::assemble(disk, folder, options, walk.state, log);
@@ -199,14 +199,14 @@ impl Store {
         self.reserve.make(self.state.segments.values().map(|segment| segment.bytes).sum());
     }
 
-    /// Makes the manifest that was read durable, as well as a sync can.
+    /// Makes the manifest that was read as durable as a sync can.
     fn settle(&self) -> Result<(), StoreError> {
         let path = self.log.path();
         self.disk.open(&path).and_then(|mut file| file.sync()).map_err(StoreError::io(&path))?;
         self.disk.sync_folder(&self.folder).map_err(StoreError::io(&self.folder))
     }
 
-    /// A store of this state. Nothing is done on the disk.
+    /// Creates a store with this state. Does nothing on disk.
     pub(crate) fn assemble(disk: Arc<dyn Disk>, folder: &Path, options: Options, state: State, log: Log) -> Self {
         let segments = state.segments.values().map(|&record| (record.number, SegmentFile::new(folder, record)));
         Self {
@@ -226,7 +226,7 @@ impl Store {
         }
     }
 
-    /// Dooms what no commit names, but `spared`, and passes over the numbers it has.
+    /// Dooms files that no commit names, except `spared`, and skips their numbers.
     pub(crate) fn doom_strangers(&mut self, inventory: &Inventory, spared: &[PathBuf]) {
         let current = self.log.path();
         let manifests = inventory.manifests.iter().map(|&number| names::manifest(number));
@@ -242,12 +242,12 @@ impl Store {
         self.next_segment = self.next_segment.max(used.unwrap_or(1));
     }
 
-    /// What was found when it was opened.
+    /// Returns the findings of the opening.
     pub fn opening(&self) -> &Opening {
         &self.opening
     }
 
-    /// What the store holds of a shard.
+    /// Returns the stored state of a shard.
     ///
     /// # Panics
     /// If there is no such shard.
@@ -255,33 +255,33 @@ impl Store {
         &self.state.shards[index as usize]
     }
 
-    /// The map of tables; `None` before one was committed.
+    /// Returns the map of tables; `None` before one was committed.
     pub fn map(&self) -> Option<&MapRecord> {
         self.state.map.as_ref()
     }
 
-    /// The least position of all shards and of the map: the journal is needed from here on.
+    /// Returns the least position of all shards and of the map: the journal is needed from here on.
     pub fn least_position(&self) -> Position {
         self.state.least_position()
     }
 
-    /// The greatest position of all shards and of the map: the journal reaches up to there.
+    /// Returns the greatest position of all shards and of the map: the journal must reach it.
     pub fn greatest_position(&self) -> Position {
         let map = self.state.map.as_ref().map_or(0, |map| map.position);
         self.state.shards.iter().map(|record| record.position).fold(map, Position::max)
     }
 
-    /// The number of the last commit.
+    /// Returns the number of the last commit.
     pub fn commits(&self) -> u64 {
         self.state.commit
     }
 
-    /// Whether some shard names the segment.
+    /// Returns true if some shard names the segment.
     pub fn is_alive(&self, segment: u32) -> bool {
         self.state.segments.contains_key(&segment)
     }
 
-    /// A reader of what is committed now.
+    /// Returns a reader of what is committed now.
     pub fn reader(&self) -> Reader {
         Reader::new(self.handles.clone(), self.catalog.clone())
     }
@@ -292,12 +292,12 @@ impl Store {
         Commit::new(self, now_ms)
     }
 
-    /// Bytes that a commit may take of the disk, the reserve included; `u64::MAX` where nobody knows.
+    /// Returns the bytes of disk space available to a commit, including the reserve; `u64::MAX` if unknown.
     pub fn free_bytes(&self) -> u64 {
         self.disk.free_bytes(&self.folder).saturating_add(self.reserve.bytes())
     }
 
-    /// The segments that shards name. O(shards).
+    /// Returns the segments that shards name. O(shards).
     pub fn segments(&self) -> Vec<SegmentState> {
         let live = self.state.live_bytes();
         let state = |segment: &SegmentRecord| SegmentState {
@@ -310,7 +310,7 @@ impl Store {
         self.state.segments.values().map(state).collect()
     }
 
-    /// Counts. O(shards).
+    /// Returns the counters. O(shards).
     pub fn statistics(&self) -> Statistics {
         let segments = self.segments();
         let file_bytes: u64 = segments.iter().map(|segment| segment.file_bytes).sum();
@@ -323,15 +323,16 @@ impl Store {
         }
     }
 
-    /// Stops in order: whatever is committed can be told from what is torn.
+    /// Stops cleanly, so that committed records can be distinguished from torn ones.
     ///
     /// # Errors
-    /// The disk's; everything committed is durable all the same.
+    /// Disk errors; everything committed is durable all the same.
     pub fn close(self) -> Result<(), StoreError> {
         self.log.close()
     }
 
-    /// Commits `change`. An error leaves the state as it was; `may_be_there` says whether a crash may show it all the same.
+    /// Commits `change`. An error leaves the state unchanged; `may_be_there` says whether a crash may show it all the
+    /// same.
     pub(crate) fn commit(&mut self, change: Change, now_ms: Ms, may_be_there: &mut bool) -> Result<(), StoreError> {
         if !change.segments.is_empty() {
             self.disk.sync_folder(&self.folder).map_err(StoreError::io(&self.folder))?;
@@ -361,7 +362,7 @@ impl Store {
         Ok(())
     }
 
-    /// After a commit of so many bytes, or one that failed.
+    /// Updates the counters after a commit of `bytes`, or a failed one.
     pub(crate) fn commit_ended(&mut self, bytes: Option<u64>, now_ms: Ms) {
         match bytes {
             Some(bytes) => {
@@ -376,15 +377,15 @@ impl Store {
         self.make_reserve();
     }
 
-    /// Removes the files of a commit that failed: at once, so that nothing in doubt keeps their room, unless they may be
-    /// named.
+    /// Removes the files of a failed commit: at once, so that nothing in doubt keeps their space, unless the manifest
+    /// may name them.
     pub(crate) fn give_up(&mut self, paths: Vec<PathBuf>, may_be_named: bool) {
         let kept = |path: &PathBuf| may_be_named || self.disk.remove(path).is_err();
         let paths: Vec<PathBuf> = paths.into_iter().filter(kept).collect();
         self.doom(paths.into_iter());
     }
 
-    /// Has files removed once nothing is in doubt.
+    /// Schedules files for removal once nothing is in doubt.
     pub(crate) fn doom(&mut self, paths: impl Iterator<Item = PathBuf>) {
         let torn = self.opening.torn.as_ref().map(|torn| &torn.file);
         let doomed = paths.map(|path| Doomed {
@@ -396,7 +397,7 @@ impl Store {
         self.doomed.extend(doomed);
     }
 
-    /// Has a file renamed once nothing is in doubt; says how.
+    /// Schedules a file for renaming once nothing is in doubt; returns the new name.
     pub(crate) fn keep_aside(&mut self, path: &Path) -> Option<PathBuf> {
         let aside = self.aside("damaged", path);
         self.doomed.retain(|doomed| doomed.path != path);
@@ -404,7 +405,7 @@ impl Store {
         aside
     }
 
-    /// A free name for what is kept of a file.
+    /// Returns a free name for a file kept aside.
     pub(crate) fn aside(&self, prefix: &str, path: &Path) -> Option<PathBuf> {
         let name = path.file_name()?.to_str()?;
         (1..1000)
@@ -412,7 +413,7 @@ impl Store {
             .find(|path| matches!(self.disk.open(path), Err(error) if error.kind() == io::ErrorKind::NotFound))
     }
 
-    /// Removes what is doomed. What cannot be removed now is tried again with the next commit.
+    /// Removes doomed files. Retries failures with the next commit.
     fn sweep(&mut self) {
         if self.log.is_in_doubt() {
             return;
@@ -435,10 +436,10 @@ impl Store {
         removed.map_or_else(|error| error.kind() == io::ErrorKind::NotFound, |()| true)
     }
 
-    /// The head of the next segment; `None` when the numbers are used up.
+    /// Returns the head of the next segment; `None` when the numbers are used up.
     pub(crate) fn next_head(&mut self, kind: SegmentKind, created_ms: Ms) -> Option<SegmentHead> {
         let number = self.next_segment;
-        // Given away for good: a place noted for a commit that failed is never alive again.
+        // Used up for good: a place noted for a failed commit must never become alive.
         self.next_segment = number.checked_add(1)?;
         let follows = self.state.commit;
         Some(SegmentHead { kind, number, blocks_format: self.options.blocks_format, follows, created_ms })
@@ -473,13 +474,13 @@ impl Store {
     }
 }
 
-/// Whether the manifest is of this store.
+/// Checks that the manifest belongs to this store.
 pub(crate) fn check_head(walk: &Walk, number: u32, options: &Options) -> Result<(), String> {
     let head = &walk.head;
     if head.number != number {
         return Err(format!("the file holds manifest {}", head.number));
     }
-    // A start that was cut short made the store before the folder's identity was kept; the next one draws another.
+    // An interrupted start created the store before the folder's identity was written; the next start draws another.
     let is_blank = walk.state.commit == 0 && walk.state.segments.is_empty();
     if head.identity != options.identity && !is_blank {
         return Err("the store belongs to another data folder".into());
@@ -494,7 +495,7 @@ pub(crate) fn check_head(walk: &Walk, number: u32, options: &Options) -> Result<
     Ok(())
 }
 
-/// Refuses a manifest that provably lost what it held. Gives the segments, too, that were never written to the end.
+/// Refuses a manifest that has provably lost data. Also returns the segments never fully written.
 pub(crate) fn judge(
     disk: &dyn Disk,
     folder: &Path,
@@ -530,7 +531,7 @@ pub(crate) fn judge(
     let is_suspect = walk.broken.is_some() || !opening.unclaimed.is_empty();
     for segment in walk.state.segments.values() {
         match check_there(disk, folder, segment) {
-            // The state at the end still names it, a later one did not.
+            // The state at the end still names it, but a later one did not.
             Err(StoreError::Damaged { file, .. }) if is_suspect && !file_is_there(disk, &file) => {
                 return lost(walk.end, format!("{} is gone, which is named there", file.display()));
             }
@@ -547,7 +548,7 @@ pub(crate) fn judge(
     Ok((opening, unfinished))
 }
 
-/// Whether a segment that is named is there, as long as it was.
+/// Checks that a named segment exists with its full length.
 fn check_there(disk: &dyn Disk, folder: &Path, segment: &SegmentRecord) -> Result<(), StoreError> {
     let path = folder.join(names::segment(segment.number, segment.kind));
     match disk.open(&path).and_then(|file| file.bytes()) {
@@ -566,7 +567,7 @@ fn file_is_there(disk: &dyn Disk, path: &Path) -> bool {
     !matches!(disk.open(path), Err(error) if error.kind() == io::ErrorKind::NotFound)
 }
 
-/// The commit that a segment follows, and whether it is whole; `None` if not even its head is.
+/// Returns the commit that a segment follows, and whether it is intact; `None` if not even its head is.
 fn look_at(disk: &dyn Disk, path: &Path, number: u32) -> io::Result<Option<(u64, bool)>> {
     let file = disk.open(path)?;
     let mut head = [0; HEAD_BYTES];

@@ -1,4 +1,4 @@
-//! Reading a segment that may be damaged: every page or block that is whole, and every byte range that is not.
+//! Reads a segment that may be damaged: every intact page or block, and every damaged byte range.
 
 use crate::page::{
     BLOCK_HEAD_BYTES, PAGE_HEAD_BYTES, PageHead, block_length, check_payload, decode_block, visit_records,
@@ -10,18 +10,18 @@ use crate::window::Window;
 use base::disk::DiskFile;
 use std::io;
 
-/// How far one step of a search for the next whole page looks.
+/// Bytes examined per step of a search for the next valid page.
 const SEARCH_BYTES: u64 = 64 << 10;
 
-/// A page that is whole.
+/// An intact page.
 pub(crate) struct Page {
     pub(crate) head: PageHead,
-    /// Its encoded head, of which a run's checksum is made.
+    /// Its encoded head, input to a run's checksum.
     bytes: [u8; PAGE_HEAD_BYTES],
 }
 
 impl Page {
-    /// Tells `visit` the records of the page, read again; stops at its first error.
+    /// Rereads the page and passes its records to `visit`; stops at the first error.
     pub(crate) fn visit(
         &self,
         file: &dyn DiskFile,
@@ -34,7 +34,7 @@ impl Page {
     }
 }
 
-/// Bytes that are wrong.
+/// Damaged bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Fault {
     pub(crate) offset: u64,
@@ -42,18 +42,18 @@ pub(crate) struct Fault {
     pub(crate) why: String,
 }
 
-/// What a segment holds.
+/// The contents of a segment.
 pub(crate) struct Usage {
     pub(crate) file_bytes: u64,
     pub(crate) pages: Vec<Page>,
     pub(crate) blocks: u64,
-    /// Between the pages or blocks that are whole.
+    /// Damage between intact pages or blocks.
     pub(crate) faults: Vec<Fault>,
-    /// Of head, end and length: without consequence for what is named.
+    /// Damage to head, end or length: without consequence for named data.
     pub(crate) blemishes: Vec<Fault>,
 }
 
-/// Reads all of a segment.
+/// Reads a whole segment.
 pub(crate) fn survey(file: &dyn DiskFile, segment: &SegmentRecord, progress: &mut dyn FnMut(u64)) -> io::Result<Usage> {
     let mut window = Window::new(file)?;
     let file_bytes = window.file_bytes();
@@ -96,7 +96,7 @@ pub(crate) fn survey(file: &dyn DiskFile, segment: &SegmentRecord, progress: &mu
 }
 
 impl Usage {
-    /// Reads the page or block at `offset`; says how long it is.
+    /// Reads the page or block at `offset`; returns its length.
     fn take(
         &mut self,
         window: &mut Window<'_>,
@@ -131,7 +131,7 @@ impl Usage {
         Ok(whole.map(|()| page.bytes()))
     }
 
-    /// The whole pages of `shard` that lie in `run`.
+    /// Returns the intact pages of `shard` in `run`.
     pub(crate) fn pages_of<'a>(&'a self, shard: u32, run: &'a Run) -> impl Iterator<Item = &'a Page> {
         let end = run.offset.saturating_add(run.bytes);
         self.pages.iter().filter(move |page| {
@@ -140,7 +140,7 @@ impl Usage {
         })
     }
 
-    /// Whether a reader would read the run to its end.
+    /// Checks that a reader could read the run to its end.
     pub(crate) fn check_run(&self, shard: u32, run: &Run) -> Result<(), (u64, String)> {
         let end = run.offset.saturating_add(run.bytes);
         let (mut chain, mut offset) = (Chain::default(), run.offset);
@@ -163,7 +163,7 @@ impl Usage {
     }
 }
 
-/// Where the next whole head begins behind `offset`; `end` if there is none.
+/// Returns the offset of the next valid head behind `offset`; `end` if there is none.
 fn search(window: &mut Window<'_>, segment: &SegmentRecord, offset: u64, end: u64) -> io::Result<u64> {
     let mut at = offset + 1;
     while at < end {

@@ -1,11 +1,11 @@
-//! A file read from front to back in pieces, so that memory does not grow with it.
+//! Reads a file from front to back in pieces, in constant memory.
 
 use base::disk::DiskFile;
 use std::io;
 
 const READ_BYTES: usize = 256 << 10;
 
-/// The part of a file that is in memory.
+/// The part of a file in memory.
 pub(crate) struct Window<'a> {
     file: &'a dyn DiskFile,
     file_bytes: u64,
@@ -18,19 +18,19 @@ impl<'a> Window<'a> {
         Ok(Self { file, file_bytes: file.bytes()?, begin: 0, buffer: Vec::new() })
     }
 
-    /// Bytes of the file.
+    /// Returns the bytes of the file.
     pub(crate) fn file_bytes(&self) -> u64 {
         self.file_bytes
     }
 
-    /// `bytes` bytes from `offset` on; fewer if the file ends.
+    /// Returns `bytes` bytes from `offset` on; fewer at the end of the file.
     pub(crate) fn at(&mut self, offset: u64, bytes: u64) -> io::Result<&[u8]> {
         let end = offset.saturating_add(bytes).min(self.file_bytes);
         let is_here = offset >= self.begin && end <= self.begin + self.buffer.len() as u64;
         if !is_here && offset < end {
             self.fill(offset, end)?;
         }
-        // Empty where the file is at its end, or was cut while it was read.
+        // Empty at the end of the file, or if it was truncated while being read.
         let from = offset.saturating_sub(self.begin) as usize;
         let rest = if offset < self.begin { &[] } else { self.buffer.get(from..).unwrap_or_default() };
         Ok(&rest[..rest.len().min(end.saturating_sub(offset) as usize)])

@@ -1,4 +1,4 @@
-//! The payload of a record: what one commit changes, in varints.
+//! The payload of a manifest record: one commit's changes, in varints.
 //!
 //! ```text
 //! next segment
@@ -66,7 +66,7 @@ fn put<const N: usize>(out: &mut Vec<u8>, numbers: [u64; N]) {
     numbers.into_iter().for_each(|number| varint::put(out, number));
 }
 
-/// Reads what [`encode`] wrote. `None` for anything else.
+/// Decodes the output of [`encode`]. `None` for anything else.
 pub(crate) fn decode(bytes: &[u8]) -> Option<Change> {
     let mut fields = Fields(bytes);
     let next_segment = fields.small()?;
@@ -110,7 +110,7 @@ impl Fields<'_> {
         Some(u32::from_le_bytes(*bytes))
     }
 
-    /// As many as are said; each takes bytes, so a lie ends where the bytes do.
+    /// Takes the stated number of elements; each takes bytes, so a false count fails where the bytes end.
     fn many<T>(&mut self, mut take: impl FnMut(&mut Self) -> Option<T>) -> Option<Vec<T>> {
         let count = self.number()?;
         let mut items = Vec::new();
@@ -188,7 +188,7 @@ mod tests {
             assert_eq!(decode(&bytes[..end]), None, "{end}");
         }
         assert_eq!(decode(&[&bytes[..], &[0]].concat()), None);
-        // Counts that nothing backs.
+        // Counts without matching bytes.
         assert_eq!(decode(&[5, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1]), None);
     }
 }

@@ -1,4 +1,4 @@
-//! The bytes of a manifest: its head, and the heads of its records.
+//! The byte format of a manifest: its head, and the heads of its records.
 //!
 //! ```text
 //! head, 48 bytes
@@ -10,33 +10,33 @@
 //!   0       4                 8         11       12           16         24     32         36       40
 //! ```
 //!
-//! `before` is the checksum of the record that it follows, marks aside; of the first record that of the head. A mark
-//! has no payload: it says that its commit was synced.
+//! `before` is the checksum of the previous record, marks aside; for the first record, that of the head. A mark has no
+//! payload: it records that its commit was synced.
 
 use crate::page::{u32_at, u64_at};
 use base::{Ms, checksum};
 
-/// Bytes of a manifest's head.
+/// Bytes of a manifest head.
 pub(crate) const HEAD_BYTES: usize = 48;
-/// Bytes of a record's head.
+/// Bytes of a record head.
 pub(crate) const RECORD_HEAD_BYTES: usize = 40;
 /// Bytes of a mark.
 pub(crate) const MARK_BYTES: usize = RECORD_HEAD_BYTES;
 
 const MAGIC: [u8; 8] = *b"bobbinM\n";
 const VERSION: u32 = 1;
-/// The bytes by which a record is found in a heap of others.
+/// The bytes that identify a record among other bytes.
 pub(crate) const RECORD_MAGIC: [u8; 3] = *b"bob";
 pub(crate) const RECORD_MAGIC_AT: usize = 8;
 
-/// What a record is. The numbers are frozen.
+/// The kind of a record. The numbers are frozen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// The whole state, first of each manifest.
+    /// The whole state, first in each manifest.
     Whole = 1,
-    /// What one commit changed.
+    /// One commit's changes.
     Commit = 2,
-    /// The commit before was synced.
+    /// The previous commit was synced.
     Mark = 3,
 }
 
@@ -71,7 +71,7 @@ impl Head {
         bytes
     }
 
-    /// Reads a head; says in words what is wrong with it otherwise.
+    /// Decodes a head; else returns what is wrong with it.
     pub(crate) fn decode(bytes: &[u8]) -> Result<Self, String> {
         let Some(bytes) = bytes.first_chunk::<HEAD_BYTES>() else {
             return Err("the file is shorter than a manifest's head".into());
@@ -94,20 +94,20 @@ impl Head {
         })
     }
 
-    /// The checksum that the first record follows.
+    /// Returns the checksum for the first record's `before`.
     pub(crate) fn crc(&self) -> u32 {
         u32_at(&self.encode(), 12)
     }
 }
 
-/// A record found in a manifest's bytes.
+/// A record decoded from a manifest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Record<'a> {
     pub(crate) kind: Kind,
     pub(crate) manifest: u32,
     pub(crate) commit: u64,
     pub(crate) time_ms: Ms,
-    /// The checksum of what it follows.
+    /// Checksum of the previous record.
     pub(crate) before: u32,
     pub(crate) payload: &'a [u8],
     /// Its own checksum.
@@ -115,7 +115,7 @@ pub(crate) struct Record<'a> {
 }
 
 impl<'a> Record<'a> {
-    /// Reads the record that begins with `bytes`; says in words what is wrong with it otherwise.
+    /// Decodes the record at the start of `bytes`; else returns what is wrong with it.
     pub(crate) fn decode(bytes: &'a [u8]) -> Result<Self, &'static str> {
         let Some(head) = bytes.first_chunk::<RECORD_HEAD_BYTES>() else {
             return Err("the manifest ends within the head of a record");
@@ -147,13 +147,13 @@ impl<'a> Record<'a> {
         })
     }
 
-    /// Bytes of head and payload.
+    /// Returns the bytes of head and payload.
     pub(crate) fn bytes(&self) -> usize {
         RECORD_HEAD_BYTES + self.payload.len()
     }
 }
 
-/// Appends a record to `out`, and gives its checksum.
+/// Appends a record to `out`, and returns its checksum.
 pub(crate) fn put_record(
     out: &mut Vec<u8>,
     kind: Kind,

@@ -1,13 +1,13 @@
-//! Writing a manifest: a commit is one record, appended, or the first of a new manifest.
+//! Writes the manifest: a commit is one appended record, or the first record of a new manifest.
 //!
 //! ```text
 //! append   write the record, sync it: THE COMMIT.  Write a mark behind it, which the next sync takes along.
 //! anew     write manifest n + 1 under another name, sync it, rename it, sync the folder: THE COMMIT.
 //! ```
 //!
-//! Anew if the manifest has grown, or if it is in doubt how it ends, after a write or a sync that failed; and at each
-//! start, since what is read then may be what a sync that failed left in the page cache, and no later sync repairs
-//! that. What a write left that found no room is cut off instead. A number that was tried is not used again.
+//! A new manifest is written if the old one has grown, if its end is in doubt after a failed write or sync, and at each
+//! start, since data read then may be in the page cache only because of a failed sync, which no later sync repairs.
+//! Bytes left by a write that found no room are cut off instead. A number once tried is not reused.
 
 use super::change;
 use super::format::{HEAD_BYTES, Head, Kind, put_record};
@@ -35,7 +35,7 @@ pub(crate) struct Log {
     has_tried: bool,
 }
 
-/// A commit to be appended.
+/// A commit to append.
 struct Append<'a> {
     record: &'a [u8],
     crc: u32,
@@ -44,8 +44,8 @@ struct Append<'a> {
 }
 
 impl Log {
-    /// The log of a folder whose manifest has `number` (0 if there is none), and in which none above `tried` was begun.
-    /// It begins with a manifest written anew.
+    /// Creates the log of a folder whose manifest has `number` (0 if there is none), and in which no number above
+    /// `tried` was begun. Begins with a new manifest.
     pub(crate) fn new(disk: Arc<dyn Disk>, folder: &Path, number: u32, tried: u32) -> Self {
         let folder = folder.to_owned();
         Self {
@@ -62,17 +62,17 @@ impl Log {
         }
     }
 
-    /// Whether a commit that failed may be there after a crash.
+    /// Returns true if a failed commit may survive a crash.
     pub(crate) fn is_in_doubt(&self) -> bool {
         self.in_doubt
     }
 
-    /// Whether the last commit may be there after a crash, if it failed.
+    /// Returns true if the last commit, if it failed, may survive a crash.
     pub(crate) fn has_tried(&self) -> bool {
         self.has_tried
     }
 
-    /// Bytes of the manifest.
+    /// Returns the bytes of the manifest.
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes
     }
@@ -81,8 +81,8 @@ impl Log {
         self.folder.join(names::manifest(self.number))
     }
 
-    /// Writes a commit that leads to `state`, durably. Gives the bytes written. Files that are to be removed when
-    /// nothing is in doubt any more go to `doomed`.
+    /// Writes a commit that leads to `state`, durably. Returns the bytes written. Adds files to remove once nothing is
+    /// in doubt to `doomed`.
     pub(crate) fn commit(
         &mut self,
         change: &Change,
@@ -101,7 +101,7 @@ impl Log {
         let may_append = self.file.is_some() && !self.in_doubt;
         if !fits || !may_append {
             let done = self.anew(state, options, [now_ms; 2], reserve, doomed);
-            // A disk without room for the whole state may have some for one commit.
+            // A disk without room for the whole state may have room for one commit.
             if done.is_ok() || self.in_doubt || !may_append {
                 return done;
             }
@@ -126,7 +126,7 @@ impl Log {
         self.crc = commit.crc;
         let mut mark = Vec::new();
         put_record(&mut mark, Kind::Mark, self.number, commit.commit, commit.now_ms, commit.crc, &[]);
-        // The commit is done; how the manifest ends is in doubt if its mark is not written.
+        // The commit is done; the manifest's end is in doubt if its mark is not written.
         match file.write_at(&mark, self.bytes) {
             Ok(()) => {
                 self.bytes += mark.len() as u64;
@@ -139,8 +139,8 @@ impl Log {
         Ok(commit.record.len() as u64)
     }
 
-    /// Cuts off what a write has left that found no room: no sync has failed, so the one that follows is to be believed. Else
-    /// it would take the room for the whole state to go on, which a full disk may never have. Whether that was done.
+    /// Cuts off the bytes of a write that found no room: no sync has failed, so the next one can be trusted. Otherwise
+    /// going on would need room for the whole state, which a full disk may never have. Returns true if it succeeded.
     fn cut(&mut self, mut file: Box<dyn DiskFile>) -> bool {
         let is_cut = file.truncate(self.bytes).and_then(|()| file.sync()).is_ok();
         if is_cut {
@@ -150,7 +150,8 @@ impl Log {
         is_cut
     }
 
-    /// Writes a manifest of the next number, the whole state in it; `times_ms` are now and that of the last commit.
+    /// Writes a manifest of the next number with the whole state; `times_ms` are the current time and that of the last
+    /// commit.
     pub(crate) fn anew(
         &mut self,
         state: &State,

@@ -1,4 +1,4 @@
-//! The manifest: its bytes, how it is read, how a commit is written to it.
+//! The manifest: its format, reading it, and writing commits to it.
 
 mod change;
 mod format;

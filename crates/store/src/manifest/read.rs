@@ -1,11 +1,11 @@
-//! Reading a manifest: the whole state, then commit after commit, each following the one before.
+//! Reads a manifest: the whole state, then commit after commit, each following the one before.
 //!
 //! ```text
 //!   | head | whole | commit | mark | commit | mark | commit | torn ...
 //!                                                    ^ the state        ^ where the next commit would be written
 //! ```
 //!
-//! A mark tells nothing that the next commit does not tell too, so a broken one between two commits is passed over.
+//! A mark adds nothing beyond what the next commit proves, so a broken one between two commits is skipped.
 
 use super::change;
 use super::format::{HEAD_BYTES, Head, Kind, MARK_BYTES, RECORD_MAGIC, RECORD_MAGIC_AT, Record};
@@ -17,29 +17,29 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
 
-/// Longer is no manifest, in bytes.
+/// Maximum bytes of a manifest.
 const BYTES_MAX: u64 = 4 << 30;
-/// More is no number of shards.
+/// Maximum number of shards.
 const SHARDS_MAX: u32 = 1 << 20;
-/// More commits there are not.
+/// Maximum number of commits.
 const COMMITS_MAX: u64 = 1 << 56;
 
-/// What a manifest says.
+/// The contents of a manifest.
 pub(crate) struct Walk {
     pub(crate) head: Head,
     pub(crate) state: State,
-    /// Where the first whole record ends.
+    /// End of the first valid record.
     pub(crate) snapshot_end: u64,
-    /// Where the last whole record ends, its mark included.
+    /// End of the last valid record, its mark included.
     pub(crate) end: u64,
-    /// The checksum of the last record, marks aside.
+    /// Checksum of the last record, marks aside.
     pub(crate) crc: u32,
     pub(crate) time_ms: Ms,
-    /// What is wrong with the bytes at the end, if there are any.
+    /// What is wrong with trailing bytes, if there are any.
     pub(crate) broken: Option<&'static str>,
 }
 
-/// Reads a manifest's file.
+/// Reads a manifest file.
 pub(crate) fn load(disk: &dyn Disk, path: &Path) -> Result<Vec<u8>, StoreError> {
     let load = || {
         let file = disk.open(path)?;
@@ -55,11 +55,11 @@ pub(crate) fn load(disk: &dyn Disk, path: &Path) -> Result<Vec<u8>, StoreError> 
     load().map_err(StoreError::io(path))
 }
 
-/// Reads bytes as a manifest is read: for whoever wants to know that no bytes do harm. Gives the number of the last
-/// commit and where its record ends.
+/// Reads bytes as a manifest, to test that no input does harm. Returns the number of the last commit and the end of its
+/// record.
 ///
 /// # Errors
-/// In words, what is wrong, and where.
+/// Where it is wrong, and a description.
 pub fn scan_bytes(bytes: &[u8]) -> Result<(u64, u64), (u64, String)> {
     let walk = walk(bytes)?;
     let salvage = salvage(bytes, walk.head.number, walk.head.shards);
@@ -69,11 +69,11 @@ pub fn scan_bytes(bytes: &[u8]) -> Result<(u64, u64), (u64, String)> {
     Ok((walk.state.commit, walk.end))
 }
 
-/// Reads the records of a manifest up to the first that is not whole.
+/// Reads the records of a manifest up to the first invalid one.
 ///
 /// # Errors
-/// Where and what, if the head or the whole state is not to be read, or if a whole record contradicts the state. No
-/// power cut explains that.
+/// The offset and description, if the head or the whole state is unreadable, or a valid record contradicts the state.
+/// No power cut explains that.
 pub(crate) fn walk(bytes: &[u8]) -> Result<Walk, (u64, String)> {
     let head = Head::decode(bytes).map_err(|why| (0, why))?;
     if head.shards > SHARDS_MAX {
@@ -104,7 +104,7 @@ pub(crate) fn walk(bytes: &[u8]) -> Result<Walk, (u64, String)> {
 }
 
 impl Walk {
-    /// The record that may stand next, and where it begins.
+    /// Returns the next record and its offset.
     fn next<'a>(&self, bytes: &'a [u8]) -> Result<(Record<'a>, u64), &'static str> {
         self.read(bytes, self.end).map(|record| (record, self.end)).or_else(|why| {
             let behind_mark = self.end + MARK_BYTES as u64;
@@ -147,18 +147,18 @@ impl Walk {
     }
 }
 
-/// A mark beyond the end that tells of a later commit: proof that bytes were lost which were synced. Where it lies, and
-/// the commit.
+/// Finds a mark beyond the end for a later commit: proof that synced bytes were lost. Returns its offset and the
+/// commit.
 pub(crate) fn mark_beyond(bytes: &[u8], walk: &Walk) -> Option<(u64, u64)> {
     candidates(bytes, walk.end as usize).find_map(|offset| {
-        // A record's length is not believed here, so a search stays linear.
+        // Record lengths are not trusted here, so the search stays linear.
         let mark = Record::decode(&bytes[offset..bytes.len().min(offset + MARK_BYTES)]).ok()?;
         let counts = mark.kind == Kind::Mark && mark.manifest == walk.head.number && mark.commit > walk.state.commit;
         counts.then_some((offset as u64, mark.commit))
     })
 }
 
-/// Where a record may begin, from `from` on.
+/// Returns the offsets at which a record may begin, from `from` on.
 fn candidates(bytes: &[u8], from: usize) -> impl Iterator<Item = usize> {
     let mut at = from + RECORD_MAGIC_AT;
     std::iter::from_fn(move || {
@@ -168,17 +168,18 @@ fn candidates(bytes: &[u8], from: usize) -> impl Iterator<Item = usize> {
     })
 }
 
-/// What can be read of a manifest that is damaged.
+/// The readable parts of a damaged manifest.
 pub(crate) struct Salvage {
     pub(crate) state: State,
     pub(crate) time_ms: Ms,
-    /// Where it is damaged, why, and what that loses.
+    /// Offset and cause of each damage, and what it loses.
     pub(crate) damages: Vec<(u64, String, String)>,
-    /// Shards of which a lost commit may have told more than is known: that one moves on means nothing until it is put.
+    /// Shards for which a lost commit may have recorded more: a mere move of the position is meaningless for them until
+    /// they are put.
     in_doubt: BTreeSet<u32>,
 }
 
-/// Reads all whole records of manifest `number`, wherever they stand.
+/// Reads all valid records of manifest `number`, wherever they are.
 pub(crate) fn salvage(bytes: &[u8], number: u32, shards: u32) -> Salvage {
     let mut salvage = Salvage { state: State::new(shards), time_ms: 0, damages: Vec::new(), in_doubt: BTreeSet::new() };
     if let Err(why) = Head::decode(bytes) {
@@ -208,7 +209,7 @@ pub(crate) fn salvage(bytes: &[u8], number: u32, shards: u32) -> Salvage {
     salvage
 }
 
-/// A broken mark between two commits loses nothing.
+/// Returns true if only a mark is broken: between two commits that loses nothing.
 fn is_mark_sized(rest: &[u8], next: Option<usize>) -> bool {
     next.is_some() && rest.len() == MARK_BYTES
 }
@@ -223,7 +224,7 @@ impl Salvage {
         if record.manifest == number && is_later { Ok(*record) } else { Err("the record does not belong here") }
     }
 
-    /// Takes of a record what does not contradict the rest.
+    /// Applies the parts of a record that do not contradict the rest.
     fn take(&mut self, record: &Record<'_>, offset: u64) {
         self.time_ms = self.time_ms.max(record.time_ms);
         if record.kind == Kind::Mark {
