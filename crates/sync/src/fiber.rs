@@ -1,4 +1,4 @@
-//! A fiber: code with a stack of its own, which can rest anywhere and go on later.
+//! A fiber: code with its own stack, which can pause anywhere and be resumed.
 //!
 //! ```text
 //!   outside            inside
@@ -9,8 +9,8 @@
 //!   None <------------ body ends
 //! ```
 //!
-//! It stays on its thread. One that is dropped while it rests is leaked, stack and all, for nobody may go on with it nor
-//! undo what it was about to do.
+//! A fiber stays on its thread. One dropped while paused is leaked, stack and all: it can be neither resumed nor
+//! undone.
 
 use crate::overflow::{self, Guard};
 use corosensei::stack::{DefaultStack, Stack};
@@ -22,24 +22,24 @@ use std::ptr;
 use std::rc::Rc;
 
 thread_local! {
-    /// Address of the `Line` of the fiber that runs on this thread, the innermost; 0 if none does.
+    /// Address of the `Line` of the innermost fiber running on this thread; 0 if none.
     static INNERMOST: Cell<usize> = const { Cell::new(0) };
 }
 
-/// What a fiber and its [`Pause`]s share.
+/// State shared by a fiber and its [`Pause`]s.
 struct Line<I: 'static, O: 'static> {
-    /// Lives on the fiber's stack, from its begin to its end; null before and after.
+    /// On the fiber's stack, from its begin to its end; null before and after.
     yielder: Cell<*const Yielder<I, O>>,
 }
 
-/// Code with a stack of its own: it is given an `I` each time it goes on, and gives an `O` each time it rests.
+/// Code with its own stack: receives an `I` each time it is resumed, and returns an `O` each time it pauses.
 pub struct Fiber<I: 'static, O: 'static> {
     coroutine: ManuallyDrop<Coroutine<I, O, ()>>,
     line: Rc<Line<I, O>>,
     guard: Guard,
 }
 
-/// With which the code inside rests.
+/// Lets the code inside pause.
 pub struct Pause<I: 'static, O: 'static> {
     line: Rc<Line<I, O>>,
 }
@@ -51,11 +51,11 @@ impl<I, O> Clone for Pause<I, O> {
 }
 
 impl<I: 'static, O: 'static> Fiber<I, O> {
-    /// A fiber that will run `body` on a stack of `stack_bytes`, of which the system gives only what is touched. If the stack
-    /// overflows, the process ends with a line on the standard error that names the fiber and its thread.
+    /// Creates a fiber that will run `body` on a stack of `stack_bytes`, of which only touched pages take memory. On
+    /// stack overflow the process aborts with a line on standard error that names the fiber and its thread.
     ///
     /// # Errors
-    /// The system gives no stack.
+    /// If the system cannot provide a stack.
     pub fn new(
         name: &'static str,
         stack_bytes: usize,
@@ -74,10 +74,10 @@ impl<I: 'static, O: 'static> Fiber<I, O> {
         Ok(Self { coroutine: ManuallyDrop::new(coroutine), line, guard })
     }
 
-    /// Goes on until it rests, and gives what it rests with; `None` once it has ended.
+    /// Runs until it pauses, and returns its output; `None` once it has ended.
     ///
     /// # Panics
-    /// If it has ended before.
+    /// If it had already ended.
     pub fn resume(&mut self, input: I) -> Option<O> {
         assert!(!self.coroutine.done(), "a fiber that has ended goes on no more");
         let outer = INNERMOST.replace(Rc::as_ptr(&self.line).addr());
@@ -91,7 +91,7 @@ impl<I: 'static, O: 'static> Fiber<I, O> {
         }
     }
 
-    /// Whether it has ended.
+    /// Returns true if it has ended.
     pub fn is_over(&self) -> bool {
         self.coroutine.done()
     }
@@ -107,16 +107,16 @@ impl<I, O> Drop for Fiber<I, O> {
 }
 
 impl<I: 'static, O: 'static> Pause<I, O> {
-    /// Rests, with `output` for whoever resumed the fiber; gives what it is resumed with.
+    /// Pauses, passing `output` to the resumer; returns the next resume's input.
     ///
     /// # Panics
-    /// If it is called anywhere but inside its own fiber.
+    /// If called anywhere but inside its own fiber.
     pub fn rest(&self, output: O) -> I {
         assert!(INNERMOST.get() == Rc::as_ptr(&self.line).addr(), "only the fiber that runs can rest");
         let yielder = self.line.yielder.get();
         assert!(!yielder.is_null());
-        // SAFETY: the line is the innermost that runs on this thread, so this is its fiber's own stack, between the begin
-        // and the end of the body; there the yielder lives, and it is not null.
+        // SAFETY: the line is the innermost that runs on this thread, so this is its fiber's own stack, between the
+        // begin and the end of the body; there the yielder lives, and it is not null.
         unsafe { &*yielder }.suspend(output)
     }
 }

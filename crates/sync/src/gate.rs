@@ -1,4 +1,4 @@
-//! The gate: what stops all shards at once, by waiting for threads instead of locks.
+//! The gate: stops access to all shards at once, by waiting for threads instead of locks.
 //!
 //! ```text
 //!     member                              raiser (one at a time, its own count at zero)
@@ -8,7 +8,7 @@
 //!       yes: inside -= 1; wait              yes: every shard is free, and stays so
 //! ```
 //!
-//! A raise costs O(threads), not O(shards); going in and out costs a member one atomic each on a cache line of its own.
+//! A raise costs O(threads), not O(shards); entering and leaving cost a member one atomic each on its own cache line.
 
 use std::fmt;
 use std::future::Future;
@@ -18,10 +18,10 @@ use std::task::{Context, Poll, Waker};
 use crate::primitives::atomic::{AtomicBool, AtomicU32, Ordering};
 use crate::primitives::{Arc, Mutex, Padded, lock};
 
-/// What stops all shards at once. Shared by all threads that take shard locks, each through its [`Member`].
+/// Stops access to all shards at once. Shared by all threads that take shard locks, each through its [`Member`].
 pub struct Gate {
     raised: Padded<AtomicBool>,
-    /// Per member, how often it is inside.
+    /// Per member, its nesting count inside.
     inside: Box<[Padded<AtomicU32>]>,
     sleepers: Mutex<Sleepers>,
     #[cfg(shuttle)]
@@ -30,14 +30,14 @@ pub struct Gate {
 
 #[derive(Default)]
 struct Sleepers {
-    /// Who raised the gate, waiting for all to go out.
+    /// The raiser, waiting for all members to leave.
     raiser: Option<Waker>,
-    /// Members and would-be raisers, waiting for the gate to come down.
+    /// Members and would-be raisers, waiting for the gate to be lowered.
     outside: Vec<Waker>,
 }
 
 impl Gate {
-    /// A gate that is down, with room for `members_max` threads.
+    /// Creates a lowered gate with room for `members_max` threads.
     pub fn new(members_max: usize) -> Self {
         Self {
             raised: Padded::default(),
@@ -48,30 +48,30 @@ impl Gate {
         }
     }
 
-    /// A broken gate, whose members look before they count themselves in: the schedule explorer must catch it.
+    /// Creates a broken gate, whose members look before they count themselves in: the schedule explorer must catch it.
     #[cfg(shuttle)]
     pub fn looking_too_early(members_max: usize) -> Self {
         Self { looks_too_early: true, ..Self::new(members_max) }
     }
 
-    /// The member with this number, below `members_max`; one for each thread that takes shard locks.
+    /// Returns the member with this number, below `members_max`; one per thread that takes shard locks.
     ///
     /// # Panics
-    /// When `index` is beyond the room.
+    /// If `index` is out of range.
     pub fn member(self: &Arc<Self>, index: usize) -> Member {
         assert!(index < self.inside.len(), "the gate has room for {} members", self.inside.len());
         Member { gate: Arc::clone(self), index }
     }
 
-    /// Whether the gate is up, as a hint to be looked at between requests: one relaxed load.
+    /// Returns true if the gate is raised; a hint to check between requests: one relaxed load.
     #[inline]
     pub fn is_raised(&self) -> bool {
         self.raised.0.load(Ordering::Relaxed)
     }
 
-    /// Has `waker` woken when the gate comes down; at once if it is down. Being woken gives no claim: try again.
+    /// Wakes `waker` when the gate is lowered; at once if it is down. A wake-up is only a hint: try again.
     ///
-    /// There is nothing to undo: whoever loses interest is woken once for nothing.
+    /// There is no way to cancel: a waiter that loses interest is woken once in vain.
     pub fn wait_open(&self, waker: &Waker) {
         let mut sleepers = lock(&self.sleepers);
         if self.raised.0.load(Ordering::SeqCst) {
@@ -104,7 +104,7 @@ impl Gate {
     }
 }
 
-/// One thread's part in the gate.
+/// One thread's membership of the gate.
 #[derive(Clone)]
 pub struct Member {
     gate: Arc<Gate>,
@@ -112,7 +112,7 @@ pub struct Member {
 }
 
 impl Member {
-    /// Counts this thread in, or `None` while the gate is up. To be held whenever a shard lock is.
+    /// Enters, or returns `None` while the gate is raised. Must be held whenever a shard lock is.
     #[inline]
     pub fn enter(&self) -> Option<Inside<'_>> {
         #[cfg(shuttle)]
@@ -120,7 +120,7 @@ impl Member {
             let open = !self.gate.is_raised();
             return open.then(|| self.count_in());
         }
-        // Only a raiser may have to wait for a count that comes and goes, so it is not touched under a raised gate.
+        // Only raisers wait for changing counts, so leave the count alone under a raised gate.
         if self.gate.is_raised() {
             return None;
         }
@@ -129,17 +129,17 @@ impl Member {
         (!self.gate.raised.0.load(Ordering::SeqCst)).then_some(inside)
     }
 
-    /// Raises the gate, unless somebody else has it up: then see [`Gate::wait_open`].
+    /// Raises the gate, unless another member has raised it: then see [`Gate::wait_open`].
     ///
     /// # Panics
-    /// When this member is inside: it would wait for itself.
+    /// If this member is inside: it would wait for itself.
     pub fn try_raise(&self) -> Option<Raising<'_>> {
         assert!(self.count().load(Ordering::Relaxed) == 0, "who raises the gate goes out first");
         let swap = self.gate.raised.0.compare_exchange(false, true, Ordering::SeqCst, Ordering::Relaxed);
         swap.is_ok().then(|| Raising { raised: Some(Raised { gate: &self.gate }) })
     }
 
-    /// The gate this is a member of.
+    /// Returns the gate.
     pub fn gate(&self) -> &Gate {
         &self.gate
     }
@@ -156,7 +156,7 @@ impl Member {
     }
 }
 
-/// A member inside: while it lives nobody gets through with raising the gate. Never held across an await.
+/// A member inside: while it exists no raise can complete. Never held across an await.
 #[must_use = "dropping it goes out again"]
 pub struct Inside<'a> {
     member: &'a Member,
@@ -172,20 +172,21 @@ impl Drop for Inside<'_> {
     }
 }
 
-/// A gate being raised: nobody goes in any more. Await it, or ask [`Raising::ready`]. Dropped, it lowers the gate.
+/// A gate being raised: nobody enters any more. Await it, or poll [`Raising::ready`]. Lowers the gate on drop.
 #[must_use = "dropping it lowers the gate"]
 pub struct Raising<'a> {
     raised: Option<Raised<'a>>,
 }
 
 impl<'a> Raising<'a> {
-    /// The raised gate once all members are out; until then `None`, and `waker` is woken to ask again. O(members).
+    /// Returns the raised gate once all members are out; until then `None`, and wakes `waker` to ask again. O(members).
     ///
     /// # Panics
-    /// When asked again after it gave the gate.
+    /// If called again after it returned the gate.
     pub fn ready(&mut self, waker: &Waker) -> Option<Raised<'a>> {
         let gate = self.raised.as_ref().expect("the gate was given already").gate;
-        // First the waker, then the counts: who goes out later finds it. The one before is dropped outside the mutex.
+        // First the waker, then the counts: a member that leaves later finds it. The previous waker is dropped outside
+        // the mutex.
         let before = lock(&gate.sleepers).raiser.replace(waker.clone());
         drop(before);
         if gate.is_empty() { self.raised.take() } else { None }
@@ -200,8 +201,8 @@ impl<'a> Future for Raising<'a> {
     }
 }
 
-/// The raised gate: nobody is inside, every shard lock is free. The proof that `read_under` and `write_under` ask for.
-/// Dropped, it lowers the gate and wakes all who wait for that.
+/// The raised gate: nobody is inside, every shard lock is free. Serves as proof for `read_under` and `write_under`. On
+/// drop, lowers the gate and wakes all waiters.
 #[must_use = "dropping it lowers the gate"]
 pub struct Raised<'a> {
     gate: &'a Gate,

@@ -1,4 +1,4 @@
-//! Shard locks that park, the gate, the hand-over of frames to the journal, and code that rests half-way.
+//! Shard locks that park, the gate, handing frames over to the journal, and fibers.
 
 pub mod fiber;
 pub mod gate;

@@ -1,4 +1,4 @@
-//! A shard's reader-writer lock: it never blocks a thread, and whoever cannot have it parks a waker instead.
+//! A shard's reader-writer lock: it never blocks a thread; a request that cannot get it parks a waker instead.
 //!
 //! ```text
 //!     state   | writer | parked | barred | shut |  readers (28 bits) |
@@ -8,20 +8,20 @@
 //!     release the first is woken;   ^       ^ if it reads, so are the readers up to the first writer
 //! ```
 //!
-//! Being woken is a hint: the lock is not kept for the sleeper, which tries its whole set of locks again. Three rules
-//! see to it that nobody sleeps for ever:
+//! A wake-up is a hint: the lock is not reserved for the woken waiter, which tries its whole set of locks again. Three
+//! rules ensure that nobody sleeps for ever:
 //!
-//! 1. **No wake-up is lost.** Parking sets `parked` and reads the state in one atomic step. Whoever lets go later sees
-//!    the bit; whoever let go before left a free lock, and the parker is woken at once.
-//! 2. **The baton.** A woken waiter may never come for the lock (it lacks another one, or its connection is gone). So
-//!    it keeps its [`Parked`] until it has tried, and dropping that wakes the next for which the lock is free.
-//! 3. **The bar.** A parked writer bars new readers for at most 200 µs, once a parking, one writer at a time, and only
-//!    while no parked reader is on its way: so neither side starves the other. Whoever finds the bar overdue lifts it
-//!    and sends its writer to the next round (the last of which is under the gate). While readers share the lock and
+//! 1. **No wake-up is lost.** Parking sets `parked` and reads the state in one atomic step. A later release sees the
+//!    bit; an earlier one left the lock free, and the parker is woken at once.
+//! 2. **The baton.** A woken waiter may never take the lock (it lacks another one, or its connection is gone). So it
+//!    keeps its [`Parked`] until it has tried, and dropping that wakes the next waiter for which the lock is free.
+//! 3. **The bar.** A parked writer bars new readers for at most 200 µs, once per parking, one writer at a time, and
+//!    only while no woken reader is on its way: so neither side starves the other. Whoever finds the bar overdue lifts
+//!    it and sends its writer to the next round (the last of which is under the gate). While readers share the lock and
 //!    no bar is up, no reader sleeps.
 //!
-//! A lock is **shut** while what it guards is still to be brought: the writer's bit is set, so that everybody parks as
-//! behind a writer, though nobody holds it. Whoever brings the contents opens it, once, and is the writer from then on.
+//! A lock is **shut** while its contents are not loaded yet: the writer's bit is set, so that everybody parks as behind
+//! a writer, though nobody holds it. The loader opens it, once, and holds it as the writer from then on.
 
 use std::cell::UnsafeCell;
 use std::collections::VecDeque;
@@ -34,10 +34,10 @@ use crate::gate::Raised;
 use crate::primitives::atomic::{AtomicU32, Ordering};
 use crate::primitives::{Deadline, Mutex, lock};
 
-/// A reader-writer lock around `T` that is tried or parked on, never blocked on.
+/// A reader-writer lock around `T` that callers try or park on, but never block on.
 ///
-/// Aligned to a pair of cache lines, so that neighbouring shards do not slow each other. The state and the front of
-/// `T` share the first line.
+/// Aligned to a pair of cache lines, so that neighbouring shards do not slow each other. The state and the front of `T`
+/// share the first line.
 #[repr(C, align(128))]
 pub struct ShardLock<T> {
     state: AtomicU32,
@@ -51,17 +51,17 @@ pub struct ShardLock<T> {
 // `T` is shared (`Sync`) or handed from thread to thread (`Send`) exactly as in a standard reader-writer lock.
 unsafe impl<T: Send + Sync> Sync for ShardLock<T> {}
 
-/// What a waiter parks for.
+/// The access that a waiter parks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Want {
     /// Shared, with other readers.
     Read,
-    /// Alone.
+    /// Exclusive.
     Write,
 }
 
 impl<T> ShardLock<T> {
-    /// A free lock around `value`.
+    /// Creates a free lock around `value`.
     pub fn new(value: T) -> Self {
         Self {
             state: AtomicU32::new(0),
@@ -72,51 +72,51 @@ impl<T> ShardLock<T> {
         }
     }
 
-    /// Has everybody park until [`ShardLock::open`]: what it guards is still to be brought.
+    /// Makes everybody park until [`ShardLock::open`]: the contents are not loaded yet.
     pub fn shut(&mut self) {
         self.state = AtomicU32::new(WRITER | SHUT);
     }
 
-    /// A broken lock, whose release wakes nobody: the schedule explorer must catch it.
+    /// Creates a broken lock, whose release wakes nobody: the schedule explorer must catch it.
     #[cfg(shuttle)]
     pub fn forgetting_to_wake(value: T) -> Self {
         Self { forgets_to_wake: true, ..Self::new(value) }
     }
 
-    /// The lock shared, or `None` while a writer has it or bars new readers. One compare-and-swap when uncontended.
+    /// Locks shared; `None` while a writer holds it or bars new readers. One compare-and-swap when uncontended.
     #[inline]
     pub fn try_read(&self) -> Option<Read<'_, T>> {
         let entered = self.try_enter(WRITER | BARRED, 1) || self.try_enter_past_bar();
         entered.then(|| Read { lock: self })
     }
 
-    /// The lock alone, or `None` while anybody has it. One compare-and-swap when uncontended.
+    /// Locks exclusively; `None` while it is held. One compare-and-swap when uncontended.
     #[inline]
     pub fn try_write(&self) -> Option<Write<'_, T>> {
         self.try_enter(WRITER | READERS, WRITER).then(|| Write { lock: self })
     }
 
-    /// The lock shared, under the raised gate: it cannot fail, and the guard cannot outlive the gate.
+    /// Locks shared, under the raised gate: cannot fail, and the guard cannot outlive the gate.
     ///
     /// # Panics
-    /// When a `Write` of the same lock is alive, or somebody took the lock without being inside the gate, or it is shut.
+    /// If a `Write` of the same lock is alive, it was locked from outside the gate, or it is shut.
     pub fn read_under<'a>(&'a self, _raised: &'a Raised<'_>) -> Read<'a, T> {
         assert!(self.try_enter(WRITER, 1), "a shard is written to under a raised gate");
         Read { lock: self }
     }
 
-    /// The lock alone, under the raised gate: it cannot fail, and the guard cannot outlive the gate.
+    /// Locks exclusively, under the raised gate: cannot fail, and the guard cannot outlive the gate.
     ///
     /// # Panics
-    /// When a guard of the same lock is alive, or somebody took the lock without being inside the gate, or it is shut.
+    /// If a guard of the same lock is alive, it was locked from outside the gate, or it is shut.
     pub fn write_under<'a>(&'a self, _raised: &'a Raised<'_>) -> Write<'a, T> {
         self.try_write().expect("a shard is held under a raised gate")
     }
 
-    /// Opens a lock that was shut: who brings what it guards has it alone, and all others from then on.
+    /// Opens a shut lock: the loader holds it exclusively, and from its release on it is available to all.
     ///
     /// # Panics
-    /// When it is not shut: it was opened before.
+    /// If it is not shut: it was opened before.
     pub fn open(&self) -> Write<'_, T> {
         let before = self.state.fetch_and(!SHUT, Ordering::Acquire);
         assert!(before & SHUT != 0, "a lock is opened once");
@@ -124,18 +124,18 @@ impl<T> ShardLock<T> {
         Write { lock: self }
     }
 
-    /// Whether it is shut: neither held nor to be had. Never again once it was opened.
+    /// Returns true if it is shut: neither held nor available. Always false once opened.
     #[inline]
     pub fn is_shut(&self) -> bool {
         self.state.load(Ordering::Relaxed) & SHUT != 0
     }
 
-    /// The value, through a borrow that already proves there is nobody else. Touches no atomic.
+    /// Runs `run` on the value; the `&mut` borrow proves exclusive access. Touches no atomic.
     pub fn with_exclusive<R>(&mut self, run: impl FnOnce(&mut T) -> R) -> R {
         run(self.value.get_mut())
     }
 
-    /// Queues `waker` to be woken when the lock may be free for `want`; wakes it at once if it is free right now.
+    /// Queues `waker` to be woken when the lock may be free for `want`; wakes it at once if it is free now.
     ///
     /// Keep the [`Parked`] until after the next try. Takes a mutex; O(1), amortised.
     pub fn park(&self, want: Want, waker: &Waker) -> Parked<'_, T> {
@@ -146,13 +146,13 @@ impl<T> ShardLock<T> {
         Parked { lock: self, want, ticket }
     }
 
-    /// How many waiters are queued and not yet woken. For tests and figures: stale as soon as it is read.
+    /// Returns the number of waiters queued and not yet woken. For tests and statistics: stale at once.
     pub fn parked_count(&self) -> usize {
         lock(&self.waiting).count()
     }
 
-    /// Has the processor fetch the lock and the front of the value, to be held soon: whoever takes several locks waits for
-    /// all of their lines at once.
+    /// Prefetches the lock and the front of the value, so that taking several locks waits for all of their cache lines
+    /// at once.
     #[inline]
     pub fn prefetch(&self) {
         #[cfg(all(target_arch = "x86_64", not(miri)))]
@@ -176,7 +176,7 @@ impl<T> ShardLock<T> {
         false
     }
 
-    /// Enters as a reader if the bar it met is gone or overdue.
+    /// Enters as a reader if the bar is gone or overdue.
     #[cold]
     fn try_enter_past_bar(&self) -> bool {
         self.state.load(Ordering::Relaxed) & (WRITER | BARRED) == BARRED
@@ -203,7 +203,7 @@ impl<T> ShardLock<T> {
             let mut waiting = lock(&self.waiting);
             let lifted = waiting.lift_overdue_bar(self.state.load(Ordering::Relaxed));
             let result = act(&mut waiting, &mut woken);
-            // The bits first, the state they were set on second: that order is rule 1.
+            // First the bits, then the state they were set on: rule 1 needs this order.
             let state = self.publish(&waiting);
             waiting.wake_due(state, &mut woken);
             woken.extend(lifted.and_then(|writer| waiting.take(Want::Write, writer)));
@@ -215,14 +215,14 @@ impl<T> ShardLock<T> {
         result
     }
 
-    /// Sets the state's bits to what the queue says, and returns the state as it was before.
+    /// Updates the state's bits from the queue, and returns the previous state.
     fn publish(&self, waiting: &Waiting) -> u32 {
         let bits = waiting.bits();
         let change = |state| Some(state & !(PARKED | BARRED) | bits);
         self.state.fetch_update(Ordering::Relaxed, Ordering::Relaxed, change).unwrap_or_else(|state| state)
     }
 
-    /// Wakes whoever waits for a lock just let go, whose state was `before` that.
+    /// Wakes waiters of a lock just released, whose state was `before` that.
     #[inline]
     fn released(&self, before: u32) {
         #[cfg(shuttle)]
@@ -246,7 +246,7 @@ impl<T: fmt::Debug> fmt::Debug for ShardLock<T> {
     }
 }
 
-/// The lock, shared, until dropped.
+/// A shared hold, released on drop.
 #[must_use = "dropping it lets the lock go"]
 pub struct Read<'a, T> {
     lock: &'a ShardLock<T>,
@@ -271,14 +271,14 @@ impl<T> Drop for Read<'_, T> {
     }
 }
 
-/// The lock, alone, until dropped.
+/// An exclusive hold, released on drop.
 #[must_use = "dropping it lets the lock go"]
 pub struct Write<'a, T> {
     lock: &'a ShardLock<T>,
 }
 
 impl<T> Write<'_, T> {
-    /// The same hold through another borrow of the lock, which may last longer.
+    /// Returns the same hold through another borrow of the lock, possibly longer-lived.
     ///
     /// # Panics
     /// If that is another lock.
@@ -317,9 +317,9 @@ impl<T> Drop for Write<'_, T> {
     }
 }
 
-/// A place in a lock's queue, given up when dropped.
+/// A place in a lock's queue, given up on drop.
 ///
-/// Drop it *after* the next try, whatever came of it: a woken waiter carries the wake-up, and hands it on here if it
+/// Drop it *after* the next try, whatever the result: a woken waiter carries the wake-up, and passes it on here if it
 /// did not take the lock. Forgetting it (`mem::forget`) may leave others asleep.
 #[must_use = "dropping it gives up the place in the queue"]
 pub struct Parked<'a, T> {
@@ -334,12 +334,12 @@ impl<T> Drop for Parked<'_, T> {
     }
 }
 
-/// Who waits for a lock. Tickets grow, so each queue is sorted by them.
+/// The waiters of a lock. Tickets increase, so each queue is sorted by them.
 #[derive(Default)]
 struct Waiting {
     readers: VecDeque<Waiter>,
     writers: VecDeque<Waiter>,
-    /// Readers with a `Parked` alive: queued, or woken and on their way.
+    /// Readers with a live `Parked`: queued, or woken and on their way.
     readers_alive: usize,
     bar: Option<Bar>,
     tickets: u64,
@@ -365,7 +365,7 @@ impl Waiting {
         ticket
     }
 
-    /// Forgets a waiter altogether; its waker, if it was still queued, is for the caller to drop.
+    /// Removes a waiter altogether; returns its waker, if still queued, for the caller to drop.
     fn leave(&mut self, want: Want, ticket: u64) -> Option<Waker> {
         self.readers_alive -= usize::from(want == Want::Read);
         if self.bar.as_ref().is_some_and(|bar| bar.ticket == ticket) {
@@ -374,15 +374,15 @@ impl Waiting {
         self.take(want, ticket)
     }
 
-    /// Takes a waiter out of its queue, if it is still there.
+    /// Removes a waiter from its queue, if still there.
     fn take(&mut self, want: Want, ticket: u64) -> Option<Waker> {
         let queue = self.queue(want);
         let place = queue.binary_search_by_key(&ticket, |waiter| waiter.ticket).ok()?;
         queue.remove(place).map(|waiter| waiter.waker)
     }
 
-    /// Takes out those who may try a lock in `state`: the first; if it reads, all before the first writer; and behind
-    /// readers who are in, every reader.
+    /// Removes the waiters who may try a lock in `state`: the first; if it reads, all before the first writer; and if
+    /// readers hold the lock, every reader.
     fn wake_due(&mut self, state: u32, woken: &mut Vec<Waker>) {
         if state & WRITER != 0 {
             return;
@@ -406,7 +406,8 @@ impl Waiting {
         }
     }
 
-    /// Ends a bar that is out of time, and tells whose it was. While a writer is in, it hinders nobody and stays.
+    /// Ends an overdue bar, and returns its writer's ticket. While a writer holds the lock, the bar hinders nobody and
+    /// stays.
     fn lift_overdue_bar(&mut self, state: u32) -> Option<u64> {
         let lifted = self.bar.take_if(|bar| state & WRITER == 0 && bar.until.has_passed());
         lifted.map(|bar| bar.ticket)
@@ -436,5 +437,5 @@ const BARRED: u32 = 1 << 29;
 const SHUT: u32 = 1 << 28;
 const READERS: u32 = SHUT - 1;
 
-/// Long against the hold of an ordinary reader (a few microseconds), short against the 2 ms anybody may wait.
+/// Long against an ordinary reader's hold (a few microseconds), short against the 2 ms that anybody may wait.
 const BAR_SPAN: Duration = Duration::from_micros(200);

@@ -14,19 +14,19 @@ use std::task::{Context, Poll, Waker};
 
 const NOTHING: u64 = u64::MAX;
 
-/// How safe what somebody waits for is to be.
+/// The level of safety waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
-    /// It outlives the process.
+    /// Survives a crash of the process.
     Written = 0,
-    /// It outlives the machine.
+    /// Survives a crash of the machine.
     Durable = 1,
 }
 
 /// One worker's notifier.
 #[derive(Debug)]
 pub struct Notifier {
-    /// For each [`Level`], the least position that any connection of the worker awaits.
+    /// For each [`Level`], the least position that any of the worker's connections awaits.
     wanted: [AtomicU64; 2],
     notified: AtomicBool,
     waker: Mutex<Option<Waker>>,
@@ -43,23 +43,23 @@ impl Default for Notifier {
 }
 
 impl Notifier {
-    /// A notifier that nobody waits by.
+    /// Creates a notifier without a waiter.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Asks to be rung once everything below `position` is written, or durable. The least position asked for counts; the
-    /// caller looks at what is so after this and not before.
+    /// Requests a ring once everything below `position` has reached `level`. The least position requested counts; the
+    /// caller must check the reached position after this call, not before.
     pub fn want(&self, level: Level, position: u64) {
         self.wanted[level as usize].fetch_min(position, Ordering::SeqCst);
     }
 
-    /// The least position asked for, if any.
+    /// Returns the least position requested, if any.
     pub fn wanted(&self, level: Level) -> Option<u64> {
         Some(self.wanted[level as usize].load(Ordering::SeqCst)).filter(|&position| position != NOTHING)
     }
 
-    /// Rings if what is wanted lies at or below `reached`. The want is taken: it rings once for each.
+    /// Rings if the wanted position is at or below `reached`. Clears the want: rings once for each.
     pub fn notify_at(&self, level: Level, reached: u64) {
         let word = &self.wanted[level as usize];
         let mut wanted = word.load(Ordering::SeqCst);
@@ -71,7 +71,7 @@ impl Notifier {
         }
     }
 
-    /// Rings whatever is wanted: news that concerns everybody, as a failed sync does.
+    /// Rings unconditionally, for news that concerns everybody, such as a failed sync.
     pub fn notify(&self) {
         self.notified.store(true, Ordering::SeqCst);
         let waker = lock(&self.waker).take();
@@ -80,7 +80,7 @@ impl Notifier {
         }
     }
 
-    /// Ready once the notifier has rung since it was last found ready; for one task of the worker.
+    /// Ready if the notifier has rung since it was last ready; for one task of the worker.
     pub fn poll_notified(&self, context: &mut Context<'_>) -> Poll<()> {
         if self.notified.swap(false, Ordering::SeqCst) {
             return Poll::Ready(());

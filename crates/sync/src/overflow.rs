@@ -1,12 +1,12 @@
-//! Says which fiber's stack has overflowed, where the process would end without a word.
+//! Reports a fiber's stack overflow, where the process would otherwise end silently.
 //!
 //! ```text
 //!   | below ... | guard page | stack of the fiber <--- grows ---- |
 //!   '------ an access here: a line on the standard error, abort --'
 //! ```
 //!
-//! The handler runs on the alternate stack that the standard library gives each of its threads, and only writes. Any other
-//! fault goes to whoever handled faults before.
+//! The handler runs on the alternate stack that the standard library gives each of its threads, and only writes. Any
+//! other fault goes to the previous handler.
 
 use std::cell::Cell;
 use std::mem::MaybeUninit;
@@ -16,32 +16,32 @@ use std::sync::OnceLock;
 #[derive(Clone, Copy)]
 pub(crate) struct Guard {
     pub(crate) name: &'static str,
-    /// The lowest address of its mapping, where its guard page lies.
+    /// The lowest address of its mapping, with its guard page.
     pub(crate) limit: usize,
     pub(crate) stack_bytes: usize,
 }
 
 thread_local! {
-    /// The stack of the innermost fiber that runs on this thread.
+    /// The stack of the innermost fiber running on this thread.
     static RUNNING: Cell<Option<Guard>> = const { Cell::new(None) };
 }
 
-/// A function of C may pass over the guard page with a frame that is so long, in bytes.
+/// Maximum frame size, in bytes, with which a C function may skip the guard page.
 const BELOW_BYTES: usize = 64 << 10;
-/// The guard page, of the largest pages there are.
+/// Size of the guard page: the largest page size there is.
 const GUARD_BYTES: usize = 64 << 10;
 
-/// The handlers of faults before ours, for SIGSEGV and for SIGBUS.
+/// The previous fault handlers, for SIGSEGV and for SIGBUS.
 static BEFORE: [OnceLock<libc::sigaction>; 2] = [const { OnceLock::new() }; 2];
 const SIGNALS: [libc::c_int; 2] = [libc::SIGSEGV, libc::SIGBUS];
 
-/// Notes the fiber that runs from now on; gives the one that ran before.
+/// Sets the fiber that runs from now on; returns the previous one.
 #[inline]
 pub(crate) fn guard(running: Option<Guard>) -> Option<Guard> {
     RUNNING.replace(running)
 }
 
-/// Has overflows reported from now on.
+/// Turns on the reporting of overflows.
 pub(crate) fn report() {
     static REPORTS: OnceLock<()> = OnceLock::new();
     if cfg!(miri) {
@@ -51,8 +51,9 @@ pub(crate) fn report() {
         for (signal, before) in SIGNALS.into_iter().zip(&BEFORE) {
             let mut action = MaybeUninit::<libc::sigaction>::zeroed();
             let mut old = MaybeUninit::<libc::sigaction>::zeroed();
-            // SAFETY: all zeros are a valid sigaction, which is then filled in; both pointers are valid for the calls, and the
-            // handler has the signature that SA_SIGINFO asks for. Who handled the signal before is known before ours can run.
+            // SAFETY: all zeros are a valid sigaction, which is then filled in; both pointers are valid for the calls,
+            // and the handler has the signature that SA_SIGINFO requires. The previous handler is stored before ours
+            // can run.
             unsafe {
                 let action = action.assume_init_mut();
                 if libc::sigaction(signal, std::ptr::null(), old.as_mut_ptr()) != 0 {
@@ -68,22 +69,22 @@ pub(crate) fn report() {
 }
 
 extern "C" fn on_fault(signal: libc::c_int, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
-    // SAFETY: the kernel gives a valid siginfo of a fault, which has an address.
+    // SAFETY: the kernel passes a valid siginfo of a fault, which has an address.
     let address = unsafe { (*info).si_addr() } as usize;
     if let Some(guard) = RUNNING.get()
         && (guard.limit.saturating_sub(BELOW_BYTES)..guard.limit + GUARD_BYTES).contains(&address)
     {
         tell(&guard);
-        // SAFETY: it may be called in a handler.
+        // SAFETY: async-signal-safe.
         unsafe { libc::abort() };
     }
     pass_on(signal, info, context);
 }
 
-/// Writes the line, piece by piece: nothing may be allocated here.
+/// Writes the line, piece by piece: no allocation is allowed here.
 fn tell(guard: &Guard) {
     let mut thread = [0; 16];
-    // SAFETY: the buffer holds the 16 bytes that the call writes, and it may be made in a handler.
+    // SAFETY: the buffer holds the 16 bytes that the call writes, and the call is async-signal-safe.
     unsafe { libc::prctl(libc::PR_GET_NAME, thread.as_mut_ptr()) };
     let thread_bytes = thread.iter().position(|byte| *byte == 0).unwrap_or(thread.len());
     write(b"bobbin: stack overflow in the fiber ");
@@ -103,11 +104,11 @@ fn tell(guard: &Guard) {
 }
 
 fn write(bytes: &[u8]) {
-    // SAFETY: the buffer is valid for its length, and the call may be made in a handler.
+    // SAFETY: the buffer is valid for its length, and the call is async-signal-safe.
     unsafe { libc::write(libc::STDERR_FILENO, bytes.as_ptr().cast(), bytes.len()) };
 }
 
-/// Has the one who handled faults before handle this one.
+/// Passes the fault to the previous handler.
 fn pass_on(signal: libc::c_int, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
     let before = SIGNALS.iter().position(|known| *known == signal).and_then(|at| BEFORE[at].get());
     if let Some(before) = before
@@ -115,7 +116,8 @@ fn pass_on(signal: libc::c_int, info: *mut libc::siginfo_t, context: *mut libc::
         && before.sa_sigaction != libc::SIG_DFL
         && before.sa_sigaction != libc::SIG_IGN
     {
-        // SAFETY: with SA_SIGINFO the field holds a function of this signature, which gets what the kernel gave us.
+        // SAFETY: with SA_SIGINFO the field holds a function of this signature, which gets what the kernel passed to
+        // us.
         let handler = unsafe {
             std::mem::transmute::<usize, extern "C" fn(libc::c_int, *mut libc::siginfo_t, *mut libc::c_void)>(
                 before.sa_sigaction,
@@ -123,6 +125,6 @@ fn pass_on(signal: libc::c_int, info: *mut libc::siginfo_t, context: *mut libc::
         };
         return handler(signal, info, context);
     }
-    // SAFETY: it may be called in a handler. The access is made again when this returns, and ends the process.
+    // SAFETY: async-signal-safe. The access is retried when this returns, and ends the process.
     unsafe { libc::signal(signal, libc::SIG_DFL) };
 }

@@ -1,5 +1,5 @@
-//! The atomics, mutex and clock that this crate stands on: the standard ones, or shuttle's under `--cfg shuttle`,
-//! so that the very code that ships is the code whose schedules are explored.
+//! The atomics, mutex and clock of this crate: the standard ones, or shuttle's under `--cfg shuttle`, so that the
+//! schedules explored are those of the very code that ships.
 
 #[cfg(shuttle)]
 pub use shuttle::{
@@ -15,17 +15,17 @@ pub use std::{
 use std::sync::PoisonError;
 use std::time::Duration;
 
-/// A value alone on its pair of cache lines, so that neighbours written by other threads do not slow it.
+/// A value alone on its pair of cache lines, to avoid false sharing.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 pub struct Padded<T>(pub T);
 
-/// Locks a mutex whose critical sections cannot panic half-way, so poison carries no news.
+/// Locks a mutex whose critical sections cannot panic half-way, so that poison can be ignored.
 pub fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// An instant to come. Under shuttle there is no time: whether it has passed is one more choice to explore.
+/// A future instant. Under shuttle there is no time: whether it has passed is one more choice to explore.
 #[derive(Clone, Copy, Debug)]
 pub struct Deadline {
     #[cfg(not(shuttle))]
@@ -34,12 +34,12 @@ pub struct Deadline {
 
 #[cfg(not(shuttle))]
 impl Deadline {
-    /// The instant `span` from now.
+    /// Returns the instant `span` from now.
     pub fn after(span: Duration) -> Self {
         Self { at: quanta::Instant::now() + span }
     }
 
-    /// Whether the instant has come.
+    /// Returns true if the instant has passed.
     pub fn has_passed(self) -> bool {
         quanta::Instant::now() >= self.at
     }
@@ -47,12 +47,12 @@ impl Deadline {
 
 #[cfg(shuttle)]
 impl Deadline {
-    /// The instant `span` from now.
+    /// Returns the instant `span` from now.
     pub fn after(_span: Duration) -> Self {
         Self {}
     }
 
-    /// Whether the instant has come.
+    /// Returns true if the instant has passed.
     pub fn has_passed(self) -> bool {
         use shuttle::rand::Rng;
         shuttle::rand::thread_rng().r#gen::<bool>()

@@ -1,5 +1,5 @@
-//! The log buffer by which one thread hands finished frames to the journal's thread: a ring of bytes with one producer and
-//! one consumer, and no lock.
+//! The log buffer by which one thread hands finished frames over to the journal's thread: a lock-free byte ring with
+//! one producer and one consumer.
 //!
 //! ```text
 //!            tail (consumer)                  head (producer)
@@ -9,11 +9,11 @@
 //!  record:  | position 8 | time 8 | length and kind 8 | payload, padded to 8 |
 //! ```
 //!
-//! A payload may turn the corner of the ring; its reader then sees two pieces. A payload of more than
-//! [`INLINE_BYTES_MAX`] does not lie in the ring: its buffer is handed over whole, and the ring carries its three words;
-//! or what will make it is ([`Late`]), and the ring carries one.
+//! A payload may wrap around the end of the ring; its reader then gets two pieces. A payload longer than
+//! [`INLINE_BYTES_MAX`] is not copied into the ring: its buffer is moved, and the ring carries its three words; for a
+//! payload built later ([`Late`]) it carries one word.
 //!
-//! Nothing here waits: who pushes has looked at [`Producer::free_bytes`] before, which only grows behind its back.
+//! Nothing here waits: the producer checks [`Producer::free_bytes`] first, which can only grow concurrently.
 
 use crate::primitives::Arc;
 use crate::primitives::Padded;
@@ -21,7 +21,7 @@ use crate::primitives::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::cell::UnsafeCell;
 use std::mem::MaybeUninit;
 
-/// Longest payload that travels inside the ring, in bytes.
+/// Maximum payload inside the ring, in bytes.
 pub const INLINE_BYTES_MAX: usize = 256 << 10;
 
 const WORD_BYTES: usize = 8;
@@ -30,17 +30,17 @@ const OWNED_BYTES: usize = HEAD_BYTES + 3 * WORD_BYTES;
 const OWNED: u64 = 1 << 63;
 const LATE: u64 = 1 << 62;
 
-/// Bytes that a payload takes in the ring, at most; longer payloads go beside it.
+/// Returns the ring bytes that a payload takes, at most; longer payloads are moved outside it.
 pub const fn ring_bytes(payload_bytes: usize) -> usize {
     let inline_bytes = if payload_bytes > INLINE_BYTES_MAX { INLINE_BYTES_MAX } else { payload_bytes };
     let bytes = HEAD_BYTES + inline_bytes.next_multiple_of(WORD_BYTES);
     if bytes < OWNED_BYTES { OWNED_BYTES } else { bytes }
 }
 
-/// What a record says of itself before its payload.
+/// A record's header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Head {
-    /// Where the frame begins, in the journal's count.
+    /// Position of the frame in the journal.
     pub position: u64,
     /// The engine's time of the frame, in milliseconds.
     pub time_ms: u64,
@@ -48,41 +48,41 @@ pub struct Head {
     pub payload_bytes: u64,
 }
 
-/// The payload of the record at hand.
+/// The payload of the current record.
 #[derive(Debug)]
 pub enum Payload<'a> {
-    /// Bytes in the ring, in two pieces when they turn its corner.
+    /// Bytes in the ring, in two pieces if they wrap around.
     Inline(&'a [u8], &'a [u8]),
-    /// A buffer handed over whole.
+    /// A moved buffer.
     Owned(Vec<u8>),
-    /// A buffer that is made by whoever takes it.
+    /// A buffer built by the consumer.
     Late(Late),
 }
 
-/// A payload whose bytes are made where they are needed, by then without any lock: until then it is only known how many.
+/// A payload built where it is needed, without any lock: only its length is known before.
 pub struct Late {
     bytes_count: u64,
     make: Box<Make>,
 }
 
-/// Boxed twice, so that one word stands for it.
+/// Boxed twice, so that it fits one word.
 type Make = Box<dyn FnOnce() -> Vec<u8> + Send>;
 
 impl Late {
-    /// A payload of exactly `bytes_count` bytes, which `make` gives.
+    /// Creates a payload of exactly `bytes_count` bytes, built by `make`.
     pub fn new(bytes_count: u64, make: impl FnOnce() -> Vec<u8> + Send + 'static) -> Self {
         Self { bytes_count, make: Box::new(Box::new(make)) }
     }
 
-    /// How many bytes it will be.
+    /// Returns its length.
     pub fn bytes_count(&self) -> u64 {
         self.bytes_count
     }
 
-    /// The bytes.
+    /// Builds the bytes.
     ///
     /// # Panics
-    /// If they are not as many as was said: their position is taken, and the next frame's behind them.
+    /// If their number differs from the announced one: their position is taken, and the next frame's behind them.
     pub fn make(self) -> Vec<u8> {
         let bytes = (self.make)();
         assert_eq!(bytes.len() as u64, self.bytes_count, "a payload of another length than was said");
@@ -97,7 +97,7 @@ impl std::fmt::Debug for Late {
 }
 
 struct Ring {
-    /// Those between `tail` and `head` have been written.
+    /// The bytes between `tail` and `head` are written.
     bytes: Box<[UnsafeCell<MaybeUninit<u8>>]>,
     head: Padded<AtomicU64>,
     tail: Padded<AtomicU64>,
@@ -110,7 +110,7 @@ unsafe impl Sync for Ring {}
 // SAFETY: nothing in it is bound to a thread.
 unsafe impl Send for Ring {}
 
-/// The end that pushes; one thread's own.
+/// The producing end, owned by one thread.
 pub struct Producer {
     ring: Arc<Ring>,
     head: u64,
@@ -118,7 +118,7 @@ pub struct Producer {
     tail_seen: u64,
 }
 
-/// The end that takes; the journal thread's own.
+/// The consuming end, owned by the journal's thread.
 pub struct Consumer {
     ring: Arc<Ring>,
     tail: u64,
@@ -126,12 +126,12 @@ pub struct Consumer {
     head_seen: u64,
 }
 
-/// A log buffer whose ring holds `capacity_bytes`, heads of records included: a power of two of at least 64.
+/// Creates a log buffer whose ring holds `capacity_bytes`, record headers included: a power of two of at least 64.
 pub fn ring(capacity_bytes: usize) -> (Producer, Consumer) {
     assert!(capacity_bytes.is_power_of_two());
     assert!(capacity_bytes >= 64);
     let bytes = Box::into_raw(Box::<[u8]>::new_uninit_slice(capacity_bytes));
-    // SAFETY: `UnsafeCell` has the layout of what it holds, and the box was given up by `into_raw` just above.
+    // SAFETY: `UnsafeCell` has the layout of its contents, and `into_raw` just above gave up the box.
     let bytes = unsafe { Box::from_raw(bytes as *mut [UnsafeCell<MaybeUninit<u8>>]) };
     let ring = Arc::new(Ring {
         bytes,
@@ -143,16 +143,16 @@ pub fn ring(capacity_bytes: usize) -> (Producer, Consumer) {
 }
 
 impl Producer {
-    /// Room left, in bytes, as [`ring_bytes`] counts them. It only grows until the next push.
+    /// Returns the free bytes, as counted by [`ring_bytes`]. They only grow until the next push.
     pub fn free_bytes(&self) -> usize {
         let tail = self.ring.tail.0.load(Ordering::Acquire);
         self.ring.bytes.len() - (self.head - tail) as usize
     }
 
-    /// Pushes a frame whose payload lies in the ring.
+    /// Pushes a frame whose payload is copied into the ring.
     ///
     /// # Panics
-    /// If the payload is longer than [`INLINE_BYTES_MAX`] or there is no room for it: the caller's bug.
+    /// If the payload is longer than [`INLINE_BYTES_MAX`] or does not fit: the caller's bug.
     pub fn push(&mut self, position: u64, time_ms: u64, payload: &[u8]) {
         assert!(payload.len() <= INLINE_BYTES_MAX);
         let bytes = HEAD_BYTES + payload.len().next_multiple_of(WORD_BYTES);
@@ -162,10 +162,10 @@ impl Producer {
         self.publish(bytes);
     }
 
-    /// Pushes a frame whose payload is handed over whole.
+    /// Pushes a frame whose payload is moved.
     ///
     /// # Panics
-    /// If there is no room for the three words that stand for it: the caller's bug.
+    /// If its three words do not fit: the caller's bug.
     pub fn push_owned(&mut self, position: u64, time_ms: u64, payload: Vec<u8>) {
         self.claim(OWNED_BYTES);
         let mut payload = std::mem::ManuallyDrop::new(payload);
@@ -175,10 +175,10 @@ impl Producer {
         self.publish(OWNED_BYTES);
     }
 
-    /// Pushes a frame whose payload is made by whoever takes it.
+    /// Pushes a frame whose payload the consumer builds.
     ///
     /// # Panics
-    /// If there is no room for the words that stand for it: the caller's bug.
+    /// If its words do not fit: the caller's bug.
     pub fn push_late(&mut self, position: u64, time_ms: u64, payload: Late) {
         self.claim(OWNED_BYTES);
         self.put_words([position, time_ms, payload.bytes_count | LATE], 0);
@@ -186,8 +186,8 @@ impl Producer {
         self.publish(OWNED_BYTES);
     }
 
-    /// Bytes that wait for the consumer, or more: the true count is looked up only when what was last known of the
-    /// consumer makes it `enough_bytes` or more.
+    /// Returns the bytes that wait for the consumer, or more: the true count is read only if the last known one gives
+    /// `enough_bytes` or more.
     pub fn queued_bytes(&mut self, enough_bytes: usize) -> usize {
         if (self.head - self.tail_seen) as usize >= enough_bytes {
             self.tail_seen = self.ring.tail.0.load(Ordering::Acquire);
@@ -213,7 +213,7 @@ impl Producer {
         let capacity = self.ring.bytes.len();
         let from = (self.head as usize + skip) & (capacity - 1);
         let (first, second) = bytes.split_at(bytes.len().min(capacity - from));
-        // Of the whole ring, as `slices` has it: a pointer made of one cell may be used for that cell alone.
+        // From the whole ring, as in `slices`: a pointer made from one cell is valid for that cell alone.
         let ring = UnsafeCell::raw_get(self.ring.bytes.as_ptr()).cast::<u8>();
         // SAFETY: `claim` saw that these bytes lie outside tail..head, so they are the producer's alone; both pieces
         // end within the ring.
@@ -236,7 +236,7 @@ impl Drop for Producer {
 }
 
 impl Consumer {
-    /// The head of the oldest record, if there is one.
+    /// Returns the header of the oldest record, if there is one.
     pub fn peek(&mut self) -> Option<Head> {
         self.refresh().then(|| {
             let [position, time_ms, length] = self.words(0);
@@ -244,7 +244,7 @@ impl Consumer {
         })
     }
 
-    /// Gives the oldest record to `read` and frees its place in the ring.
+    /// Passes the oldest record to `read` and frees its place in the ring.
     ///
     /// # Panics
     /// If there is none: the caller has not peeked.
@@ -266,9 +266,9 @@ impl Consumer {
         result
     }
 
-    /// Whether the producer is gone and everything it pushed was taken.
+    /// Returns true if the producer is gone and everything it pushed was taken.
     pub fn is_finished(&mut self) -> bool {
-        // In this order: what was pushed before the producer went is seen by the second look.
+        // In this order: the second check sees what was pushed before the producer went.
         self.ring.closed.load(Ordering::Acquire) && !self.refresh()
     }
 
@@ -329,8 +329,7 @@ impl Consumer {
 
 impl Drop for Consumer {
     fn drop(&mut self) {
-        // Buffers that nobody took are given back here. What is pushed after this is lost to the allocator: the
-        // journal thread outlives its producers.
+        // Frees buffers not taken. Anything pushed after this is leaked: the journal's thread outlives its producers.
         while self.peek().is_some() {
             self.take(|payload| drop(payload));
         }
