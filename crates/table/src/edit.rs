@@ -1,4 +1,4 @@
-//! Changing an entry in its slot, and owning one outside a table.
+//! Changes an entry in its slot, and owns one outside a table.
 
 use std::marker::PhantomData;
 use std::mem::forget;
@@ -12,10 +12,10 @@ use crate::shape::{Form, Shape, head};
 use crate::table::Slot;
 use crate::{Content, Extras, Fields, NewContent, OwnedContent};
 
-/// An entry to be changed. A change that needs another allocation puts it in the entry's slot.
+/// A mutable entry. A change that reallocates it updates its slot.
 pub struct EntryMut<'a, V> {
     slot: &'a mut Slot,
-    /// The table's sum of entry allocations.
+    /// The table's total of entry allocations.
     entries_bytes: &'a mut u64,
     alive: PhantomData<&'a mut V>,
 }
@@ -27,33 +27,33 @@ impl<'a, V> EntryMut<'a, V> {
         Self { slot, entries_bytes, alive: PhantomData }
     }
 
-    /// The entry, to be read.
+    /// Returns a read-only view of the entry.
     pub fn read(&self) -> Entry<'_, V> {
         // SAFETY: alive; changes need `&mut self`.
         unsafe { Entry::new(self.raw()) }
     }
 
-    /// The key.
+    /// Returns the key.
     pub fn key(&self) -> &[u8] {
         self.read().key()
     }
 
-    /// What the key holds.
+    /// Returns the content.
     pub fn content(&self) -> Content<'_, V> {
         self.read().content()
     }
 
-    /// When the key expires; `None` is never.
+    /// Returns the key's expiry time; `None` is never.
     pub fn expires_at_ms(&self) -> Option<Ms> {
         self.read().expires_at_ms()
     }
 
-    /// Expiry and extras.
+    /// Returns expiry and extras.
     pub fn fields(&self) -> Fields {
         self.read().fields()
     }
 
-    /// The three marks of the checkpoint.
+    /// Returns the three checkpoint marks.
     pub fn marks(&self) -> u8 {
         self.read().marks()
     }
@@ -68,7 +68,7 @@ impl<'a, V> EntryMut<'a, V> {
         self.read().touch(now_seconds);
     }
 
-    /// Replaces the content; expiry, marks and touched stay. In place if the size class stays the same.
+    /// Replaces the content; keeps expiry, marks and touched. In place if the size class stays the same.
     pub fn set_content(&mut self, content: NewContent<'_, V>) {
         let old = self.shape();
         // SAFETY: the old content is a live value; it is overwritten below without being dropped.
@@ -77,18 +77,18 @@ impl<'a, V> EntryMut<'a, V> {
         if shape != old {
             self.reshape(&shape, &self.fields(), 0);
         }
-        // SAFETY: the entry now has this shape, which was made for `content`.
+        // SAFETY: the entry now has this shape, which was computed for `content`.
         unsafe { self.raw().write_content(&shape, content) };
         drop(old_value);
     }
 
-    /// The value, to be changed; `None` if the content is not one.
+    /// Returns the mutable value; `None` if the content is not one.
     pub fn value_mut(&mut self) -> Option<&mut V> {
         // SAFETY: the value is alive and only reachable through `self`.
         (self.shape().form == Form::Value).then(|| unsafe { &mut *self.raw().value() })
     }
 
-    /// The text, to be changed in its length; `None` if the content is not one.
+    /// Returns the mutable text, of fixed length; `None` if the content is not one.
     pub fn bytes_mut(&mut self) -> Option<&mut [u8]> {
         let shape = self.shape();
         if !matches!(shape.form, Form::Short | Form::Long) {
@@ -98,7 +98,7 @@ impl<'a, V> EntryMut<'a, V> {
         Some(unsafe { std::slice::from_raw_parts_mut(self.raw().part(shape.content_at()), shape.content_bytes) })
     }
 
-    /// Adds to the end of a text. Amortised O(`tail`).
+    /// Appends to a text. Amortised O(`tail`).
     ///
     /// # Panics
     /// If the content is not a text.
@@ -109,7 +109,7 @@ impl<'a, V> EntryMut<'a, V> {
         unsafe { at.copy_from_nonoverlapping(tail.as_ptr(), tail.len()) };
     }
 
-    /// Cuts a text, or lengthens it by zero bytes. Amortised O(bytes added), or O(`length`) when cut.
+    /// Truncates a text, or extends it with zero bytes. Amortised O(bytes added), or O(`length`) when truncated.
     ///
     /// # Panics
     /// If the content is not a text.
@@ -124,12 +124,12 @@ impl<'a, V> EntryMut<'a, V> {
         }
     }
 
-    /// Sets or takes away the expiry.
+    /// Sets or clears the expiry.
     pub fn set_expiry(&mut self, expires_at_ms: Option<Ms>) {
         self.set_fields(&Fields { expires_at_ms, extras: self.read().extras() });
     }
 
-    /// Sets or takes away the extras.
+    /// Sets or clears the extras.
     pub fn set_extras(&mut self, extras: Option<Extras>) {
         self.set_fields(&Fields { expires_at_ms: self.expires_at_ms(), extras });
     }
@@ -146,7 +146,7 @@ impl<'a, V> EntryMut<'a, V> {
         set_marks(unsafe { self.raw().head() }, marks);
     }
 
-    /// Makes a text longer; the result is where the new bytes begin, for the caller to write.
+    /// Extends a text; returns where the new bytes begin, for the caller to write.
     fn lengthen(&mut self, length: usize) -> *mut u8 {
         let old = self.text_shape();
         let shape = old.with_bytes(length);
@@ -155,8 +155,8 @@ impl<'a, V> EntryMut<'a, V> {
         unsafe { self.raw().part(shape.content_at() + old.content_bytes) }
     }
 
-    /// Gives the entry another shape (of the same key) and fields, keeping the first `kept_bytes` of the
-    /// content, in another allocation if the class differs. The rest of the content is for the caller to write.
+    /// Gives the entry another shape (for the same key) and fields, keeping the first `kept_bytes` of the content, in
+    /// another allocation if the class differs. The caller writes the rest of the content.
     fn reshape(&mut self, shape: &Shape, fields: &Fields, kept_bytes: usize) {
         let (raw, old) = (self.raw(), self.shape());
         let in_place = old.allocation_bytes() == shape.allocation_bytes();
@@ -197,7 +197,7 @@ impl<'a, V> EntryMut<'a, V> {
     }
 }
 
-/// An entry outside a table: taken out by [`Table::remove`](crate::Table::remove), or a
+/// An entry outside a table: removed by [`Table::remove`](crate::Table::remove), or a
 /// [`Table::copy`](crate::Table::copy).
 pub struct OwnedEntry<V>(Raw<V>);
 
@@ -214,7 +214,7 @@ impl<V> OwnedEntry<V> {
         raw
     }
 
-    /// The entry, to be read.
+    /// Returns a read-only view of the entry.
     pub fn read(&self) -> Entry<'_, V> {
         // SAFETY: alive while `self` is; nothing changes it.
         unsafe { Entry::new(self.0) }
@@ -226,7 +226,7 @@ impl<V> OwnedEntry<V> {
         set_marks(unsafe { self.0.head() }, marks);
     }
 
-    /// The content alone.
+    /// Returns the content alone.
     pub fn into_content(self) -> OwnedContent<V> {
         match self.read().content() {
             Content::Bytes(bytes) => OwnedContent::Bytes(bytes.to_vec()),

@@ -1,4 +1,4 @@
-//! The packed entry: one allocation that holds everything about a key.
+//! The packed entry: a key and everything about it in one allocation.
 //!
 //! ```text
 //! | head 4 | key length 1 or 4 | key | extras | expiry 0, 6 or 8 | length 0, 1 or 4 | content ... | free |
@@ -8,8 +8,8 @@
 //! extras   | lead 1 | flags 0 or 4 | cas 0 or 8 |      only where a protocol keeps one; `lead` says which widths then
 //! ```
 //!
-//! Key, extras and expiry lie before the content, so that a text grows at its end, in place, as far as the allocation's
-//! class goes. The class follows from the lengths, so no capacity is stored.
+//! Key, extras and expiry precede the content, so that a text grows in place at its end, up to the allocation's class.
+//! The class follows from the lengths, so no capacity is stored.
 
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::marker::PhantomData;
@@ -22,10 +22,9 @@ use base::Ms;
 use crate::shape::{Expiry, Form, KEY_LENGTH_AT, Shape, extras_of_lead, has_extras, head, int_of, key_at, lead};
 use crate::{Content, Extras, Fields, NewContent, OwnedEntry, size};
 
-/// A key with its content, expiry and marks, to be read. A pointer, cheap to copy.
+/// A read-only view of a key with its content, expiry and marks. A pointer, cheap to copy.
 ///
-/// It is a handle and not a plain reference because what it reads lies behind the address, in a length that no
-/// Rust type knows.
+/// It is a handle rather than a reference because it reads behind the address for a length that no Rust type expresses.
 pub struct Entry<'a, V> {
     raw: Raw<V>,
     alive: PhantomData<&'a V>,
@@ -38,37 +37,37 @@ impl<'a, V> Entry<'a, V> {
         Self { raw, alive: PhantomData }
     }
 
-    /// The key.
+    /// Returns the key.
     pub fn key(&self) -> &'a [u8] {
         // SAFETY: alive and unchanged during 'a.
         unsafe { self.raw.key() }
     }
 
-    /// What the key holds.
+    /// Returns the content.
     pub fn content(&self) -> Content<'a, V> {
         // SAFETY: alive and unchanged during 'a.
         unsafe { self.raw.content() }
     }
 
-    /// When the key expires; `None` is never.
+    /// Returns the key's expiry time; `None` is never.
     pub fn expires_at_ms(&self) -> Option<Ms> {
         // SAFETY: alive and unchanged during 'a.
         unsafe { self.raw.expires_at_ms() }
     }
 
-    /// What a protocol keeps in it, if anything.
+    /// Returns the extras of a protocol, if any.
     pub fn extras(&self) -> Option<Extras> {
         // SAFETY: alive and unchanged during 'a, but for signs that readers give.
         unsafe { self.raw.extras() }
     }
 
-    /// Expiry and extras.
+    /// Returns expiry and extras.
     pub fn fields(&self) -> Fields {
         Fields { expires_at_ms: self.expires_at_ms(), extras: self.extras() }
     }
 
-    /// Gives one of the four signs (by its bit) to the extras; whether it was new. One reader of many hears `true`. Without
-    /// extras nothing happens.
+    /// Sets one of the four signs (by its bit) in the extras. Returns true if it was new, to only one of concurrent
+    /// readers. Does nothing without extras.
     pub fn give_sign(&self, sign: u8) -> bool {
         assert!(sign < 16);
         let bit = sign << lead::SIGNS_SHIFT;
@@ -77,33 +76,34 @@ impl<'a, V> Entry<'a, V> {
         lead.is_some_and(|lead| lead.load(Relaxed) & bit != bit && lead.fetch_or(bit, Relaxed) & bit != bit)
     }
 
-    /// The three marks of the checkpoint.
+    /// Returns the three checkpoint marks.
     pub fn marks(&self) -> u8 {
         ((self.head().load(Relaxed) & head::MARKS_MASK) >> head::MARKS_SHIFT) as u8
     }
 
-    /// The time of the last [`Entry::touch`]: the low 24 bits of seconds.
+    /// Returns the time of the last [`Entry::touch`]: the low 24 bits of seconds.
     pub fn touched(&self) -> u32 {
         self.head().load(Relaxed) & head::TOUCHED_MASK
     }
 
-    /// Notes the low 24 bits of `now_seconds`; writes only if they changed, so that readers share the line.
+    /// Sets the touch time to the low 24 bits of `now_seconds`; writes only on change, so that readers share the cache
+    /// line.
     pub fn touch(&self, now_seconds: u32) {
         let before = self.head().load(Relaxed);
         let after = before & !head::TOUCHED_MASK | now_seconds & head::TOUCHED_MASK;
         if before != after {
-            // Readers who touch at once write the same other bits: those change only under exclusive access.
+            // Readers who touch concurrently write the same other bits: those change only under exclusive access.
             self.head().store(after, Relaxed);
         }
     }
 
-    /// Bytes of the entry's allocation, without what a value owns elsewhere.
+    /// Returns the bytes of the entry's allocation, without what a value owns elsewhere.
     pub fn heap_bytes(&self) -> usize {
         // SAFETY: alive and unchanged during 'a.
         unsafe { self.raw.shape() }.allocation_bytes()
     }
 
-    /// A copy of the whole entry, marks and touched included.
+    /// Returns a copy of the whole entry, including marks and touched.
     pub fn copy_out(&self) -> OwnedEntry<V>
     where
         V: Clone,
@@ -140,9 +140,9 @@ unsafe impl<V: Sync> Send for Entry<'_, V> {}
 // SAFETY: as above.
 unsafe impl<V: Sync> Sync for Entry<'_, V> {}
 
-/// The address of an entry's allocation, owned by nobody in particular.
+/// The address of an entry's allocation, without ownership.
 ///
-/// "Alive" below: made by [`Raw::create`] or, in all its parts, by [`Raw::allocate`] and writes; not yet freed.
+/// "Alive" below: created by [`Raw::create`], or by [`Raw::allocate`] and writes of all parts; not yet freed.
 pub(crate) struct Raw<V> {
     at: NonNull<u8>,
     kind: PhantomData<*const V>,
@@ -157,7 +157,7 @@ impl<V> Clone for Raw<V> {
 impl<V> Copy for Raw<V> {}
 
 impl<V> Raw<V> {
-    /// A new whole entry, unmarked and untouched.
+    /// Creates a complete entry, unmarked and untouched.
     pub(crate) fn create(key: &[u8], fields: &Fields, content: NewContent<'_, V>) -> Self {
         let shape = Shape::new(key, fields, &content);
         let raw = Self::allocate(&shape);
@@ -176,7 +176,7 @@ impl<V> Raw<V> {
         raw
     }
 
-    /// Room for `shape`, unwritten.
+    /// Allocates memory for `shape`, unwritten.
     pub(crate) fn allocate(shape: &Shape) -> Self {
         let layout = layout(shape);
         // SAFETY: the layout is never empty.
@@ -185,7 +185,7 @@ impl<V> Raw<V> {
         Self { at, kind: PhantomData }
     }
 
-    /// Gives the memory back without dropping a value in it.
+    /// Frees the memory without dropping a value in it.
     ///
     /// # Safety
     /// Allocated for a shape of the same [`Shape::allocation_bytes`], and never used again.
@@ -194,7 +194,7 @@ impl<V> Raw<V> {
         unsafe { dealloc(self.at.as_ptr(), layout(shape)) };
     }
 
-    /// Drops the value, if it is one, and gives the memory back.
+    /// Drops the value, if any, and frees the memory.
     ///
     /// # Safety
     /// Alive, and never used again.
@@ -302,16 +302,16 @@ impl<V> Raw<V> {
         }
     }
 
-    /// The first byte of the extras, if there is one.
+    /// Returns the first byte of the extras, if any.
     ///
     /// # Safety
-    /// Alive during `'a`, and nobody changes it meanwhile, but for signs.
+    /// Alive during `'a`, and nobody changes it meanwhile, except for signs.
     pub(crate) unsafe fn lead<'a>(self) -> Option<&'a AtomicU8> {
         // SAFETY: alive, says the caller; the shape says where it lies.
         unsafe { has_extras(self.head().load(Relaxed)).then(|| self.lead_at(self.shape().extras_at())) }
     }
 
-    /// Where the value lies.
+    /// Returns the address of the value.
     ///
     /// # Safety
     /// Alive, its form is [`Form::Value`].
@@ -320,7 +320,7 @@ impl<V> Raw<V> {
         unsafe { self.at.add(self.shape().content_at()).as_ptr().cast() }
     }
 
-    /// Writes what depends on the shape but for key and content, and keeps marks and touched.
+    /// Writes everything that depends on the shape except key and content; keeps marks and touched.
     ///
     /// # Safety
     /// Allocated for `shape`, its head written, and nobody else uses it.
@@ -342,10 +342,10 @@ impl<V> Raw<V> {
         }
     }
 
-    /// Writes the content over whatever lies there.
+    /// Writes the content, overwriting what was there.
     ///
     /// # Safety
-    /// Allocated for `shape`, which was made for `content`; nobody else uses it.
+    /// Allocated for `shape`, which was computed for `content`; nobody else uses it.
     pub(crate) unsafe fn write_content(self, shape: &Shape, content: NewContent<'_, V>) {
         // SAFETY: the content of `shape` lies within the allocation, a value at its alignment.
         unsafe {
@@ -359,7 +359,7 @@ impl<V> Raw<V> {
         }
     }
 
-    /// The address, for a slot; [`Raw::from_address`] takes it back.
+    /// Returns the address, for a slot; [`Raw::from_address`] converts it back.
     pub(crate) fn address(self) -> usize {
         self.at.as_ptr().expose_provenance()
     }
@@ -379,7 +379,7 @@ impl<V> Raw<V> {
         unsafe { self.at.as_ptr().add(at) }
     }
 
-    /// The byte that extras begin with.
+    /// Returns the first byte of the extras.
     unsafe fn lead_at<'a>(self, at: usize) -> &'a AtomicU8 {
         // SAFETY: the caller knows that extras lie there; its first byte is only read and written as an atomic while shared.
         unsafe { AtomicU8::from_ptr(self.part(at)) }

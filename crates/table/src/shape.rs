@@ -1,4 +1,4 @@
-//! Where the parts of an entry lie: pure arithmetic, no memory.
+//! The layout of an entry: pure arithmetic, no memory.
 
 use base::Ms;
 
@@ -12,7 +12,7 @@ pub(crate) mod head {
     pub(crate) const EXPIRY_SHIFT: u32 = 27;
     pub(crate) const WIDE_KEY: u32 = 1 << 29;
     pub(crate) const FORM_SHIFT: u32 = 30;
-    /// The bits that a change of content or expiry leaves alone.
+    /// The bits unaffected by a change of content or expiry.
     pub(crate) const KEPT_MASK: u32 = TOUCHED_MASK | MARKS_MASK;
 }
 
@@ -21,17 +21,17 @@ const HEAD_BYTES: usize = 4;
 /// How the content is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
-    /// Bytes, their length in 1 byte.
+    /// Bytes, with a 1-byte length.
     Short = 0,
-    /// Bytes, their length in 4 bytes.
+    /// Bytes, with a 4-byte length.
     Long = 1,
-    /// An integer of 0 to 8 bytes, the number of bytes in 1 byte.
+    /// An integer of 0 to 8 bytes, with a 1-byte length.
     Int = 2,
     /// A `V`, aligned.
     Value = 3,
 }
 
-/// The bits of the byte that extras begin with: `| signs 4 | cas 1 | flags 1 | expiry 2 |`, highest first.
+/// The bits of the first byte of the extras: `| signs 4 | cas 1 | flags 1 | expiry 2 |`, highest first.
 pub(crate) mod lead {
     pub(crate) const EXPIRY_MASK: u8 = 0b11;
     pub(crate) const FLAGS: u8 = 1 << 2;
@@ -39,12 +39,12 @@ pub(crate) mod lead {
     pub(crate) const SIGNS_SHIFT: u32 = 4;
 }
 
-/// In the place of an expiry: there are extras, whose first byte tells of the expiry.
+/// In place of an expiry: there are extras, whose first byte describes the expiry.
 const EXTRAS: u32 = 3;
 const FLAGS_BYTES: usize = 4;
 const CAS_BYTES: usize = 8;
 
-/// What there is of extras.
+/// Which extras are present.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ExtrasShape {
     pub(crate) has_flags: bool,
@@ -56,7 +56,7 @@ impl ExtrasShape {
         Self { has_flags: extras.flags != 0, has_cas: extras.cas != 0 }
     }
 
-    /// Bytes of the whole, the first one included.
+    /// Returns their total bytes, including the first one.
     pub(crate) fn bytes(self) -> usize {
         1 + self.flags_bytes() + self.cas_bytes()
     }
@@ -76,11 +76,11 @@ pub(crate) enum Expiry {
     Never = 0,
     /// 6 bytes: until the year 10889.
     Near = 1,
-    /// 8 bytes: clients may say any number.
+    /// 8 bytes: clients may set any number.
     Far = 2,
 }
 
-/// The sizes that say where everything is.
+/// The sizes that determine the layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Shape {
     pub(crate) form: Form,
@@ -88,7 +88,7 @@ pub(crate) struct Shape {
     pub(crate) extras: Option<ExtrasShape>,
     pub(crate) key_bytes: usize,
     pub(crate) content_bytes: usize,
-    /// Alignment of the content: 1, but for a value.
+    /// Alignment of the content: 1, except for a value.
     pub(crate) content_align: usize,
 }
 
@@ -131,7 +131,7 @@ impl Shape {
         self.key_bytes > u8::MAX as usize
     }
 
-    /// Where the key ends and the extras begins, if there is one.
+    /// Returns the end of the key, where the extras begin if present.
     pub(crate) fn extras_at(&self) -> usize {
         key_at(self.key_is_wide()) + self.key_bytes
     }
@@ -148,12 +148,12 @@ impl Shape {
         (self.length_at() + self.form.length_bytes()).next_multiple_of(self.content_align)
     }
 
-    /// Bytes of the allocation: as long as it stays the same, a new shape fits in the old place.
+    /// Returns the bytes of the allocation: if unchanged, a new shape fits in the old place.
     pub(crate) fn allocation_bytes(&self) -> usize {
         size::class(self.content_at() + self.content_bytes)
     }
 
-    /// The head's bits that the shape decides.
+    /// Returns the head's bits that the shape determines.
     pub(crate) fn head_bits(&self) -> u32 {
         (self.form as u32) << head::FORM_SHIFT
             | self.extras.map_or(self.expiry as u32, |_| EXTRAS) << head::EXPIRY_SHIFT
@@ -162,7 +162,7 @@ impl Shape {
 }
 
 impl Shape {
-    /// The first byte of its extras.
+    /// Returns the first byte of the extras.
     pub(crate) fn lead_bits(&self, extras: &Extras) -> u8 {
         let shape = ExtrasShape::of(extras);
         debug_assert_eq!(self.extras, Some(shape));
@@ -173,22 +173,22 @@ impl Shape {
     }
 }
 
-/// Whether a head is that of an entry with extras.
+/// Returns true if a head belongs to an entry with extras.
 pub(crate) fn has_extras(head: u32) -> bool {
     head >> head::EXPIRY_SHIFT & 0b11 == EXTRAS
 }
 
-/// What extras's first byte says of it.
+/// Returns which extras are present, from their first byte.
 pub(crate) fn extras_of_lead(lead: u8) -> ExtrasShape {
     ExtrasShape { has_flags: lead & lead::FLAGS != 0, has_cas: lead & lead::CAS != 0 }
 }
 
-/// The key lies behind the head and its own length, of 1 or 4 bytes.
+/// Returns the offset of the key, behind the head and its own 1- or 4-byte length.
 pub(crate) fn key_at(wide: bool) -> usize {
     HEAD_BYTES + if wide { 4 } else { 1 }
 }
 
-/// Where the key's length lies.
+/// Offset of the key's length.
 pub(crate) const KEY_LENGTH_AT: usize = HEAD_BYTES;
 
 impl Form {
@@ -219,12 +219,12 @@ impl Expiry {
         }
     }
 
-    /// Of an entry without extras.
+    /// For an entry without extras.
     pub(crate) fn of_head(head: u32) -> Self {
         Self::of_bits(head >> head::EXPIRY_SHIFT & 0b11)
     }
 
-    /// Of one with extras that begins so.
+    /// For an entry whose extras begin with `lead`.
     pub(crate) fn of_lead(lead: u8) -> Self {
         Self::of_bits(u32::from(lead & lead::EXPIRY_MASK))
     }
@@ -246,13 +246,13 @@ impl Expiry {
     }
 }
 
-/// Least number of bytes that hold `int`, sign included; none for zero.
+/// Returns the least number of bytes that hold `int`, sign included; 0 for zero.
 pub(crate) fn int_bytes(int: i64) -> usize {
     let magnitude = (int ^ (int >> 63)) as u64;
     if int == 0 { 0 } else { (u64::BITS - magnitude.leading_zeros()) as usize / 8 + 1 }
 }
 
-/// The integer whose lowest bytes, lowest first, are `bytes`.
+/// Returns the integer with these little-endian low `bytes`.
 pub(crate) fn int_of(bytes: &[u8]) -> i64 {
     let mut low = [0; 8];
     low[..bytes.len()].copy_from_slice(bytes);

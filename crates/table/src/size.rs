@@ -1,14 +1,14 @@
-//! The allocator's size classes, so that what we ask for is what we get.
+//! The allocator's size classes, so that we get exactly what we request.
 //!
-//! jemalloc (and mimalloc alike) rounds a size up to a multiple of 16 up to 128 bytes, and above to one of four
-//! steps between two powers of two: 128 160 192 224 256 320 384 ... Asking for whole classes costs nothing,
-//! lets contents grow in place up to the next class, and makes growing byte by byte amortised O(1): a class is
-//! at least a seventh larger than the one before it.
+//! jemalloc (and mimalloc alike) rounds a size up to a multiple of 16 up to 128 bytes, and above to one of four steps
+//! between two powers of two: 128 160 192 224 256 320 384 ... Requesting whole classes costs nothing, lets contents
+//! grow in place up to the next class, and makes byte-by-byte growth amortised O(1): a class is at least a seventh
+//! larger than the one before it.
 
 /// The alignment of all our allocations.
 pub(crate) const ALIGN: usize = 16;
 
-/// The least class that holds `bytes`.
+/// Returns the least class that holds `bytes`.
 pub(crate) fn class(bytes: usize) -> usize {
     let step = match bytes {
         0..=128 => ALIGN,

@@ -8,13 +8,13 @@
 //!                                                      homes end ^    tail ^ slots end
 //! ```
 //!
-//! A tag's home is where it would lie if tags were spread evenly: `tag * homes / 2^20`. An entry lies at its
-//! home or behind it, and no slot between the two is empty. So a search begins at the home and ends at the
-//! first slot that is empty or has a greater tag. Tags rise from slot to slot; at the end there is no way back
-//! to the beginning, but a tail of slots that are nobody's home, lengthened when it is full.
+//! A tag's home is its slot if tags were spread evenly: `tag * homes / 2^20`. An entry is at its home or behind it,
+//! with no empty slot in between. So a search begins at the home and ends at the first slot that is empty or has a
+//! greater tag. Tags ascend from slot to slot; the end does not wrap around, but has a tail of slots that are nobody's
+//! home, lengthened when it is full.
 //!
-//! Since the order never depends on the number of slots, changing that is one pass over slots, in order, and a
-//! scan may pause while it happens. Up to 8 slots there is one home: a sorted list, filled to the last slot.
+//! Since the order does not depend on the number of slots, changing that is one ordered pass over slots, and a scan may
+//! be paused meanwhile. Up to 8 slots there is one home: a sorted list, filled to the last slot.
 
 use std::marker::PhantomData;
 use std::ops::ControlFlow;
@@ -23,15 +23,15 @@ use crate::edit::{EntryMut, OwnedEntry};
 use crate::entry::{Entry, Raw};
 use crate::{Fields, NewContent, PREFIX_BITS, SHARED_BITS, TAG_BITS, size};
 
-/// The entries of one shard and database. An empty one owns no memory.
+/// The entries of one shard and database. An empty one allocates nothing.
 ///
-/// Hashes given to one table must share their top [`SHARED_BITS`]. `V` is the root of a big value. To have a
-/// table dropped elsewhere, take it (`std::mem::take`) and move it there.
+/// Hashes passed to one table must share their top [`SHARED_BITS`]. `V` is the root of a large value. To drop a table
+/// elsewhere, take it (`std::mem::take`) and move it there.
 pub struct Table<V> {
     slots: Box<[Slot]>,
     homes: usize,
     len: usize,
-    /// Sum of the entries' allocations.
+    /// Total bytes of the entries' allocations.
     entries_bytes: u64,
     owns: PhantomData<V>,
 }
@@ -43,33 +43,33 @@ impl<V> Default for Table<V> {
 }
 
 impl<V> Table<V> {
-    /// An empty table.
+    /// Creates an empty table.
     pub fn new() -> Self {
         Self { slots: Box::default(), homes: 1, len: 0, entries_bytes: 0, owns: PhantomData }
     }
 
-    /// Number of entries.
+    /// Returns the number of entries.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there is no entry.
+    /// Returns true if there are no entries.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Bytes of slots and entries, as allocated; without what values own elsewhere. O(1).
+    /// Returns the bytes allocated for slots and entries, without what values own elsewhere. O(1).
     pub fn heap_bytes(&self) -> u64 {
         size_of_val(&*self.slots) as u64 + self.entries_bytes
     }
 
-    /// The entry of `key`. O(1).
+    /// Returns the entry of `key`. O(1).
     pub fn find(&self, hash: u64, key: &[u8]) -> Option<Entry<'_, V>> {
         let index = self.index_of(hash, key)?;
         Some(self.entry(self.slots[index]))
     }
 
-    /// The entry of `key`, to be changed. O(1).
+    /// Returns the mutable entry of `key`. O(1).
     pub fn find_mut(&mut self, hash: u64, key: &[u8]) -> Option<EntryMut<'_, V>> {
         let index = self.index_of(hash, key)?;
         Some(self.entry_mut(index))
@@ -91,7 +91,7 @@ impl<V> Table<V> {
         self.entry_mut(index)
     }
 
-    /// Takes an entry out. Amortised O(1).
+    /// Removes and returns an entry. Amortised O(1).
     pub fn remove(&mut self, hash: u64, key: &[u8]) -> Option<OwnedEntry<V>> {
         let index = self.index_of(hash, key)?;
         // SAFETY: a slot that is not empty holds a live entry; below, the slot is given up.
@@ -107,7 +107,7 @@ impl<V> Table<V> {
         Some(removed)
     }
 
-    /// Puts an entry in as it was, in the place of another of the same key if there is one. Amortised O(1).
+    /// Puts an entry back unchanged, replacing another of the same key if there is one. Amortised O(1).
     pub fn put_back(&mut self, hash: u64, entry: OwnedEntry<V>) {
         match self.search(hash, entry.read().key()) {
             Err(index) => {
@@ -124,7 +124,7 @@ impl<V> Table<V> {
         }
     }
 
-    /// A copy of an entry, marks and all, to be [put back](Table::put_back) perhaps.
+    /// Returns a copy of an entry, marks included, that may be [put back](Table::put_back).
     pub fn copy(&self, hash: u64, key: &[u8]) -> Option<OwnedEntry<V>>
     where
         V: Clone,
@@ -132,12 +132,12 @@ impl<V> Table<V> {
         self.find(hash, key).map(|entry| entry.copy_out())
     }
 
-    /// The entries from the first whose hash has the prefix of `from_hash` or a greater one, in the order of
-    /// their prefixes, each with its prefix as a hash (the bits below [`PREFIX_BITS`] zero).
+    /// Iterates over the entries from the prefix of `from_hash` on, in prefix order, each with its prefix as a hash
+    /// (the bits below [`PREFIX_BITS`] zero).
     ///
-    /// Only the prefix of a hash matters to a table, so what is given can be used to find the entry. Changes
-    /// between two scans never make one that goes on at [`prefix_after`](crate::prefix_after) the last prefix
-    /// miss or repeat an entry that stays.
+    /// Only the prefix of a hash matters to a table, so the returned hash can be used to find the entry. A scan resumed
+    /// at [`prefix_after`](crate::prefix_after) the last prefix never misses or repeats an entry that stays, whatever
+    /// changed in between.
     pub fn scan(&self, from_hash: u64) -> Scan<'_, V> {
         let shared = from_hash & !(u64::MAX >> SHARED_BITS);
         let from = tag(from_hash);
@@ -148,8 +148,8 @@ impl<V> Table<V> {
         Scan { table: self, slots: slots.iter(), shared }
     }
 
-    /// Shows the entries from the first whose hash has the prefix of `from_hash` or a greater one, as [`Table::scan`]
-    /// does, to be changed, until `visit` breaks off.
+    /// Passes the entries from the prefix of `from_hash` on to `visit`, mutable and in the order of [`Table::scan`],
+    /// until `visit` breaks.
     pub fn visit_mut(
         &mut self,
         from_hash: u64,
@@ -166,7 +166,7 @@ impl<V> Table<V> {
         ControlFlow::Continue(())
     }
 
-    /// An entry drawn by `random`, each as likely as any other; `None` if there is none. O(1) on average.
+    /// Returns an entry chosen by `random`, all equally likely; `None` if there is none. O(1) on average.
     pub fn random(&self, mut random: u64) -> Option<Entry<'_, V>> {
         if self.is_empty() {
             return None;
@@ -181,14 +181,14 @@ impl<V> Table<V> {
         }
     }
 
-    /// Has the processor fetch the slots in which the key of `hash` would lie. See [`Table::prefetch_entry`].
+    /// Prefetches the slots in which the key of `hash` would be. See [`Table::prefetch_entry`].
     pub fn prefetch_slots(&self, hash: u64) {
         if let Some(slot) = self.slots.get(self.home(tag(hash))) {
             prefetch(slot);
         }
     }
 
-    /// Has the processor fetch the entry of the key of `hash`: whoever looks up several keys waits for all at once.
+    /// Prefetches the entry of the key of `hash`, so that looking up several keys waits for all at once.
     pub fn prefetch_entry(&self, hash: u64) {
         let tag = tag(hash);
         let run = self.slots.iter().skip(self.home(tag)).take_while(|slot| !slot.is_empty() && slot.tag() <= tag);
@@ -202,7 +202,7 @@ impl<V> Table<V> {
         self.search(hash, key).ok()
     }
 
-    /// Where the key is, or where it would go: behind all entries of its tag or a lesser one.
+    /// Returns the key's slot, or its insertion point: behind all entries of its tag or a lesser one.
     fn search(&self, hash: u64, key: &[u8]) -> Result<usize, usize> {
         let tag = tag(hash);
         let mut index = self.home(tag);
@@ -218,7 +218,7 @@ impl<V> Table<V> {
         Err(index)
     }
 
-    /// Puts an entry where its [`Table::search`] ended in vain; the result is where it is now.
+    /// Inserts an entry where its [`Table::search`] failed; returns its final slot.
     fn place(&mut self, mut index: usize, tag: u64, raw: Raw<V>) -> usize {
         if self.len == self.entries_max() {
             self.spread(slots_after(self.slots_meant()));
@@ -235,7 +235,7 @@ impl<V> Table<V> {
         index
     }
 
-    /// Moves the entries behind `index` that are not at home back by one, over the entry that lies there.
+    /// Moves the displaced entries behind `index` back by one, over the entry there.
     fn close_gap(&mut self, index: usize) {
         let mut last = index;
         while let Some(next) = self.slots.get(last + 1)
@@ -248,7 +248,7 @@ impl<V> Table<V> {
         self.slots[last] = Slot::EMPTY;
     }
 
-    /// Adds slots behind the last; the result is how far the first of them is behind `index`.
+    /// Adds slots at the end; returns how far the first of them is behind `index`.
     fn lengthen_tail(&mut self, index: usize) -> usize {
         let before = self.slots.len();
         let mut slots = Vec::with_capacity(slots_for(before + 1));
@@ -264,7 +264,7 @@ impl<V> Table<V> {
         let mut slots = vec![Slot::EMPTY; slots_count];
         let mut next = 0;
         for &slot in &self.slots {
-            // An empty slot is at home at 0, so it is written to `next`, where it does no harm: no branch.
+            // An empty slot's home is 0, so it is written to `next`, where it does no harm: no branch.
             let index = self.home(slot.tag()).max(next);
             if index == slots.len() {
                 if slot.is_empty() {
@@ -278,13 +278,13 @@ impl<V> Table<V> {
         self.slots = slots.into_boxed_slice();
     }
 
-    /// Entries above which the table grows. Beyond 7/8 of the homes, runs get long; a run is what an insert
-    /// moves and a search reads.
+    /// Returns the number of entries above which the table grows. Beyond 7/8 of the homes, runs get long; an insert
+    /// moves a run and a search reads one.
     fn entries_max(&self) -> usize {
         if self.homes == 1 { self.slots.len() } else { self.homes - self.homes / 8 }
     }
 
-    /// The number of slots without what [`Table::lengthen_tail`] added.
+    /// Returns the number of slots without those added by [`Table::lengthen_tail`].
     fn slots_meant(&self) -> usize {
         if self.homes == 1 { self.slots.len() } else { self.homes + (self.homes / 7).min(TAIL_MAX) }
     }
@@ -315,7 +315,7 @@ impl<V> Drop for Table<V> {
     }
 }
 
-/// The entries of a table in order; see [`Table::scan`].
+/// An ordered iterator over a table; see [`Table::scan`].
 pub struct Scan<'a, V> {
     table: &'a Table<V>,
     slots: std::slice::Iter<'a, Slot>,
@@ -331,7 +331,7 @@ impl<'a, V> Iterator for Scan<'a, V> {
     }
 }
 
-/// A tag and the address of an entry, or nothing.
+/// A tag and the address of an entry, or empty.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Slot(u64);
 
@@ -345,12 +345,12 @@ impl Slot {
         Self(tag << ADDRESS_BITS | address as u64 >> size::ALIGN.ilog2())
     }
 
-    /// The same tag with another entry.
+    /// Returns the same tag with another entry.
     pub(crate) fn with<V>(self, raw: Raw<V>) -> Self {
         Self::new(self.tag(), raw)
     }
 
-    /// The entry's address.
+    /// Returns the entry's address.
     ///
     /// # Safety
     /// Not empty; the entry is alive and was put in as one of this `V`.
@@ -370,7 +370,7 @@ impl Slot {
     }
 }
 
-/// Has the processor fetch the line of cache at `at`.
+/// Prefetches the cache line at `at`.
 #[inline]
 fn prefetch<T>(at: *const T) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
@@ -387,13 +387,13 @@ const ADDRESS_BITS: u32 = 48 - size::ALIGN.ilog2();
 const _: () = assert!(ADDRESS_BITS + TAG_BITS == u64::BITS);
 const _: () = assert!(usize::BITS == u64::BITS);
 
-/// Slots behind the homes, at first.
+/// Initial number of slots behind the homes.
 const TAIL_MAX: usize = 16;
 
-/// The fewest slots that are not none.
+/// The fewest slots of a non-empty table.
 const SLOTS_MIN: usize = 2;
 
-/// The least number of slots, at least `count`, that fills an allocation.
+/// Returns the least number of slots, at least `count`, that fills an allocation.
 fn slots_for(count: usize) -> usize {
     match count {
         0 => 0,
@@ -402,13 +402,13 @@ fn slots_for(count: usize) -> usize {
     }
 }
 
-/// The number of slots to grow to: one class more, a seventh to a quarter, since memory counts more than the
+/// Returns the number of slots to grow to: one class more, a seventh to a quarter, since memory matters more than
 /// passes over slots; small tables double.
 fn slots_after(count: usize) -> usize {
     slots_for((count + 1).max((2 * count).min(16)))
 }
 
-/// How many of `slots_count` slots are homes. The tail absorbs what random hashes crowd at the end.
+/// Returns how many of `slots_count` slots are homes. The tail absorbs random crowding at the end.
 fn homes_of(slots_count: usize) -> usize {
     if slots_count <= 8 { 1 } else { slots_count - (slots_count / 8).min(TAIL_MAX) }
 }
@@ -417,7 +417,7 @@ fn tag(hash: u64) -> u64 {
     hash << SHARED_BITS >> (u64::BITS - TAG_BITS)
 }
 
-/// Spreads numbers, each to another one (the finaliser of SplitMix64).
+/// Scrambles numbers one-to-one (the finaliser of SplitMix64).
 fn mix(number: u64) -> u64 {
     let mut mixed = number;
     mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
