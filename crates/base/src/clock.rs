@@ -1,4 +1,4 @@
-//! The one engine clock: milliseconds, never backwards.
+//! The one engine clock: milliseconds, monotonic.
 //!
 //! ```text
 //! engine  ----------*  wall ahead: jump to it at once
@@ -6,20 +6,20 @@
 //! engine  --/--/--  wall behind: run at half speed until met
 //! ```
 //!
-//! At start it is the greater of the wall clock and the time of the last frame or mark. The source of wall time
-//! is a function, so that a simulated world owns time.
+//! At start-up it is the greater of the wall clock and the time of the last frame or mark. The source of wall time is a
+//! function, so that a simulation controls time.
 
 use crate::Ms;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Tells wall time in milliseconds since the epoch; may jump either way.
+/// Returns wall time in milliseconds since the epoch; may jump either way.
 pub type WallTime = Arc<dyn Fn() -> Ms + Send + Sync>;
 
-/// How far the last frame may lie ahead of the wall clock at start, in milliseconds.
+/// How far the last frame may be ahead of the wall clock at start-up, in milliseconds.
 pub const AHEAD_MS_MAX: Ms = 3_600_000;
 
-/// The system's wall clock.
+/// Returns the system's wall clock.
 pub fn system_wall_time() -> WallTime {
     Arc::new(|| system_wall_us() / 1000)
 }
@@ -31,7 +31,7 @@ fn system_wall_us() -> u64 {
     now.duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_micros() as u64)
 }
 
-/// CPU time of the calling thread, in microseconds: what the scheduler gave to others is not in it.
+/// Returns the CPU time of the calling thread, in microseconds, without time scheduled to others.
 pub fn thread_cpu_us() -> u64 {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
     time.tv_sec as u64 * 1_000_000 + time.tv_nsec as u64 / 1000
@@ -45,24 +45,24 @@ pub struct Clock {
 
 struct SharedTime {
     wall: WallTime,
-    /// The same in microseconds, where it is told as finely.
+    /// Wall time in microseconds, if the source is that fine.
     wall_us: Option<fn() -> u64>,
     published: AtomicU64,
-    /// Wall time at the last look: while ahead, half of what passed since is added.
+    /// Wall time at the last reading: while ahead, half of the time passed since is added.
     wall_seen: AtomicU64,
     jumps: AtomicU64,
 }
 
 impl Clock {
-    /// A clock that starts at the greater of wall time and `last`, the time of the last frame (0 if none).
+    /// Creates a clock that starts at the greater of wall time and `last`, the time of the last frame (0 if none).
     ///
     /// # Errors
-    /// The milliseconds by which `last` lies ahead, if more than [`AHEAD_MS_MAX`].
+    /// The milliseconds by which `last` is ahead, if more than [`AHEAD_MS_MAX`].
     pub fn new(wall: WallTime, last: Ms) -> Result<Self, Ms> {
         Self::with(wall, None, last)
     }
 
-    /// The same over the system's wall clock.
+    /// As [`Clock::new`], over the system's wall clock.
     ///
     /// # Errors
     /// See [`Clock::new`].
@@ -85,26 +85,26 @@ impl Clock {
         Ok(Self { shared: Arc::new(shared) })
     }
 
-    /// Reads the clock: at least the greatest value ever returned. Meant to be called once per batch.
+    /// Returns the current time, at least the greatest value ever returned. Meant to be called once per batch.
     pub fn now(&self) -> Ms {
         let shared = &*self.shared;
         let wall = (shared.wall)();
         let published = shared.published.load(Ordering::Relaxed);
-        // Nearly always the same millisecond as the last reader's: nothing shared is written.
+        // Nearly always the same millisecond as the last reader's: no shared write.
         if wall == published { published } else { shared.follow(wall, published) }
     }
 
-    /// Wall time as it is, for what only a person reads.
+    /// Returns unadjusted wall time, for human readers only.
     pub fn wall(&self) -> Ms {
         (self.shared.wall)()
     }
 
-    /// Wall time in microseconds since the epoch, as fine as its source tells it.
+    /// Returns wall time in microseconds since the epoch, as fine as its source.
     pub fn wall_us(&self) -> u64 {
         self.shared.wall_us.map_or_else(|| self.wall() * 1000, |tell_us| tell_us())
     }
 
-    /// Forward jumps of more than a minute seen so far.
+    /// Returns the number of forward jumps of more than a minute so far.
     pub fn jumps(&self) -> u64 {
         self.shared.jumps.load(Ordering::Relaxed)
     }
@@ -124,8 +124,8 @@ impl SharedTime {
         self.published.fetch_max(target, Ordering::Relaxed).max(target)
     }
 
-    /// Half of the wall time that passed since the last look; of several readers one gets it. An odd millisecond is
-    /// left for a later look, or a clock looked at every millisecond would stand still.
+    /// Returns half of the wall time passed since the last reading, to only one of concurrent readers. An odd
+    /// millisecond is left for a later reading, or a clock read every millisecond would stand still.
     fn half_passed(&self, wall: Ms) -> Ms {
         let seen = self.wall_seen.load(Ordering::Relaxed);
         let half = wall.saturating_sub(seen) / 2;

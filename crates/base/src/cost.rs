@@ -1,22 +1,22 @@
-//! Counts of work, for tests of what a turn may cost at most: keys looked up, elements passed, bytes compared.
+//! Work counters, for tests of the maximum cost of a turn: keys looked up, elements visited, bytes compared.
 //!
-//! Each thread counts its own. A build without debug assertions counts nothing: [`count`] is empty there.
+//! Counters are per thread. A build without debug assertions counts nothing: [`count`] is empty there.
 
 #[cfg(debug_assertions)]
 use std::cell::Cell;
 
-/// A kind of work that is counted.
+/// A kind of work counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Work {
     /// A name looked up: a key, a channel, a script.
     Names,
-    /// An element looked up, passed, or told in a reply; a cell of a table.
+    /// An element looked up, visited, or sent in a reply; a cell of a table.
     Elements,
     /// Bytes compared or searched.
     Bytes,
 }
 
-/// How much of each kind of work there was.
+/// The amount of each kind of work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// See [`Work::Names`].
@@ -28,7 +28,7 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// The greater of both, kind by kind.
+    /// Returns the maximum per kind.
     #[must_use]
     pub fn max(self, other: Self) -> Self {
         Self {
@@ -44,7 +44,7 @@ thread_local! {
     static COUNTS: Cell<Counts> = const { Cell::new(Counts { names: 0, elements: 0, bytes: 0 }) };
 }
 
-/// Counts work of this thread. Nothing where there are no debug assertions.
+/// Counts work of this thread. Does nothing without debug assertions.
 #[inline]
 pub fn count(work: Work, amount: usize) {
     #[cfg(debug_assertions)]
@@ -62,7 +62,7 @@ pub fn count(work: Work, amount: usize) {
     let _ = (work, amount);
 }
 
-/// Takes what this thread has counted since the last call. All zeros where there are no debug assertions.
+/// Takes this thread's counts since the last call. All zeros without debug assertions.
 pub fn take() -> Counts {
     #[cfg(debug_assertions)]
     {

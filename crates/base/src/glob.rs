@@ -1,22 +1,22 @@
-//! Glob patterns as Redis clients write them: `*`, `?`, `[a-c]`, `[^a]` and `\` before a byte meant as itself.
+//! Redis glob patterns: `*`, `?`, `[a-c]`, `[^a]` and `\` before a literal byte.
 //!
 //! ```text
 //! head*segment*segment*tail        head and tail match where they must stand, byte by byte
 //!                                  each segment is looked for once, from where the one before it ended
 //! ```
 //!
-//! The first place at which a segment fits is as good as any later one, so no star needs a second look. A segment of plain
-//! bytes is searched for by [`memmem`]. One with `?` or a class is matched at all places at once, a bit for each of its
-//! elements (the "shift-and" algorithm). So a match costs O(pattern + text), if no such segment has more than
+//! The first match of a segment is as good as any later one, so no star needs backtracking. A literal segment is
+//! searched for by [`memmem`]. One with `?` or a class is matched at all places at once, with one bit per element (the
+//! "shift-and" algorithm). So a match costs O(pattern + text), if no such segment has more than
 //! [`SEGMENT_ELEMENTS_MAX`] elements: see [`is_costly`].
 //!
-//! An empty text is taken by an empty pattern and by a single star, as in Redis: `**` does not take it.
+//! An empty text matches an empty pattern and a single star, as in Redis: `**` does not match it.
 
 use crate::cost::{self, Work};
 use memchr::memmem;
 use std::borrow::Cow;
 
-/// Whether letters of the other case match too (ASCII only).
+/// Case sensitivity (ASCII only).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Case {
     /// `a` matches `a` alone.
@@ -25,17 +25,17 @@ pub enum Case {
     Ignored,
 }
 
-/// Elements of a segment with `?` or a class between two stars, up to which its search is linear.
+/// Maximum elements of a segment with `?` or a class between two stars for which its search is linear.
 pub const SEGMENT_ELEMENTS_MAX: usize = 256;
-/// A search in which text times segment is at most this is done place by place: tables would take longer.
+/// Searches with text times segment at most this go place by place: tables would take longer.
 const PLAIN_STEPS_MAX: usize = 16 << 10;
 
-/// Whether all of `text` matches `pattern`. O(pattern + text) unless the pattern [`is_costly`].
+/// Returns true if all of `text` matches `pattern`. O(pattern + text) unless the pattern [`is_costly`].
 pub fn matches(pattern: &[u8], text: &[u8], case: Case) -> bool {
     matches_counted(pattern, text, case).0
 }
 
-/// As [`matches`], and how many bytes of pattern and text were looked at, for those who work in steps.
+/// As [`matches`]; also returns how many bytes of pattern and text were examined, for callers that work in steps.
 pub fn matches_counted(pattern: &[u8], text: &[u8], case: Case) -> (bool, usize) {
     if text.is_empty() {
         return (matches!(pattern, b"" | b"*"), 1);
@@ -46,13 +46,13 @@ pub fn matches_counted(pattern: &[u8], text: &[u8], case: Case) -> (bool, usize)
     (is_match, matching.steps)
 }
 
-/// Whether `pattern` means more than its own bytes.
+/// Returns true if `pattern` has special characters.
 pub fn is_pattern(pattern: &[u8]) -> bool {
     pattern.iter().any(|byte| matches!(byte, b'*' | b'?' | b'[' | b'\\'))
 }
 
-/// Whether a match may cost O(pattern x text): between two stars stand more than [`SEGMENT_ELEMENTS_MAX`] elements, and `?`
-/// or a class is among them. Whoever takes patterns from clients refuses those. O(pattern).
+/// Returns true if a match may cost O(pattern x text): more than [`SEGMENT_ELEMENTS_MAX`] elements between two stars,
+/// including `?` or a class. Patterns from clients for which this holds must be refused. O(pattern).
 pub fn is_costly(pattern: &[u8]) -> bool {
     let (mut at, mut is_floating) = (0, false);
     while at < pattern.len() {
@@ -76,18 +76,18 @@ struct Segment {
     end: usize,
     /// Each takes one byte.
     elements: usize,
-    /// It holds `?` or a class.
+    /// It contains `?` or a class.
     is_wild: bool,
     has_escapes: bool,
 }
 
 impl Segment {
-    /// The one that begins at `at`.
+    /// Returns the segment that begins at `at`.
     fn at(pattern: &[u8], at: usize) -> Self {
         Self::within(pattern, at, usize::MAX).expect("no bound")
     }
 
-    /// The one that begins at `at`; `None` if it has more than `elements_max` elements.
+    /// Returns the segment that begins at `at`; `None` if it has more than `elements_max` elements.
     fn within(pattern: &[u8], at: usize, elements_max: usize) -> Option<Self> {
         let mut segment = Self { from: at, end: at, elements: 0, is_wild: false, has_escapes: false };
         while segment.end < pattern.len() && pattern[segment.end] != b'*' {
@@ -103,7 +103,7 @@ impl Segment {
     }
 }
 
-/// One match under way.
+/// A match in progress.
 struct Matching<'p> {
     pattern: &'p [u8],
     case: Case,
@@ -143,7 +143,7 @@ impl Matching<'_> {
         }
     }
 
-    /// Whether `text`, which is at least as long, begins with what a segment takes.
+    /// Returns true if `text`, which is at least as long, begins with a match of the segment.
     fn fits(&mut self, segment: Segment, text: &[u8]) -> bool {
         let mut at = segment.from;
         for byte in &text[..segment.elements] {
@@ -157,7 +157,7 @@ impl Matching<'_> {
         true
     }
 
-    /// Where `text` first holds what a segment takes.
+    /// Returns the first match of a segment in `text`.
     fn find(&mut self, segment: Segment, text: &[u8]) -> Option<usize> {
         let bytes = &self.pattern[segment.from..segment.end];
         if !segment.is_wild && self.case == Case::Exact {
@@ -179,8 +179,8 @@ impl Matching<'_> {
         }
     }
 
-    /// Matches a segment of at most 64 times `WORDS` elements at all places at once: bit n is set while the last n + 1 bytes
-    /// are what its first n + 1 elements take.
+    /// Matches a segment of at most 64 times `WORDS` elements at all places at once: bit n is set while the last n + 1
+    /// bytes match its first n + 1 elements.
     fn shift_and<const WORDS: usize>(&mut self, segment: Segment, text: &[u8]) -> Option<usize> {
         let takes = self.takes::<WORDS>(segment);
         let last = segment.elements - 1;
@@ -201,7 +201,7 @@ impl Matching<'_> {
         None
     }
 
-    /// Of each byte, which elements of a segment take it.
+    /// Returns, for each byte, which elements of a segment match it.
     fn takes<const WORDS: usize>(&mut self, segment: Segment) -> Vec<[u64; WORDS]> {
         let mut takes = vec![[0u64; WORDS]; 256];
         let mut at = segment.from;
@@ -230,7 +230,7 @@ impl Matching<'_> {
     }
 }
 
-/// The bytes that plain elements stand for.
+/// Returns the literal bytes of plain elements.
 fn unescaped(elements: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(elements.len());
     let mut at = 0;
@@ -242,7 +242,7 @@ fn unescaped(elements: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// Where the element at `at` (no star) ends.
+/// Returns the end of the element at `at` (no star).
 fn element_end(pattern: &[u8], at: usize) -> usize {
     match pattern[at..] {
         [b'[', ..] => class_end(pattern, at + 1),
@@ -251,7 +251,7 @@ fn element_end(pattern: &[u8], at: usize) -> usize {
     }
 }
 
-/// Where the class ends that begins at `at` (after its bracket).
+/// Returns the end of the class that begins at `at` (after its bracket).
 fn class_end(pattern: &[u8], at: usize) -> usize {
     let mut end = pattern.len();
     for_each_in_class(pattern, at, |part| {
@@ -262,9 +262,9 @@ fn class_end(pattern: &[u8], at: usize) -> usize {
     end
 }
 
-/// The bytes of a class, those of small letters alone if the case is ignored.
+/// Returns the bytes of a class; only its lower-case letters if the case is ignored.
 fn class_set(pattern: &[u8], at: usize, case: Case) -> [bool; 256] {
-    // How many ranges begin at a byte, less those that have ended before it.
+    // Number of ranges that begin at a byte, less those that ended before it.
     let mut changes = [0i32; 257];
     for_each_in_class(pattern, at, |part| {
         if let InClass::Range(first, last) = part {
@@ -284,13 +284,13 @@ fn class_set(pattern: &[u8], at: usize, case: Case) -> [bool; 256] {
 
 /// A part of a class.
 enum InClass {
-    /// All bytes from the one to the other, whichever is less.
+    /// All bytes between the two, in either order.
     Range(u8, u8),
-    /// It ends there.
+    /// The class ends there.
     End(usize),
 }
 
-/// Visits the parts of the class that begins at `at` (after its bracket). A class without an end lasts to the end of the
+/// Visits the parts of the class that begins at `at` (after its bracket). An unterminated class lasts to the end of the
 /// pattern.
 fn for_each_in_class(pattern: &[u8], mut at: usize, mut visit: impl FnMut(InClass)) {
     at += usize::from(pattern.get(at) == Some(&b'^'));
@@ -314,7 +314,7 @@ fn for_each_in_class(pattern: &[u8], mut at: usize, mut visit: impl FnMut(InClas
     }
 }
 
-/// Where the pattern goes on if its element at `at` (no star) takes `byte`.
+/// Returns where the pattern continues if its element at `at` (no star) matches `byte`.
 fn step(pattern: &[u8], at: usize, byte: u8, case: Case) -> Option<usize> {
     match *pattern.get(at)? {
         b'?' => Some(at + 1),
@@ -327,7 +327,7 @@ fn step(pattern: &[u8], at: usize, byte: u8, case: Case) -> Option<usize> {
     }
 }
 
-/// Whether the class that begins at `at` (after its bracket) holds `byte`, and where the pattern goes on.
+/// Returns whether the class that begins at `at` (after its bracket) contains `byte`, and where the pattern continues.
 fn class(pattern: &[u8], at: usize, byte: u8, case: Case) -> (bool, usize) {
     let (mut is_found, mut end) = (false, pattern.len());
     for_each_in_class(pattern, at, |part| match part {
@@ -358,7 +358,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The naive twin: at a mismatch the last star takes one byte more.
+    /// A naive reference: at a mismatch the last star takes one byte more.
     fn plainly_matches(pattern: &[u8], text: &[u8], case: Case) -> bool {
         if text.is_empty() {
             return pattern.is_empty() || pattern == b"*";
@@ -399,7 +399,7 @@ mod tests {
             prop_assert_eq!(matches(&pattern, &text, case), plainly_matches(&pattern, &text, case));
         }
 
-        /// Texts so long that no segment is searched for place by place.
+        /// Texts too long for a search place by place.
         #[test]
         fn long_segments_are_found_as_by_the_naive_twin(
             elements in proptest::collection::vec(proptest::sample::select(vec!["a", "b", "?", "[ab]", "[^b]", "[a-b]", "\\a"]), 1..200),

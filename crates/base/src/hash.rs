@@ -1,14 +1,14 @@
-//! The keyed hash of key names, and the hash that orders what lies within a value.
+//! The keyed hash of key names, and the hash that orders the elements of a value.
 //!
-//! Keys: SipHash-1-3 under a 128-bit key drawn once per data folder: who does not know the key cannot choose names
-//! that meet in one shard. It is part of the file format (it says which shard a record belongs to).
+//! Keys: SipHash-1-3 under a 128-bit key drawn once per data folder: without the key nobody can choose names that
+//! collide in one shard. It is part of the file format (it determines a record's shard).
 //!
-//! Fields and members: [`order`], the same on every machine, since values are stored in its order. Who makes two of
-//! them meet gains nothing: the bytes decide then.
+//! Fields and members: [`order`], the same on every machine, since values are stored in its order. Provoking a
+//! collision gains nothing: the bytes decide then.
 
 use siphasher::sip::SipHasher13;
 
-/// Keyed hash of byte strings; the same key gives the same hashes for ever.
+/// Keyed hash of byte strings; permanent for a given key.
 #[derive(Clone, Copy)]
 pub struct KeyHasher {
     sip: SipHasher13,
@@ -16,30 +16,30 @@ pub struct KeyHasher {
 }
 
 impl KeyHasher {
-    /// A hasher under `key`.
+    /// Creates a hasher under `key`.
     pub fn new(key: [u8; 16]) -> Self {
         Self { sip: SipHasher13::new_with_key(&key), key }
     }
 
-    /// A hasher under a fresh random key from the operating system.
+    /// Creates a hasher under a fresh random key from the operating system.
     pub fn random() -> Self {
         let mut key = [0; 16];
         getrandom::fill(&mut key).expect("the operating system gives random bytes");
         Self::new(key)
     }
 
-    /// The key, to be kept beside the data.
+    /// Returns the key, to be stored with the data.
     pub fn key(&self) -> [u8; 16] {
         self.key
     }
 
-    /// The hash of `name`. O(length).
+    /// Returns the hash of `name`. O(length).
     pub fn hash(&self, name: &[u8]) -> u64 {
         self.sip.hash(name)
     }
 }
 
-/// Bytes that nobody can guess, from the operating system.
+/// Returns unpredictable bytes from the operating system.
 pub fn secret_bytes(count: usize) -> Vec<u8> {
     let mut bytes = vec![0; count];
     getrandom::fill(&mut bytes).expect("the operating system gives random bytes");
@@ -52,7 +52,7 @@ pub fn order(bytes: &[u8]) -> u64 {
     xxhash_rust::xxh3::xxh3_64(bytes)
 }
 
-/// [`order`] of bytes that come piece by piece.
+/// [`order`] of bytes supplied piece by piece.
 #[derive(Clone, Default)]
 pub struct Digest(xxhash_rust::xxh3::Xxh3);
 
@@ -62,7 +62,7 @@ impl Digest {
         self.0.update(piece);
     }
 
-    /// The hash of all pieces so far.
+    /// Returns the hash of all pieces so far.
     pub fn hash(&self) -> u64 {
         self.0.digest()
     }
@@ -70,7 +70,7 @@ impl Digest {
 
 #[cfg(test)]
 mod tests {
-    /// However bytes are cut.
+    /// The same however the bytes are cut.
     #[test]
     fn pieces_have_the_digest_of_the_whole() {
         let bytes: Vec<u8> = (0..20_000u32).map(|at| (at * at % 251) as u8).collect();
@@ -82,7 +82,7 @@ mod tests {
         }
     }
 
-    /// What other implementations of XXH3 give.
+    /// Matches other implementations of XXH3.
     #[test]
     fn the_order_is_frozen() {
         assert_eq!(super::order(b""), 0x2d06_8005_38d3_94c2);

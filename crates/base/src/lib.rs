@@ -1,5 +1,5 @@
-//! What every other crate stands on, without one noun of the domain: ids, clock, hashing, variable-length
-//! integers, checksums, limits and the [`disk::Disk`] trait.
+//! Foundations of every other crate, free of domain terms: ids, clock, hashing, variable-length integers, checksums,
+//! limits and the [`disk::Disk`] trait.
 
 #![forbid(unsafe_code)]
 
@@ -18,11 +18,10 @@ pub type Ms = u64;
 
 /// A count of frame bytes since the journal began.
 ///
-/// As the state of a shard it is the position *after* its last frame: everything below it is needed to see
-/// what the shard shows.
+/// A shard's position is the one *after* its last frame: everything below it is needed to see the shard's state.
 pub type Position = u64;
 
-/// CRC-32C (Castagnoli) of `bytes`, continuing from `seed` (0 to begin).
+/// Returns the CRC-32C (Castagnoli) of `bytes`, continuing from `seed` (0 to begin).
 pub fn checksum(seed: u32, bytes: &[u8]) -> u32 {
     crc32c::crc32c_append(seed, bytes)
 }

@@ -1,16 +1,16 @@
-//! Random numbers that a seed decides: SplitMix64.
+//! Seeded random numbers: SplitMix64.
 
-/// A source of numbers; the same seed gives the same ones.
+/// A source of numbers; the same seed gives the same sequence.
 #[derive(Clone, Copy, Debug)]
 pub struct Random(u64);
 
 impl Random {
-    /// A source under `seed`.
+    /// Creates a source with `seed`.
     pub fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    /// A number of 64 bits.
+    /// Returns a 64-bit number.
     pub fn next_u64(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -18,7 +18,7 @@ impl Random {
         mixed ^ mixed >> 31
     }
 
-    /// A number below `bound`, all of them alike but for one part in 2^64 / `bound`.
+    /// Returns a number below `bound`, uniform except for one part in 2^64 / `bound`.
     ///
     /// # Panics
     /// If `bound` is 0.

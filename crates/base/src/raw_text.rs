@@ -1,20 +1,20 @@
-//! Foreign bytes in texts of ours: an error repeats what a client sent, which need not be UTF-8.
+//! Foreign bytes in our texts: an error repeats client input, which need not be UTF-8.
 //!
 //! ```text
 //! 61 ff 62    --from_bytes-->   'a' U+10FFFF 'b'   --to_bytes-->   61 ff 62
 //! ```
 //!
-//! A byte that is no UTF-8 stands as one of the last 256 characters there are, which are for private use. Those that a text
-//! has itself stand as their bytes do, so that all bytes come back as they were.
+//! An invalid UTF-8 byte becomes one of the last 256 characters, which are for private use. If a text already contains
+//! such characters, their bytes are escaped too, so that all bytes survive the round trip.
 
 use std::borrow::Cow;
 
 /// The character of byte 0.
 const FIRST: u32 = 0x10_ff00;
-/// The first byte of each of these characters in UTF-8.
+/// The first byte of these characters in UTF-8.
 const LEAD: u8 = 0xf4;
 
-/// Any bytes as a text. O(n).
+/// Converts any bytes to a text. O(n).
 pub fn from_bytes(bytes: &[u8]) -> Cow<'_, str> {
     match std::str::from_utf8(bytes) {
         Ok(text) if !has_raw(text) => Cow::Borrowed(text),
@@ -34,7 +34,7 @@ pub fn from_bytes(bytes: &[u8]) -> Cow<'_, str> {
     }
 }
 
-/// The bytes that a text stands for. O(n).
+/// Converts a text back to its bytes. O(n).
 pub fn to_bytes(text: &str) -> Cow<'_, [u8]> {
     if !has_raw(text) {
         return Cow::Borrowed(text.as_bytes());

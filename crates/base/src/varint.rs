@@ -1,9 +1,9 @@
-//! Unsigned LEB128: seven bits a byte, lowest first, the top bit says that more follow.
+//! Unsigned LEB128: seven bits per byte, lowest first; the top bit says that more follow.
 //!
-//! Decoders refuse what an encoder never writes (more than ten bytes, bits beyond the 64th, a trailing zero
-//! byte), so a value has one encoding only.
+//! Decoders reject what an encoder never writes (more than ten bytes, bits beyond the 64th, a trailing zero byte), so a
+//! value has only one encoding.
 
-/// Longest encoding of a `u64`, in bytes.
+/// Maximum encoding of a `u64`, in bytes.
 pub const BYTES_MAX: usize = 10;
 
 /// Appends `value` to `out`.
@@ -15,12 +15,12 @@ pub fn put(out: &mut Vec<u8>, mut value: u64) {
     out.push(value as u8);
 }
 
-/// Bytes that [`put`] appends for `value`.
+/// Returns the bytes that [`put`] appends for `value`.
 pub fn encoded_bytes(value: u64) -> usize {
     (64 - (value | 1).leading_zeros() as usize).div_ceil(7)
 }
 
-/// Takes one value off the front of `input`; `None` if it is cut short or not canonical.
+/// Decodes one value from the front of `input`; `None` if it is cut short or not canonical.
 #[inline]
 pub fn take(input: &mut &[u8]) -> Option<u64> {
     match *input {
@@ -51,13 +51,13 @@ fn take_long(input: &mut &[u8]) -> Option<u64> {
     None
 }
 
-/// Appends `bytes` behind their length.
+/// Appends `bytes`, length-prefixed.
 pub fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
     put(out, bytes.len() as u64);
     out.extend_from_slice(bytes);
 }
 
-/// Takes bytes that [`put_bytes`] wrote.
+/// Decodes bytes written by [`put_bytes`].
 pub fn take_bytes<'a>(input: &mut &'a [u8]) -> Option<&'a [u8]> {
     let length = usize::try_from(take(input)?).ok()?;
     let (bytes, rest) = input.split_at_checked(length)?;

@@ -1,11 +1,10 @@
-//! A disk that is tried out: what is there is read, and what is done to it stays in memory.
+//! A dry-run disk: reads the real files, but keeps all changes in memory.
 //!
 //! ```text
 //! file of the system, as it is --- first change ---> its bytes in memory      name removed or renamed: noted in memory
 //! ```
 //!
-//! Files are opened for reading alone, so a folder that cannot be written to will do. A file that is changed is held in
-//! memory whole.
+//! Files are opened read-only, so a read-only folder will do. A changed file is held whole in memory.
 
 use super::{Disk, DiskFile};
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,10 +14,10 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-/// The operating system's files, and changes to them that nobody else sees.
+/// The operating system's files, with private changes on top.
 #[derive(Clone, Debug, Default)]
 pub struct DryDisk {
-    /// What differs from the system: files by their names, `None` for a name that is gone.
+    /// Differences from the system: files by name, `None` for a name that is gone.
     changed: Arc<Mutex<BTreeMap<PathBuf, Option<SharedContent>>>>,
 }
 
@@ -31,7 +30,7 @@ enum DryContent {
 }
 
 impl DryDisk {
-    /// Nothing is changed yet.
+    /// Creates a disk without changes.
     pub fn new() -> Self {
         Self::default()
     }
@@ -41,7 +40,7 @@ impl DryDisk {
     }
 }
 
-/// The file under a name, which all that open it share.
+/// Returns the file of that name, shared by all that open it.
 fn find(changed: &BTreeMap<PathBuf, Option<SharedContent>>, path: &Path) -> io::Result<SharedContent> {
     match changed.get(path) {
         Some(Some(file)) => Ok(file.clone()),
@@ -60,7 +59,7 @@ impl Disk for DryDisk {
                     names.extend(entry?.file_name().into_string().ok());
                 }
             }
-            // It may have been made here.
+            // It may have been created here.
             Err(error) if error.kind() == ErrorKind::NotFound => {}
             Err(error) => return Err(error),
         }
@@ -128,7 +127,7 @@ impl DryFile {
         self.0.lock().expect("no holder panics")
     }
 
-    /// Has the file's bytes changed.
+    /// Changes the file's bytes.
     fn change(&self, change: impl FnOnce(&mut Vec<u8>)) -> io::Result<()> {
         let mut content = self.content();
         if let DryContent::Untouched(file) = &*content {

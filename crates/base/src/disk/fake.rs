@@ -1,4 +1,4 @@
-//! A disk in memory that forgets what was not synced, fails on demand and fills up.
+//! An in-memory disk that loses unsynced data on a crash, fails on demand and fills up.
 //!
 //! ```text
 //!            names                       bytes of a file, in sectors of 512
@@ -9,8 +9,8 @@
 //!              held before, any unsynced change of a name may have happened or not
 //! ```
 //!
-//! A sync that failed leaves its sectors in doubt for ever: they may be there or not, and no later sync reports or
-//! repairs it, unless they are written again.
+//! A failed sync leaves its sectors in doubt for ever: they may be durable or not, and no later sync reports or repairs
+//! it, unless they are written again.
 
 use super::{Disk, DiskFile};
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,10 +18,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// What survives a power cut whole or not at all, in bytes.
+/// Bytes that survive a power cut whole or not at all.
 const SECTOR_BYTES: usize = 512;
 
-/// A disk in memory; clones share it.
+/// An in-memory disk; clones share it.
 #[derive(Clone)]
 pub struct FakeDisk {
     state: Arc<Mutex<State>>,
@@ -35,7 +35,7 @@ struct State {
     durable: BTreeMap<PathBuf, u64>,
     folders: BTreeSet<PathBuf>,
     folders_durable: BTreeSet<PathBuf>,
-    /// Changes of names since their folder was last synced, oldest first.
+    /// Name changes since their folder was last synced, oldest first.
     changes: Vec<Change>,
     operations: u64,
     fails: Fails,
@@ -48,11 +48,11 @@ struct State {
 enum Fails {
     #[default]
     None,
-    /// This one, counted from 0.
+    /// The operation with this number, from 0.
     At(u64),
-    /// This one and all that follow: the power is gone.
+    /// This one and all later ones: the power is gone.
     From(u64),
-    /// The next that reads.
+    /// The next read.
     Read,
 }
 
@@ -124,7 +124,7 @@ impl FakeContent {
     }
 
     fn sync(&mut self) {
-        // What is in doubt keeps its old bytes unless the coin says otherwise when the power goes.
+        // Doubtful sectors keep their old bytes unless the coin says otherwise at the power cut.
         let unsynced = std::mem::take(&mut self.unsynced);
         Arc::make_mut(&mut self.durable).resize(self.live.len(), 0);
         for sector in unsynced {
@@ -132,7 +132,7 @@ impl FakeContent {
         }
     }
 
-    /// Makes one sector durable as it is.
+    /// Makes the present content of one sector durable.
     fn settle(&mut self, sector: usize) {
         let from = sector * SECTOR_BYTES;
         let end = (from + SECTOR_BYTES).min(self.live.len());
@@ -166,7 +166,7 @@ impl FakeContent {
     }
 }
 
-/// A small generator of our own, so that a seed means the same for ever (SplitMix64).
+/// Our own small generator, so that a seed always gives the same run (SplitMix64).
 #[derive(Clone, Copy, Default)]
 struct SplitMix(u64);
 
@@ -195,22 +195,22 @@ impl Default for FakeDisk {
 }
 
 impl FakeDisk {
-    /// An empty disk without bounds that never fails.
+    /// Creates an empty, unbounded disk that never fails.
     pub fn new() -> Self {
         Self { state: Arc::default() }
     }
 
-    /// Operations so far, failed ones included. Every call of [`Disk`] and [`DiskFile`] is one.
+    /// Returns the number of operations so far, including failed ones. Every call of [`Disk`] and [`DiskFile`] is one.
     pub fn operations(&self) -> u64 {
         self.state().operations
     }
 
-    /// Makes operation `operation`, counted as [`Self::operations`] does, fail; a failing write writes any prefix.
+    /// Makes operation `operation`, counted as by [`Self::operations`], fail; a failing write writes any prefix.
     pub fn fail_at(&self, operation: u64) {
         self.state().fails = Fails::At(operation);
     }
 
-    /// Makes the next read fail, whatever else comes before it.
+    /// Makes the next read fail, whatever precedes it.
     pub fn fail_next_read(&self) {
         self.state().fails = Fails::Read;
     }
@@ -220,7 +220,7 @@ impl FakeDisk {
         self.state().fails = Fails::From(operation);
     }
 
-    /// An empty disk on which operation `operation` fails.
+    /// Creates an empty disk on which operation `operation` fails.
     pub fn failing_at(operation: u64) -> Self {
         let disk = Self::new();
         disk.fail_at(operation);
@@ -232,18 +232,19 @@ impl FakeDisk {
         self.state().capacity_bytes = capacity_bytes;
     }
 
-    /// Has others leave `bytes` free, counted at the very moment: nobody takes room in between.
+    /// Simulates other users who leave `bytes` free at every moment.
     pub fn leave_free(&self, bytes: u64) {
         let mut state = self.state();
         state.capacity_bytes = Some(state.used_bytes() + bytes);
     }
 
-    /// Bytes of all files that have a name.
+    /// Returns the bytes of all named files.
     pub fn used_bytes(&self) -> u64 {
         self.state().used_bytes()
     }
 
-    /// The disk as it may be after the power was cut now: another disk, that never fails. This one lives on.
+    /// Returns a possible state of the disk after a power cut now: a separate disk that never fails. This one is
+    /// unaffected.
     pub fn crash(&self, seed: u64) -> Self {
         let state = self.state();
         let mut random = SplitMix(seed);
@@ -282,14 +283,14 @@ impl FakeDisk {
         Self { state: Arc::new(Mutex::new(crashed)) }
     }
 
-    /// What `kill -9` leaves behind: a disk of its own that never fails, with the same names and bytes, of which those
-    /// that were not synced still are not.
+    /// Returns the state after `kill -9`: a separate disk that never fails, with the same names and bytes; unsynced
+    /// ones stay unsynced.
     pub fn killed(&self) -> Self {
         let state = State { fails: Fails::None, operations: 0, ..self.state().clone() };
         Self { state: Arc::new(Mutex::new(state)) }
     }
 
-    /// A disk of its own with the same names and bytes, all of them durable.
+    /// Returns a separate disk with the same names and bytes, all of them durable.
     pub fn copy(&self) -> Self {
         let state = self.state();
         let files = state.files.iter().map(|(number, content)| {
@@ -312,7 +313,7 @@ impl FakeDisk {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        // No call leaves it half changed, a panic of a test included.
+        // No call leaves it half changed, not even if a test panics.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -323,7 +324,7 @@ impl FakeDisk {
 }
 
 impl State {
-    /// Counts an operation; says if it is to fail.
+    /// Counts an operation; returns true if it must fail.
     fn fuse(&mut self) -> bool {
         let operation = self.operations;
         self.operations += 1;
@@ -371,7 +372,7 @@ impl Disk for FakeDisk {
         for ancestor in folder.ancestors().filter(|ancestor| !ancestor.as_os_str().is_empty()) {
             state.folders.insert(ancestor.to_owned());
         }
-        // The root was there before the program.
+        // The root existed before the program.
         let roots = state.folders.iter().filter(|folder| folder.parent().is_none_or(|up| up.as_os_str().is_empty()));
         let roots: Vec<PathBuf> = roots.cloned().collect();
         state.folders_durable.extend(roots);

@@ -7,9 +7,9 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
 use std::path::Path;
 
-/// Permissions of files that are created: nobody else's, whatever the umask. They hold the users' data and the hash key.
+/// Mode of created files: private, whatever the umask. They hold the users' data and the hash key.
 pub const FILE_MODE: u32 = 0o600;
-/// Permissions of folders that are created, likewise.
+/// Mode of created folders, likewise.
 pub const FOLDER_MODE: u32 = 0o700;
 
 /// Files of the operating system.
@@ -53,7 +53,7 @@ impl Disk for RealDisk {
     }
 
     fn free_bytes(&self, folder: &Path) -> u64 {
-        // Some file systems have no sizes to tell.
+        // Some file systems report no sizes.
         let told = statvfs(folder).ok().filter(|system| system.f_blocks > 0);
         told.map_or(u64::MAX, |system| system.f_bavail.saturating_mul(system.f_frsize))
     }
@@ -77,7 +77,7 @@ impl DiskFile for RealFile {
     fn allocate(&mut self, bytes: u64) -> io::Result<()> {
         match fallocate(&self.0, FallocateFlags::empty(), 0, bytes) {
             Ok(()) => Ok(()),
-            // A file system without fallocate: the room is claimed by writing zeros.
+            // A file system without fallocate: allocate by writing zeros.
             Err(rustix::io::Errno::OPNOTSUPP | rustix::io::Errno::NOSYS) => {
                 let zeros = vec![0; 1 << 20];
                 let mut offset = self.bytes()?;
