@@ -1,4 +1,4 @@
-//! The checker of invariants, for tests: O(n).
+//! An invariant checker for tests: O(n).
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use crate::view::{Codec, Leaf, View};
 use crate::{BlockList, Place};
 
 impl BlockList {
-    /// Panics unless counts, sums, levels and layouts are as they must be.
+    /// Panics unless counts, sums, levels and layouts are consistent.
     #[doc(hidden)]
     pub fn check(&self) {
         let Some(root) = &self.root else { return };
@@ -21,13 +21,13 @@ impl BlockList {
         check_node(root);
     }
 
-    /// Panics unless each leaf that has a place is, as it is now, what `read` gives for that place.
+    /// Panics unless each leaf that has a place equals what `read` returns for that place.
     #[doc(hidden)]
     pub fn check_places(&self, read: &mut impl FnMut(Place) -> Vec<u8>) {
         self.root.iter().for_each(|root| check_places(root, read));
     }
 
-    /// Bytes of the nodes of this list that are none of `other`'s.
+    /// Returns the bytes of this list's nodes that are not shared with `other`.
     #[doc(hidden)]
     pub fn bytes_apart_from(&self, other: &BlockList) -> u64 {
         let mut theirs = BTreeSet::new();

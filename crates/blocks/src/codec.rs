@@ -1,4 +1,4 @@
-//! A list as bytes: its leaves as they lie in memory, behind their counts. Drawn in `docs/formats/block.md`.
+//! Encodes a list: its leaves as in memory, preceded by their counts. Drawn in `docs/formats/block.md`.
 
 use base::varint;
 use thiserror::Error;
@@ -13,10 +13,10 @@ use crate::view::{Codec, Leaf, Lengths, View};
 /// Why bytes are not a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum DecodeError {
-    /// The bytes end within a list, or a number is not in its one encoding.
+    /// The list is cut short, or a number is not canonical.
     #[error("the list is cut short or a number in it is malformed")]
     Malformed,
-    /// A block names an encoding that this version does not know.
+    /// A block's codec is unknown to this version.
     #[error("a block has the unknown codec {0}")]
     UnknownCodec(u8),
     /// A block's counts, lengths and sizes contradict each other.
@@ -34,13 +34,13 @@ impl BlockList {
         }
     }
 
-    /// Exact size of what [`BlockList::encode`] appends. O(1).
+    /// Returns the exact size of the output of [`BlockList::encode`]. O(1).
     pub fn encoded_bytes(&self) -> u64 {
         self.totals().encoded + varint::encoded_bytes(self.len()) as u64
     }
 
-    /// Takes a list off the front of `input`; nothing in the bytes is trusted, and memory stays in proportion to
-    /// them. On an error `input` is somewhere within the list.
+    /// Decodes a list from the front of `input`; trusts nothing in the bytes, and keeps memory in proportion to them.
+    /// On an error `input` is somewhere within the list.
     ///
     /// # Errors
     ///
@@ -89,13 +89,13 @@ fn encode_raw(codec: Codec, view: &View<'_>, out: &mut Vec<u8>) {
     out.extend_from_slice(view.column());
 }
 
-/// A leaf of these bytes, all of them.
+/// Decodes a leaf that fills these bytes.
 pub(crate) fn decode_alone(mut bytes: &[u8]) -> Result<Node, DecodeError> {
     let leaf = decode_leaf(&mut bytes)?;
     if bytes.is_empty() { Ok(leaf) } else { Err(DecodeError::Inconsistent) }
 }
 
-/// A leaf under the codec that it was written in, so that it is written as it was read.
+/// Decodes a leaf and keeps its codec, so that it is encoded again as it was.
 fn decode_leaf(input: &mut &[u8]) -> Result<Node, DecodeError> {
     let (&[byte], rest) = input.split_first_chunk().ok_or(DecodeError::Malformed)?;
     *input = rest;
@@ -143,7 +143,7 @@ fn take_slice<'a>(input: &mut &'a [u8], bytes: usize) -> Result<&'a [u8], Decode
     Ok(taken)
 }
 
-/// A tree above these nodes, level by level.
+/// Builds a tree above these nodes, level by level.
 pub(crate) fn tree_of(mut nodes: Vec<Node>) -> Option<Node> {
     while nodes.len() > 1 {
         let mut above = Vec::with_capacity(nodes.len().div_ceil(CHILDREN_MAX));

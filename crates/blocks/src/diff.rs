@@ -1,4 +1,4 @@
-//! Where a list may differ from another that was once its clone.
+//! Finds where a list may differ from another that was once its clone.
 //!
 //! ```text
 //!   was   [ A | B  | C | D ]        both are gone down level by level; a node of both that begins at the same index is
@@ -12,8 +12,9 @@ use crate::BlockList;
 use crate::node::{Kind, Node};
 
 impl BlockList {
-    /// Shows ranges of indices of this list, rising, outside of which each item is what `was` has at the same index.
-    /// Equal ones may lie within: whatever no longer shares its leaf, or has moved. O(changes · log n).
+    /// Passes ascending index ranges of this list to `visit`, outside of which each item equals the item of `was` at
+    /// the same index. A range may include equal items: those that no longer share their leaf, or have moved. O(changes
+    /// · log n).
     pub fn for_each_differing(&self, was: &BlockList, mut visit: impl FnMut(Range<u64>)) {
         let (mut mine, mut theirs) = (Level::of(self), Level::of(was));
         let highest = [&self.root, &was.root].into_iter().flatten().map(Node::level).max().unwrap_or(0);
@@ -26,7 +27,7 @@ impl BlockList {
     }
 }
 
-/// Nodes and where they begin, rising.
+/// Nodes and their first indices, ascending.
 struct Level<'a>(Vec<(u64, &'a Node)>);
 
 impl<'a> Level<'a> {
@@ -45,7 +46,7 @@ impl<'a> Level<'a> {
         other.0.extend(others);
     }
 
-    /// Puts the children of the nodes of `level` in their place, if they have some.
+    /// Replaces the nodes of `level` by their children, if they have some.
     fn go_down(&mut self, level: u8) {
         if level == 0 {
             return;
@@ -77,7 +78,7 @@ mod tests {
         list
     }
 
-    /// Whether all items outside of what differs are equal; how many are within.
+    /// Checks that all items outside the ranges are equal; returns how many are inside.
     #[track_caller]
     fn check(is: &BlockList, was: &BlockList) -> u64 {
         let (mut end, mut within) = (0, 0);
@@ -108,7 +109,7 @@ mod tests {
             is.push(End::Tail, b"one more");
             assert!(check(&is, &was) <= 400, "of {count}");
             check(&was, &is);
-            // From here on items have moved: more may be named, none may be missed.
+            // From here on items have moved: more may be reported, none may be missed.
             is.push(End::Head, b"first");
             check(&is, &was);
             is.trim(1 + count / 3, is.len() - 1 - count / 3);

@@ -6,15 +6,14 @@
 //!          | items 64                       |       | 0     |       |        above inner nodes
 //! ```
 //!
-//! A child's count lies beside its pointer, so finding a position touches one node a level. The other sums (item
-//! bytes, heap bytes, encoded bytes) are kept once per node: whoever changes a child adds the difference.
+//! A child's count is stored beside its pointer, so finding a position touches one node per level. The other sums (item
+//! bytes, heap bytes, encoded bytes) are kept once per node: a change of a child adds the difference.
 //!
-//! A leaf that is stored has its place beside it, and so the length of what lies there. Whoever may change a child, or
-//! puts another in, leaves it without a place: that a place is there means that the leaf is as it was stored. Slots are
-//! private to this file for that reason.
+//! A stored leaf has its place beside it, and thereby its stored length. Any possible change or replacement of a child
+//! clears its place: a place means that the leaf is as it was stored. Slots are private to this file for that reason.
 //!
-//! The same holds for a guide, the number that a list's owner makes of a child's first item: a search in an ordered list
-//! compares numbers that lie side by side instead of looking into each child (a sorted set of a million: see `lab/records`).
+//! The same holds for a guide, the number that a list's owner derives from a child's first item: a search in an ordered
+//! list compares adjacent numbers instead of looking into each child (a sorted set of a million: see `lab/records`).
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -26,20 +25,20 @@ use crate::place::{Place, PlaceCell};
 use crate::summary::Digests;
 use crate::view::Codec;
 
-/// Most children of an inner node.
+/// Maximum children of an inner node.
 pub(crate) const CHILDREN_MAX: usize = 64;
 
-/// Bits of a tally above leaves that are items.
+/// Bits of the item count in a tally above leaves.
 const ITEMS_BITS: u32 = 32;
 
-// The longest encoded leaf: one item, behind codec, count and width. Its items are fewer than its bytes.
+// The longest encoded leaf: one item, behind codec, count and width. It has fewer items than bytes.
 const _: () = assert!(ITEM_BYTES_MAX + 7 <= u32::MAX as usize);
 
 struct Slot {
     tally: u64,
     node: Node,
     place: PlaceCell,
-    /// What the owner's order makes of the child's first item; 0 if that is not known.
+    /// The owner's number for the child's first item; 0 if unknown.
     guide: AtomicU64,
 }
 
@@ -49,13 +48,13 @@ impl Slot {
         Slot { tally, node, place: PlaceCell::default(), guide: AtomicU64::new(0) }
     }
 
-    /// The same child and what is known of it, for a node of its own.
+    /// Copies the child and what is known of it, for another node.
     fn copy(&self) -> Slot {
         let guide = AtomicU64::new(self.guide.load(Relaxed));
         Slot { tally: self.tally, node: self.node.clone(), place: self.place.clone(), guide }
     }
 
-    /// The child, for a change: it is no more as it was stored, nor may its first item be.
+    /// Returns the child for a change: clears its place and guide.
     fn node_mut(&mut self) -> &mut Node {
         self.place.clear();
         *self.guide.get_mut() = 0;
@@ -63,7 +62,7 @@ impl Slot {
     }
 }
 
-/// Of one child, or of what it changes by: above leaves a sum of tallies is the tally of the sums.
+/// Returns the tally of a child, or of a change to it: above leaves a sum of tallies is the tally of the sums.
 fn tally(is_leaf: bool, totals: Totals) -> u64 {
     if is_leaf { totals.items | totals.encoded << ITEMS_BITS } else { totals.items }
 }
@@ -74,17 +73,17 @@ pub(crate) struct Inner {
     /// Sums over the children, without this node's own bytes.
     sums: Totals,
     slots: Vec<Slot>,
-    /// What surveys have made of each child; a child that may change is forgotten, and all are where places move.
+    /// Digests of each child from surveys; a child that may change is cleared, and all are when slots move.
     digests: Digests,
 }
 
 impl Inner {
-    /// A node above these children, which are of one level.
+    /// Creates a node above these children, which are on one level.
     pub(crate) fn of(children: impl IntoIterator<Item = Node>) -> Inner {
         Inner::of_slots(children.into_iter().map(Slot::of).collect())
     }
 
-    /// A node above these leaves, each of which is what lies at its place.
+    /// Creates a node above these leaves, each of which is stored at its place.
     pub(crate) fn of_stored(leaves: impl IntoIterator<Item = (Node, Place)>) -> Inner {
         let slot = |(node, place)| Slot { place: PlaceCell::of(place), ..Slot::of(node) };
         Inner::of_slots(leaves.into_iter().map(slot).collect())
@@ -99,14 +98,14 @@ impl Inner {
         Inner { head: Head::new(level, Codec::Fixed), sums, slots, digests: Digests::default() }
     }
 
-    /// The same children, and their places, under a node of its own.
+    /// Creates another node with the same children and places.
     pub(crate) fn copy(&self) -> Inner {
         let slots = self.slots.iter().map(Slot::copy).collect();
         let digests = self.digests.clone();
         Inner { head: Head::new(self.head.level, Codec::Fixed), sums: self.sums, slots, digests }
     }
 
-    /// Number of children.
+    /// Returns the number of children.
     pub(crate) fn len(&self) -> usize {
         self.slots.len()
     }
@@ -115,17 +114,17 @@ impl Inner {
         &self.slots[at].node
     }
 
-    /// Items of a child, without a look at it.
+    /// Returns the items of a child, without touching it.
     pub(crate) fn items_of(&self, at: usize) -> u64 {
         self.items_in(self.slots[at].tally)
     }
 
-    /// The children with their items.
+    /// Returns the children with their item counts.
     pub(crate) fn children(&self) -> impl DoubleEndedIterator<Item = (u64, &Node)> + ExactSizeIterator {
         self.slots.iter().map(|slot| (self.items_in(slot.tally), &slot.node))
     }
 
-    /// Whether the children are leaves.
+    /// Returns true if the children are leaves.
     pub(crate) fn is_above_leaves(&self) -> bool {
         self.head.level == 1
     }
@@ -134,14 +133,14 @@ impl Inner {
         if self.is_above_leaves() { low(tally) } else { tally }
     }
 
-    /// Encoded bytes of a leaf, without a look at it.
+    /// Returns the encoded bytes of a leaf, without touching it.
     pub(crate) fn leaf_bytes(&self, at: usize) -> u64 {
         debug_assert!(self.is_above_leaves());
         self.slots[at].tally >> ITEMS_BITS
     }
 
-    /// What `key_of` makes of a child's first item, 1 at least. It is looked at once: as long as the child is as it is, the number
-    /// lies beside it, so it must be the same function each time.
+    /// Returns `key_of` of a child's first item, at least 1. Computed once: the number is kept while the child is
+    /// unchanged, so it must be the same function each time.
     pub(crate) fn guide(&self, at: usize, key_of: fn(&[u8]) -> u64) -> u64 {
         let slot = &self.slots[at];
         let look = || slot.node.first(key_of).max(1);
@@ -158,17 +157,17 @@ impl Inner {
         }
     }
 
-    /// What surveys have made of the children.
+    /// Returns the digests of the children from surveys.
     pub(crate) fn digests(&self) -> &Digests {
         &self.digests
     }
 
-    /// Where a leaf is stored as it is now, if it is.
+    /// Returns the place of a leaf, if it is stored in its present state.
     pub(crate) fn place(&self, at: usize) -> Option<Place> {
         self.slots[at].place.get()
     }
 
-    /// Notes that a leaf, as it is now, lies there.
+    /// Sets the place of a leaf in its present state.
     pub(crate) fn note_place(&self, at: usize, place: Place) {
         assert!(self.is_above_leaves());
         self.slots[at].place.note(place);
@@ -182,12 +181,12 @@ impl Inner {
         Totals { heap: self.sums.heap + self.own_bytes(), ..self.sums }
     }
 
-    /// Bytes asked of the allocator for this node without its children.
+    /// Returns the bytes allocated for this node without its children.
     pub(crate) fn own_bytes(&self) -> u64 {
         (size_of::<Inner>() + self.slots.capacity() * size_of::<Slot>()) as u64
     }
 
-    /// The child that holds item `index`, and the index within it.
+    /// Returns the child that holds item `index`, and the index within it.
     pub(crate) fn seek(&self, index: u64) -> (usize, u64) {
         debug_assert!(index < self.items());
         let tallies = self.slots.iter().map(|slot| slot.tally);
@@ -201,14 +200,14 @@ impl Inner {
         }
     }
 
-    /// The child at an end, for a change that `count_push` or `count_pop` is told of. It loses its place.
+    /// Returns the child at an end, for a change to be reported to `count_push` or `count_pop`. Clears its place.
     pub(crate) fn end_mut(&mut self, end: End) -> &mut Node {
         let at = self.end_index(end);
         self.digests.forget(at);
         self.slots[at].node_mut()
     }
 
-    /// Counts an item pushed into the child at an end, whose allocation stayed as it was.
+    /// Counts an item pushed into the child at an end, whose allocation is unchanged.
     pub(crate) fn count_push(&mut self, end: End, content: u64, encoded: u64) {
         let at = self.end_index(end);
         let growth = Totals { items: 1, content, heap: 0, encoded };
@@ -216,7 +215,7 @@ impl Inner {
         self.sums.add(growth);
     }
 
-    /// Counts an item taken off the child at an end, whose allocation stayed as it was.
+    /// Counts an item popped from the child at an end, whose allocation is unchanged.
     pub(crate) fn count_pop(&mut self, end: End, content: u64, encoded: u64) {
         let at = self.end_index(end);
         let loss = Totals { items: 1, content, heap: 0, encoded };
@@ -224,12 +223,12 @@ impl Inner {
         self.sums.subtract(loss);
     }
 
-    /// Lets `change` have a child, which loses its place, and keeps count and sums right.
+    /// Runs `change` on a child, clears its place, and updates count and sums.
     pub(crate) fn with_child<R>(&mut self, at: usize, change: impl FnOnce(&mut Node) -> R) -> R {
         self.with_child_from(at, 0, change)
     }
 
-    /// As [`Inner::with_child`], where the child's items below `index` stay as they are.
+    /// As [`Inner::with_child`], where the child's items below `index` stay unchanged.
     pub(crate) fn with_child_from<R>(&mut self, at: usize, index: u64, change: impl FnOnce(&mut Node) -> R) -> R {
         self.digests.forget(at);
         let slot = &mut self.slots[at];
@@ -246,7 +245,7 @@ impl Inner {
         result
     }
 
-    /// Puts one or two children in at `at`; returns the right half as a node of its own when there are too many.
+    /// Inserts one or two children at `at`; returns the right half as another node when there are too many.
     pub(crate) fn put(&mut self, at: usize, nodes: Vec<Node>) -> Option<Node> {
         if self.slots.len() + nodes.len() <= CHILDREN_MAX {
             self.insert_all(at, nodes);
@@ -279,7 +278,7 @@ impl Inner {
         self.slots.insert(at, Slot::of(node));
     }
 
-    /// Takes a child out; its place is forgotten.
+    /// Removes a child; its place is forgotten.
     pub(crate) fn take(&mut self, at: usize) -> Node {
         self.digests.clear();
         let slot = self.slots.remove(at);
@@ -287,8 +286,8 @@ impl Inner {
         slot.node
     }
 
-    /// Drops whole children off an end while they hold no more than `count` items; returns how many items of the
-    /// next child remain to be dropped.
+    /// Drops whole children from an end while they hold no more than `count` items; returns how many items remain to be
+    /// dropped from the next child.
     pub(crate) fn drop_children(&mut self, end: End, count: u64) -> u64 {
         let (whole, rest) = self.whole_children(end, count);
         self.digests.clear();
@@ -299,7 +298,7 @@ impl Inner {
         rest
     }
 
-    /// As [`Inner::drop_children`], but of a copy: only the children that stay are touched, and keep their places.
+    /// As [`Inner::drop_children`], but on a copy: touches only the children that stay, and keeps their places.
     pub(crate) fn copy_without(&self, end: End, count: u64) -> (Inner, u64) {
         let (whole, rest) = self.whole_children(end, count);
         let kept = match end {
@@ -309,7 +308,8 @@ impl Inner {
         (Inner::of_slots(kept.iter().map(Slot::copy).collect()), rest)
     }
 
-    /// The children at an end that hold no more than `count` items together, and how many of those are left over.
+    /// Returns the children at an end that together hold no more than `count` items, and how much of `count` is left
+    /// over.
     fn whole_children(&self, end: End, mut count: u64) -> (Range<usize>, u64) {
         let is_whole = |slot: &&Slot| {
             let items = self.items_in(slot.tally);
@@ -327,14 +327,14 @@ impl Inner {
         (range, count)
     }
 
-    /// Gives memory back when three quarters are unused.
+    /// Releases memory when three quarters are unused.
     fn shrink(&mut self) {
         if self.slots.len() * 4 < self.slots.capacity() {
             self.slots.shrink_to(self.slots.len() * 2);
         }
     }
 
-    /// Moves the children from `at` on to a new node.
+    /// Moves the children from `at` on to another node.
     pub(crate) fn split_right(&mut self, at: usize) -> Inner {
         self.digests.clear();
         let right = Inner::of_slots(self.slots.split_off(at));
@@ -343,7 +343,7 @@ impl Inner {
         right
     }
 
-    /// Takes all children of a right neighbour, which is to be thrown away.
+    /// Takes all children of a right neighbour, which will be discarded.
     pub(crate) fn absorb(&mut self, right: &mut Inner) {
         assert!(self.head.level == right.head.level);
         assert!(self.slots.len() + right.slots.len() <= CHILDREN_MAX);
@@ -353,7 +353,7 @@ impl Inner {
     }
 }
 
-/// The items in a tally above leaves.
+/// Returns the items in a tally above leaves.
 fn low(tally: u64) -> u64 {
     u64::from(tally as u32)
 }

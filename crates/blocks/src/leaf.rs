@@ -1,4 +1,4 @@
-//! A leaf: one allocation in which items lie back to back, with slack where the list grows.
+//! A leaf: one allocation with items back to back, and slack where the list grows.
 //!
 //! ```text
 //!   fixed  | head 16 | slack | item | item | item | ...                                        slack |
@@ -6,12 +6,12 @@
 //!          0         16                                                                      at most 4,096
 //! ```
 //!
-//! Everything that is not a push with room, a removal at an end, or a change within fixed items is one function:
-//! [`build`] makes a new leaf of *pieces* (parts of leaves, single items), choosing codec and size afresh. Growing,
-//! inserting among mixed lengths, splitting and merging differ only in the pieces they name.
+//! Everything except a push with room, a removal at an end, or a change within fixed items is one function: [`build`]
+//! makes a new leaf of *pieces* (parts of leaves, single items), choosing codec and size afresh. Growing, inserting
+//! among mixed lengths, splitting and merging differ only in their pieces.
 //!
-//! A leaf is sized in steps of a quarter of a power of two, as allocators do, so a small list is a small block.
-//! An item that outgrows a block has a leaf to itself, sized to it.
+//! Leaf sizes go in steps of a quarter of a power of two, as in allocators, so a small list is a small block. An item
+//! too large for a block has a leaf to itself, sized to it.
 
 use base::varint;
 
@@ -20,40 +20,40 @@ use crate::node::{HEAD_BYTES, Head, Node, Totals};
 use crate::pack::Form;
 use crate::view::{Codec, Lengths, View};
 
-/// Most bytes of a leaf, head included, unless a single item outgrows it.
+/// Maximum bytes of a leaf, head included, unless a single item is larger.
 pub const LEAF_BYTES_MAX: usize = 4096;
 
-/// Most bytes of one item.
+/// Maximum bytes of one item.
 pub const ITEM_BYTES_MAX: usize = (u32::MAX - 4096) as usize;
 
-/// Most bytes behind a leaf's head.
+/// Maximum bytes behind a leaf's head.
 pub(crate) const DATA_BYTES_MAX: usize = LEAF_BYTES_MAX - HEAD_BYTES;
 
-/// Most items of a leaf, as many as the shortest mixed items allow; it also bounds leaves of empty items.
+/// Maximum items of a leaf, as many as the shortest mixed items allow; it also bounds leaves of empty items.
 pub(crate) const ITEMS_MAX: usize = DATA_BYTES_MAX;
 
-/// A leaf opened at the end of a tree begins with this many bytes: it will be pushed to.
+/// Initial bytes of a leaf opened at the end of a tree: more will be pushed to it.
 const OPENING_BYTES: usize = 1024;
 
-/// Moving the slack of a full-size leaf to its other end pays only when at least this much is free.
+/// Minimum free bytes for which moving the slack of a full-size leaf to its other end pays.
 const SLIDE_BYTES_MIN: usize = LEAF_BYTES_MAX / 16;
 
-/// What a packed leaf has in place of a start once it is as it shall stay.
+/// Value of `start` in a packed leaf that is settled.
 const SETTLED: u16 = 1;
 
 const _: () = assert!(ITEMS_MAX <= u16::MAX as usize);
 
-/// Where a new leaf has its slack.
+/// Distribution of the slack in a new leaf.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Lean {
-    /// All at one end: the leaf is that end of a tree.
+    /// All at this end: the leaf is at that end of a tree.
     All(End),
-    /// An eighth at the other end: pushing at both ends in turn then moves the items only now and then.
+    /// An eighth at the other end: alternating pushes at both ends then rarely move the items.
     Mostly(End),
 }
 
 impl Lean {
-    /// How much of `free` bytes lies before the items.
+    /// Returns how much of `free` bytes goes before the items.
     fn at_head(self, free: usize) -> usize {
         match self {
             Self::All(End::Head) => free,
@@ -64,7 +64,7 @@ impl Lean {
     }
 }
 
-/// What a leaf of some pieces would be.
+/// The measures of a leaf built of some pieces.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Measure {
     pub(crate) count: usize,
@@ -91,41 +91,41 @@ impl Measure {
         measure
     }
 
-    /// Bytes in use behind the head.
+    /// Returns the bytes in use behind the head.
     pub(crate) fn live_bytes(&self) -> usize {
         self.bytes + self.count * self.codec.column_width()
     }
 
-    /// Bytes kept per item beside its own.
+    /// Returns the bytes of length per item.
     pub(crate) fn column_width(&self) -> usize {
         self.codec.column_width()
     }
 
-    /// Whether one leaf holds it.
+    /// Returns true if it fits one leaf.
     pub(crate) fn fits(&self) -> bool {
         self.count == 1 || (self.live_bytes() <= DATA_BYTES_MAX && self.count <= ITEMS_MAX)
     }
 }
 
-/// A leaf of these pieces, as small as they allow.
+/// Builds the smallest possible leaf of these pieces.
 pub(crate) fn build(pieces: &[View<'_>]) -> Node {
     build_with_room(pieces, 0, Lean::Mostly(End::Tail))
 }
 
-/// A leaf of these pieces with an eighth to spare: one that was inserted to is inserted to again.
+/// Builds a leaf of these pieces with an eighth to spare: insertions into a leaf tend to be repeated.
 pub(crate) fn build_roomy(pieces: &[View<'_>]) -> Node {
     let leaf_bytes = (HEAD_BYTES + Measure::of(pieces).live_bytes()) * 9 / 8;
     build_with_room(pieces, leaf_bytes.min(LEAF_BYTES_MAX), Lean::Mostly(End::Tail))
 }
 
-/// A leaf of these pieces, of at least `leaf_bytes`, head included.
+/// Builds a leaf of these pieces, of at least `leaf_bytes`, head included.
 ///
 /// The pieces must fit one leaf and hold at least one item.
 fn build_with_room(pieces: &[View<'_>], leaf_bytes: usize, lean: Lean) -> Node {
     build_measured(&Measure::of(pieces), pieces, leaf_bytes, lean)
 }
 
-/// A leaf of these items, as small as they allow, under the codec of their lengths: not under a better one.
+/// Builds the smallest possible leaf of these items with the given codec, even if another one were better.
 pub(crate) fn build_as(codec: Codec, view: &View<'_>) -> Node {
     let width = if let Lengths::Fixed(width) = view.lengths { width } else { 0 };
     let measure = Measure { count: view.count, bytes: view.bytes.len(), codec, width };
@@ -151,7 +151,7 @@ fn build_measured(measure: &Measure, pieces: &[View<'_>], leaf_bytes: usize, lea
     node
 }
 
-/// Sets the head of an empty leaf: where bytes and lengths will lie.
+/// Sets the head of an empty leaf: the places of bytes and lengths.
 fn place(node: &mut Node, measure: &Measure, free_at_head: usize) {
     let (head, data) = node.leaf_mut();
     head.items = measure.count as u16;
@@ -160,7 +160,7 @@ fn place(node: &mut Node, measure: &Measure, free_at_head: usize) {
         head.start = free_at_head as u16;
         return;
     }
-    // Head slack is shared out as the items here share their bytes and lengths.
+    // Head slack is divided in the present ratio of item bytes to lengths.
     let per_item = (measure.bytes / measure.count + column_width).max(1);
     let column_slack = free_at_head / per_item * column_width;
     head.start = (free_at_head - column_slack) as u16;
@@ -205,24 +205,24 @@ fn write_length(column: &mut [u8], codec: Codec, place: usize, length: usize) {
     }
 }
 
-/// The next allocation size: multiples of 16 up to 128, then four steps to each doubling.
+/// Returns the next allocation size: multiples of 16 up to 128, then four steps per doubling.
 fn step_up(bytes: usize) -> usize {
     let step = if bytes <= 128 { 16 } else { bytes.next_power_of_two() / 8 };
     bytes.next_multiple_of(step)
 }
 
 impl Node {
-    /// A leaf of one item at the end of a tree, with room for more on that side.
+    /// Creates a leaf of one item at the end of a tree, with room for more on that side.
     pub(crate) fn leaf_opened(end: End, item: &[u8]) -> Node {
         build_with_room(&[View::item_alone(item)], OPENING_BYTES, Lean::All(end))
     }
 
-    /// A leaf of one item that is a whole list.
+    /// Creates a leaf of one item that is a whole list.
     pub(crate) fn leaf_alone(end: End, item: &[u8]) -> Node {
         build_with_room(&[View::item_alone(item)], 0, Lean::Mostly(end))
     }
 
-    /// Bytes in use behind the head.
+    /// Returns the bytes in use behind the head.
     pub(crate) fn live_bytes(&self) -> usize {
         let head = self.head();
         let count = usize::from(head.items);
@@ -248,7 +248,7 @@ impl Node {
         }
     }
 
-    /// Pushes into a leaf that nobody else holds, if it has room; returns the growth of its encoded bytes.
+    /// Pushes into an unshared leaf, if it has room; returns the growth of its encoded bytes.
     pub(crate) fn leaf_push_in_place(&mut self, end: End, item: &[u8]) -> Option<u64> {
         if self.head().codec.is_packed() {
             return None;
@@ -262,8 +262,8 @@ impl Node {
         Some((item.len() + column_width + encoded_heads(head) - before) as u64)
     }
 
-    /// Pushes into a leaf without room, or that others hold; false if it is full (or better left as it is) and a new
-    /// leaf should be opened.
+    /// Pushes into a leaf that is shared or has no room; returns false if it is full (or better left as it is) and a
+    /// new leaf should be opened.
     pub(crate) fn leaf_push(&mut self, end: End, item: &[u8], lean: Lean) -> bool {
         if self.is_packed() {
             return false;
@@ -295,12 +295,12 @@ impl Node {
         true
     }
 
-    /// What a packed leaf holds.
+    /// Returns the packed bytes of a packed leaf.
     pub(crate) fn packed_bytes(&self) -> &[u8] {
         &self.data()[..usize::from(self.head().low)]
     }
 
-    /// A packed leaf of these bytes, which shall stay as it is.
+    /// Creates a settled packed leaf of these bytes.
     pub(crate) fn packed(form: Form, count: usize, content_bytes: usize, data: &[u8]) -> Node {
         let mut node = Node::leaf_to_pack(form, count, content_bytes, data.len());
         node.leaf_mut().1[..data.len()].copy_from_slice(data);
@@ -308,7 +308,7 @@ impl Node {
         node
     }
 
-    /// A packed leaf whose `bytes` are yet to be written.
+    /// Creates a packed leaf whose `bytes` are yet to be written.
     pub(crate) fn leaf_to_pack(form: Form, count: usize, content_bytes: usize, bytes: usize) -> Node {
         let mut node = Node::leaf(step_up(HEAD_BYTES + bytes) - HEAD_BYTES, Codec::Packed(form), 0);
         let (head, _) = node.leaf_mut();
@@ -318,24 +318,24 @@ impl Node {
         node
     }
 
-    /// Whether this packed leaf is as it shall stay.
+    /// Returns true if this packed leaf is settled.
     pub(crate) fn is_settled(&self) -> bool {
         self.head().start == SETTLED
     }
 
-    /// Says so, unless others hold the leaf: then it may be packed anew, which does no harm.
+    /// Marks it as settled, unless it is shared: then it may be packed again, which does no harm.
     pub(crate) fn set_settled(&mut self) {
         if self.is_unique() {
             self.leaf_mut().0.start = SETTLED;
         }
     }
 
-    /// Whether a smaller allocation would hold this leaf.
+    /// Returns true if a smaller allocation would hold this leaf.
     pub(crate) fn is_roomy(&self) -> bool {
         step_up(HEAD_BYTES + self.live_bytes()) < HEAD_BYTES + self.head().data_bytes()
     }
 
-    /// Takes `count` items off an end of a raw leaf, which keeps at least one.
+    /// Removes `count` items from an end of a raw leaf, which keeps at least one.
     pub(crate) fn leaf_discard(&mut self, end: End, count: usize) {
         let items = usize::from(self.head().items);
         assert!(count < items);
@@ -360,7 +360,7 @@ impl Node {
         }
     }
 
-    /// Gives memory back when three quarters are unused.
+    /// Releases memory when three quarters are unused.
     fn leaf_shrink(&mut self) {
         let (live, data_bytes) = (self.live_bytes(), self.head().data_bytes());
         if wastes(live, data_bytes) {
@@ -369,8 +369,8 @@ impl Node {
         }
     }
 
-    /// Replaces `removed` items at `index` by `item` without a new leaf, if nobody else holds this one, its codec
-    /// takes the item, and the gap has room. The leaf keeps at least one item.
+    /// Replaces `removed` items at `index` by `item` in place, if the leaf is unshared, its codec can hold the item,
+    /// and the gap has room. The leaf keeps at least one item.
     pub(crate) fn leaf_splice_in_place(&mut self, index: usize, removed: usize, item: Option<&[u8]>) -> bool {
         let inserted = usize::from(item.is_some());
         if self.is_packed() || !self.is_unique() {
@@ -410,8 +410,8 @@ impl Node {
         true
     }
 
-    /// Takes one item off an end of a leaf that nobody else holds, if the leaf then stays as it is; returns the
-    /// item's bytes and what the encoded bytes fall by.
+    /// Pops one item from an end of an unshared leaf, if the leaf then needs no other change; returns the item's bytes
+    /// and the reduction of the encoded bytes.
     pub(crate) fn leaf_pop_in_place(&mut self, end: End) -> Option<(u64, u64)> {
         if self.head().codec.is_packed() {
             return None;
@@ -444,12 +444,12 @@ impl Node {
     }
 }
 
-/// Whether a leaf should give memory back: three quarters of it are unused.
+/// Returns true if a leaf should release memory: three quarters of it are unused.
 fn wastes(live_bytes: usize, data_bytes: usize) -> bool {
     live_bytes * 4 < data_bytes && data_bytes > 64
 }
 
-/// Whether the leaf's codec can keep this item.
+/// Returns true if the leaf's codec can hold this item.
 fn takes(head: &Head, item: &[u8]) -> bool {
     match head.codec {
         Codec::Fixed => item.len() == head.width(),
@@ -459,12 +459,12 @@ fn takes(head: &Head, item: &[u8]) -> bool {
     }
 }
 
-/// Where the column of lengths ends; a fixed leaf has an empty one at the very end.
+/// Returns the end of the column of lengths; a fixed leaf has an empty one at the very end.
 fn column_end(head: &Head, data_bytes: usize) -> usize {
     if head.codec == Codec::Fixed { data_bytes } else { usize::from(head.high) }
 }
 
-/// Bytes before the items in an encoded leaf: codec, count, width or bytes in use.
+/// Returns the bytes before the items in an encoded leaf: codec, count, width or bytes in use.
 fn encoded_heads(head: &Head) -> usize {
     let extent = match head.codec {
         Codec::Fixed => head.width() as u64,

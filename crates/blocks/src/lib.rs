@@ -13,14 +13,14 @@
 //! - a leaf's layout and how one is built or changed in place: `leaf`, read through `view`
 //! - children, counts and sums: `inner`
 //! - operations that walk down and repair on the way up: `tree`, `walk`
-//! - where an item belongs in an ordered list: `ordered`; what is passed over by sums of items: `summary`
-//! - long ones in steps over a clone: `search`, `removal`; where a clone has changed since: `diff`
+//! - positions in an ordered list: `ordered`; skipping by sums of items: `summary`
+//! - long operations in steps over a clone: `search`, `removal`; where a clone has changed since: `diff`
 //! - what clones keep alive: `retired`
-//! - bytes for journal, store and wire: `codec`
-//! - leaves that are stored one by one, and where: `stored`, `place`
+//! - encoding for journal, store and wire: `codec`
+//! - leaves stored one by one, and their places: `stored`, `place`
 //!
-//! Absent on purpose: locks, clocks, files, global state, and any reference into a block that outlives a
-//! visitor's call, so that a block may be packed without a caller noticing.
+//! This crate has no locks, clocks, files or global state, and no reference into a block outlives a visitor's call, so
+//! that a block can be packed without callers noticing.
 
 mod check;
 mod codec;
@@ -66,7 +66,7 @@ pub enum End {
     Tail,
 }
 
-/// Which way a range is visited or searched.
+/// Direction of a visit or search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// From lower to higher indices.

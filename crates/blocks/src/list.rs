@@ -1,4 +1,4 @@
-//! A list of byte strings: the public face of the tree.
+//! A list of byte strings: the public interface of the tree.
 
 use std::fmt;
 use std::mem;
@@ -14,11 +14,10 @@ use crate::{Direction, End};
 
 /// An ordered list of byte strings, packed into blocks.
 ///
-/// Eight bytes; a clone is O(1) and shares every block until one side writes, which copies the path written and
-/// nothing else. Indices and counts out of range are the caller's bug and panic. An item has at most
-/// [`ITEM_BYTES_MAX`] bytes.
+/// Eight bytes; a clone is O(1) and shares every block until one side writes, which copies only the path written.
+/// Indices and counts out of range are the caller's bug and panic. An item has at most [`ITEM_BYTES_MAX`] bytes.
 ///
-/// Dropping the last reference to a list is O(blocks); hand big ones to a thread that may take its time.
+/// Dropping the last reference to a list is O(blocks); hand large ones to a background thread.
 #[derive(Clone, Default)]
 pub struct BlockList {
     pub(crate) root: Option<Node>,
@@ -26,31 +25,31 @@ pub struct BlockList {
 
 const _: () = assert!(size_of::<BlockList>() == 8);
 
-/// How much of a list is taken at a time by a removal of many runs, in bytes.
+/// Bytes of a list processed at a time by a removal of many runs.
 const PART_BYTES: u64 = 64 << 10;
 
 impl BlockList {
-    /// An empty list; allocates nothing.
+    /// Creates an empty list; allocates nothing.
     pub const fn new() -> BlockList {
         BlockList { root: None }
     }
 
-    /// Number of items. O(1).
+    /// Returns the number of items. O(1).
     pub fn len(&self) -> u64 {
         self.root.as_ref().map_or(0, Node::items)
     }
 
-    /// Whether there is no item. O(1).
+    /// Returns true if there are no items. O(1).
     pub fn is_empty(&self) -> bool {
         self.root.is_none()
     }
 
-    /// Bytes of all items together. O(1).
+    /// Returns the total bytes of all items. O(1).
     pub fn content_bytes(&self) -> u64 {
         self.totals().content
     }
 
-    /// Bytes asked of the allocator; what is shared with a clone counts in each. O(1).
+    /// Returns the bytes allocated; blocks shared with a clone count in each. O(1).
     pub fn heap_bytes(&self) -> u64 {
         self.totals().heap
     }
@@ -59,7 +58,7 @@ impl BlockList {
         self.root.as_ref().map_or(Totals::default(), Node::totals)
     }
 
-    /// Whether the two are clones that neither side has changed since. O(1).
+    /// Returns true if both are clones, neither changed since. O(1).
     pub fn shares_root_with(&self, other: &BlockList) -> bool {
         match (&self.root, &other.root) {
             (Some(mine), Some(theirs)) => mine.same_as(theirs),
@@ -67,7 +66,7 @@ impl BlockList {
         }
     }
 
-    /// Puts an item at an end. O(log n), nearly always in place.
+    /// Pushes an item at an end. O(log n), nearly always in place.
     pub fn push(&mut self, end: End, item: &[u8]) {
         assert!(item.len() <= ITEM_BYTES_MAX);
         let Some(root) = &mut self.root else {
@@ -81,7 +80,7 @@ impl BlockList {
         });
     }
 
-    /// Shows the item at an end to `visit` and removes it; false, without a call, if there is none. O(log n).
+    /// Passes the item at an end to `visit` and removes it; returns false, without a call, if there is none. O(log n).
     pub fn pop(&mut self, end: End, visit: impl FnOnce(&[u8])) -> bool {
         let Some(root) = &mut self.root else { return false };
         visit_end(root, end, visit);
@@ -94,8 +93,8 @@ impl BlockList {
         true
     }
 
-    /// Shows up to `count` items, the outermost first, to `visit` and removes all of them, seen or not; returns
-    /// how many that were. O(log n + count).
+    /// Passes up to `count` items, outermost first, to `visit` and removes all of them, seen or not; returns how many
+    /// were removed. O(log n + count).
     pub fn pop_many(&mut self, end: End, count: u64, visit: &mut impl Visit) -> u64 {
         let count = count.min(self.len());
         let _ = match end {
@@ -106,7 +105,7 @@ impl BlockList {
         count
     }
 
-    /// What `visit` makes of the item at `index`; `None` if there is none. O(log n).
+    /// Returns `visit` of the item at `index`; `None` if there is none. O(log n).
     pub fn get<R>(&self, index: u64, visit: impl FnOnce(&[u8]) -> R) -> Option<R> {
         if index >= self.len() {
             return None;
@@ -134,7 +133,7 @@ impl BlockList {
         self.splice(index, 1, Some(item));
     }
 
-    /// Puts an item before the one at `index`, or last if `index` is the length. O(log n).
+    /// Inserts an item before the one at `index`, or at the end if `index` is the length. O(log n).
     pub fn insert(&mut self, index: u64, item: &[u8]) {
         assert!(index <= self.len());
         if index == 0 {
@@ -152,8 +151,8 @@ impl BlockList {
         self.splice(index, 1, None);
     }
 
-    /// Removes the items at these positions, which must rise strictly. A leaf is rewritten once however many of
-    /// its items go: O(leaves met + log n).
+    /// Removes the items at these strictly ascending positions. Each affected leaf is rewritten once: O(leaves met +
+    /// log n).
     pub fn remove_many(&mut self, positions: &[u64]) {
         assert!(positions.is_sorted_by(|a, b| a < b));
         let (Some(root), Some(&last)) = (&mut self.root, positions.last()) else {
@@ -165,21 +164,21 @@ impl BlockList {
         self.follow_change(change);
     }
 
-    /// Removes the items of these runs, given as first index and count, which must rise and not overlap. As
-    /// [`BlockList::remove_many`], but for however many without a list of all of them.
+    /// Removes the items of these runs, given as first index and count, ascending and non-overlapping. As
+    /// [`BlockList::remove_many`], but needs no list of all positions.
     pub fn remove_runs(&mut self, mut runs: impl Iterator<Item = (u64, u64)>) {
         let mut removal = Removal::new(mem::take(self));
         while !removal.step(PART_BYTES, &mut || runs.next()) {}
         *self = removal.take_list();
     }
 
-    /// Keeps the `count` items from `start` and drops the others. O(log n + blocks freed).
+    /// Keeps the `count` items from `start` and drops all others. O(log n + blocks freed).
     pub fn trim(&mut self, start: u64, count: u64) {
         let len = self.len();
         assert!(start <= len);
         assert!(count <= len - start);
         let behind = len - start - count;
-        // The greater part first: what then is copied of nodes that others hold is less.
+        // The greater part first: this copies less of shared nodes.
         let ends = if start > behind {
             [(End::Head, start), (End::Tail, behind)]
         } else {
@@ -188,7 +187,7 @@ impl BlockList {
         ends.into_iter().for_each(|(end, dropped)| self.discard(end, dropped));
     }
 
-    /// Takes the items from `at` on off the list and returns them. O(log n).
+    /// Splits off and returns the items from `at` on. O(log n).
     pub fn split_off(&mut self, at: u64) -> BlockList {
         let len = self.len();
         assert!(at <= len);
@@ -204,7 +203,7 @@ impl BlockList {
         BlockList::of(right)
     }
 
-    /// Puts the items of `other` after those of this list. O(log n).
+    /// Appends the items of `other`. O(log n).
     pub fn append(&mut self, other: BlockList) {
         let (left, right) = match (self.root.take(), other.root) {
             (Some(left), Some(right)) => (left, right),
@@ -221,8 +220,8 @@ impl BlockList {
         self.lower();
     }
 
-    /// Shows the `count` items from `start` to `visit`: forward from `start` on, backward the last of them first.
-    /// Breaks when `visit` does. O(log n + count); a long walk can be made in steps over a clone.
+    /// Passes the `count` items from `start` to `visit`: forward from `start` on, backward from the last of them.
+    /// Breaks when `visit` does. O(log n + count); a long walk can be done in steps over a clone.
     pub fn walk(&self, start: u64, count: u64, direction: Direction, visit: &mut impl Visit) -> ControlFlow<()> {
         let len = self.len();
         assert!(start <= len);
@@ -233,8 +232,8 @@ impl BlockList {
         }
     }
 
-    /// The nearest index, from `from` on in this direction and `from` included, whose item equals `needle`. A
-    /// `from` beyond the list finds nothing forward, and starts at the last item backward. O(items passed).
+    /// Returns the nearest index from `from` on, inclusive, in this direction, whose item equals `needle`. A `from`
+    /// beyond the list finds nothing forward, and starts at the last item backward. O(items passed).
     pub fn find(&self, needle: &[u8], from: u64, direction: Direction) -> Option<u64> {
         let root = self.root.as_ref()?;
         let last = root.items() - 1;
@@ -244,7 +243,7 @@ impl BlockList {
         }
     }
 
-    /// A list of these nodes, which are of one level; at least one.
+    /// Creates a list of these nodes, at least one, all on one level.
     fn of(nodes: Vec<Node>) -> BlockList {
         let mut list = BlockList { root: Some(Node::inner(Inner::of(nodes))) };
         list.lower();
@@ -276,7 +275,7 @@ impl BlockList {
         }
     }
 
-    /// Takes in what follows the root since a change, or takes away roots with a single child if nothing does.
+    /// Adopts the nodes that follow the root after a change; without any, removes roots with a single child.
     fn follow(&mut self, nodes: Vec<Node>) {
         if nodes.is_empty() {
             self.lower();
@@ -291,7 +290,7 @@ impl BlockList {
         self.root = Some(Node::inner(Inner::of(children(root))));
     }
 
-    /// Takes away roots with a single child.
+    /// Removes roots with a single child.
     fn lower(&mut self) {
         while let Some(root) = &mut self.root
             && !root.is_leaf()

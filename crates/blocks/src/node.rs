@@ -1,13 +1,13 @@
-//! A counted pointer to a node, and the sixteen bytes every node begins with.
+//! A reference-counted pointer to a node, and the sixteen-byte head of every node.
 //!
 //! ```text
 //!   0         4       5       6       8          10      12    14    16
 //!   | refs    | level | codec | items | capacity | start | low | high | leaf: slack, bytes, gap, column, slack
 //! ```
 //!
-//! `level` 0 is a leaf; the fields after it belong to leaves (see `leaf`, and `pack` for what a packed leaf keeps).
-//! An inner node uses `refs` and `level` alone and goes on with what `inner` says. The count is our own rather than `Arc`'s so that "only me" is one
-//! load and the head stays at sixteen bytes.
+//! `level` 0 is a leaf; the fields after it belong to leaves (see `leaf`, and `pack` for packed leaves). An inner node
+//! uses only `refs` and `level` and continues as in `inner`. The count is our own rather than `Arc`'s so that a
+//! uniqueness check is one load and the head stays at sixteen bytes.
 
 use std::alloc::{Layout, alloc, alloc_zeroed, dealloc, handle_alloc_error};
 use std::ptr::NonNull;
@@ -22,11 +22,11 @@ use crate::view::{Codec, Leaf};
 /// Bytes of a [`Head`].
 pub(crate) const HEAD_BYTES: usize = size_of::<Head>();
 
-/// So many lines of a leaf are fetched ahead: of a chunk in columns, its columns as a rule.
+/// Number of cache lines prefetched of a leaf: usually all columns of a columnar chunk.
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 const PREFETCHED_LINES: usize = 7;
 
-/// Counts beyond this are a leak of ours, far before the counter wraps.
+/// Counts beyond this indicate a leak, far before the counter wraps.
 const REFS_MAX: u32 = u32::MAX / 2;
 
 #[repr(C)]
@@ -34,15 +34,15 @@ pub(crate) struct Head {
     refs: AtomicU32,
     pub(crate) level: u8,
     pub(crate) codec: Codec,
-    /// Items in the leaf.
+    /// Number of items in the leaf.
     pub(crate) items: u16,
-    /// Bytes behind the head; 0 when a single item outgrows a block, and then its length says it.
+    /// Bytes behind the head; 0 when a single item exceeds a block, and then its length gives it.
     pub(crate) capacity: u16,
-    /// Where the item bytes begin, from the end of the head. Packed: 1 once the leaf is as it shall stay.
+    /// Start of the item bytes, from the end of the head. Packed: 1 once settled.
     pub(crate) start: u16,
     /// Fixed: the lower half of the item width. Mixed: item bytes in use. Packed: bytes in use.
     pub(crate) low: u16,
-    /// Fixed: the upper half of the item width. Mixed: where the column of lengths ends. Packed: bytes of the items
+    /// Fixed: the upper half of the item width. Mixed: end of the column of lengths. Packed: bytes of the items
     /// unpacked.
     pub(crate) high: u16,
 }
@@ -54,7 +54,7 @@ impl Head {
         Head { refs: AtomicU32::new(1), level, codec, items: 0, capacity: 0, start: 0, low: 0, high: 0 }
     }
 
-    /// The head of a leaf without items.
+    /// Creates the head of a leaf without items.
     fn of_leaf(data_bytes: usize, codec: Codec, width: usize) -> Head {
         let mut head = Head::new(0, codec);
         head.capacity = if data_bytes <= DATA_BYTES_MAX { data_bytes as u16 } else { 0 };
@@ -63,7 +63,7 @@ impl Head {
         head
     }
 
-    /// Item width of a fixed leaf.
+    /// Returns the item width of a fixed leaf.
     pub(crate) fn width(&self) -> usize {
         usize::from(self.low) | usize::from(self.high) << 16
     }
@@ -73,19 +73,19 @@ impl Head {
         self.high = (width >> 16) as u16;
     }
 
-    /// Bytes behind the head.
+    /// Returns the bytes behind the head.
     pub(crate) fn data_bytes(&self) -> usize {
         if self.capacity == 0 { self.width().next_multiple_of(16) } else { usize::from(self.capacity) }
     }
 }
 
-/// What a node tells its parent.
+/// Totals that a node reports to its parent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Totals {
     pub(crate) items: u64,
     /// Item bytes.
     pub(crate) content: u64,
-    /// Bytes asked of the allocator.
+    /// Bytes allocated.
     pub(crate) heap: u64,
     /// Bytes of the encoded leaves.
     pub(crate) encoded: u64,
@@ -107,7 +107,7 @@ impl Totals {
     }
 }
 
-/// A shared, counted node: a leaf or an inner node.
+/// A reference-counted shared node: a leaf or an inner node.
 pub(crate) struct Node(NonNull<Head>);
 
 // SAFETY: a node is read only through `&self`, and written only through `&mut self` when its count is one; the
@@ -122,8 +122,8 @@ pub(crate) enum Kind<'a> {
 }
 
 impl Node {
-    /// An empty leaf with `data_bytes` of zeros behind its head. A fixed leaf is told its item width here, for
-    /// beyond a block's size that width is what says how large the leaf is.
+    /// Creates an empty leaf with `data_bytes` zeros behind its head. A fixed leaf gets its item width here, since
+    /// beyond the block size that width determines the leaf's size.
     pub(crate) fn leaf(data_bytes: usize, codec: Codec, width: usize) -> Node {
         let layout = leaf_layout(data_bytes);
         // SAFETY: the layout holds at least a head, so its size is not zero. Zeros, since slack is exposed as
@@ -135,8 +135,8 @@ impl Node {
         Node(pointer.cast())
     }
 
-    /// A fixed leaf of `count` items of `width` that lie in `bytes`, which it has from `start` on. Only what they leave
-    /// is zeroed: of large items every byte counts.
+    /// Creates a fixed leaf of `count` items of `width` in `bytes`, placed from `start` on. Zeroes only the rest: with
+    /// large items every byte counts.
     pub(crate) fn leaf_fixed(data_bytes: usize, width: usize, count: usize, start: usize, bytes: &[u8]) -> Node {
         let end = start + bytes.len();
         assert!(end <= data_bytes);
@@ -177,7 +177,7 @@ impl Node {
         self.level() == 0
     }
 
-    /// Whether nobody else holds this node: then, and only then, it may be changed in place.
+    /// Returns true if the node is unshared: only then may it be changed in place.
     pub(crate) fn is_unique(&self) -> bool {
         self.head().refs.load(Ordering::Acquire) == 1
     }
@@ -186,7 +186,7 @@ impl Node {
         self.0 == other.0
     }
 
-    /// Tells it from every other node, as long as somebody holds it.
+    /// Returns the node's address, unique while the node is alive.
     pub(crate) fn address(&self) -> usize {
         self.0.addr().get()
     }
@@ -201,7 +201,7 @@ impl Node {
         unsafe { self.0.cast::<Inner>().as_ref() }
     }
 
-    /// The inner node for writing, copied first if others hold it.
+    /// Returns the inner node for writing, copied first if shared.
     pub(crate) fn inner_mut(&mut self) -> &mut Inner {
         if !self.is_unique() {
             let inner = self.as_inner();
@@ -214,7 +214,7 @@ impl Node {
         unsafe { self.0.cast::<Inner>().as_mut() }
     }
 
-    /// [`Inner::drop_children`] of this inner node, or of a copy in its place if others hold it.
+    /// Runs [`Inner::drop_children`] on this inner node, or on a copy in its place if shared.
     pub(crate) fn drop_children(&mut self, end: End, count: u64) -> u64 {
         if self.is_unique() {
             return self.inner_mut().drop_children(end, count);
@@ -228,7 +228,7 @@ impl Node {
         rest
     }
 
-    /// The bytes behind a leaf's head.
+    /// Returns the bytes behind a leaf's head.
     pub(crate) fn data(&self) -> &[u8] {
         assert!(self.is_leaf());
         let bytes = self.head().data_bytes();
@@ -236,7 +236,7 @@ impl Node {
         unsafe { std::slice::from_raw_parts(self.0.as_ptr().cast::<u8>().add(HEAD_BYTES), bytes) }
     }
 
-    /// Head and data of a leaf that nobody else holds.
+    /// Returns head and data of an unshared leaf.
     pub(crate) fn leaf_mut(&mut self) -> (&mut Head, &mut [u8]) {
         assert!(self.is_leaf());
         assert!(self.is_unique());
@@ -249,12 +249,12 @@ impl Node {
         }
     }
 
-    /// Has the processor fetch the beginning of a node that is looked into next.
+    /// Prefetches the beginning of a node that is looked into next.
     pub(crate) fn prefetch(&self) {
         #[cfg(all(target_arch = "x86_64", not(miri)))]
         for line in 0..PREFETCHED_LINES {
             let at = self.0.as_ptr().cast::<i8>().wrapping_add(64 * line);
-            // SAFETY: it is a hint; it reads nothing, and an address that nothing lies at does no harm.
+            // SAFETY: a prefetch is a hint: it reads nothing, and an unmapped address does no harm.
             unsafe { std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(at) }
         }
     }

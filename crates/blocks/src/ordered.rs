@@ -1,59 +1,59 @@
-//! Lists whose items are in an order that their owner knows: finding where an item is, or belongs, by looking at few.
+//! Search in lists ordered by their owner: finds an item's position, or insertion point, by looking at few items.
 //!
 //! ```text
 //!   before: | yes yes yes | yes yes  no | no  no  no |        one look at the first item of a child for each halving,
 //!                              ▲     ▲                        then the same among the items of one leaf
 //! ```
 //!
-//! Where the order is told by a number, as a rule, that of each child's first item is kept beside the child. The first looks are
-//! then where the number that is looked for lies between those at the ends: hashes lie evenly.
+//! If the order is mostly given by a number, the numbers of children's first items are kept beside the children. The
+//! first probes then interpolate between the numbers at the ends: hashes are evenly distributed.
 
 use crate::BlockList;
 use crate::node::{Kind, Node};
 use std::cmp::Ordering;
 use std::ops::Range;
 
-/// A number by which most items are told from the one that is looked for, without a look at them.
+/// A number that distinguishes most items from the target, without looking at them.
 #[derive(Clone, Copy, Debug)]
 pub struct Guide {
-    /// That of what is looked for.
+    /// The number of the target.
     pub key: u64,
-    /// That of an item: never less than that of an item before it. The same function in each search of a list and its clones,
-    /// whatever part of the list it is in order for.
+    /// Returns the number of an item: never less than that of an earlier item. The same function in each search of a
+    /// list and its clones, whatever part of the list it orders.
     pub key_of: fn(&[u8]) -> u64,
-    /// Whether the numbers lie evenly, as hashes do: the first looks are then where this one would be.
+    /// Whether the numbers are evenly distributed, like hashes: the first probes then interpolate.
     pub is_even: bool,
 }
 
 impl BlockList {
-    /// How many items `is_before` holds for, which must be those at the head: as [`slice::partition_point`]. Looks at
-    /// O(log n) items.
+    /// Returns the number of leading items for which `is_before` holds, as [`slice::partition_point`]. Looks at O(log
+    /// n) items.
     pub fn partition_point(&self, is_before: impl FnMut(&[u8]) -> bool) -> u64 {
         self.partition_point_within(0..self.len(), is_before)
     }
 
-    /// As [`BlockList::partition_point`] among the items of `range` alone: the first index for whose item `is_before`
-    /// does not hold, or the range's end.
+    /// As [`BlockList::partition_point`] among the items of `range` alone: returns the first index for whose item
+    /// `is_before` does not hold, or the range's end.
     ///
     /// # Panics
-    /// If the range leaves the list.
+    /// If the range exceeds the list.
     pub fn partition_point_within(&self, range: Range<u64>, is_before: impl FnMut(&[u8]) -> bool) -> u64 {
         self.find_point(range, None, is_before, |_| ()).0
     }
 
-    /// As [`BlockList::partition_point_within`], where `is_before` holds for all items with a lesser key than the guide's,
-    /// and for none with a greater one. Looks into few blocks.
+    /// As [`BlockList::partition_point_within`], where `is_before` holds for all items with a key less than the
+    /// guide's, and for none with a greater one. Looks into few blocks.
     ///
     /// # Panics
-    /// If the range leaves the list.
+    /// If the range exceeds the list.
     pub fn guided_point(&self, range: Range<u64>, guide: Guide, is_before: impl FnMut(&[u8]) -> bool) -> u64 {
         self.find_point(range, Some(guide), is_before, |_| ()).0
     }
 
-    /// As [`BlockList::guided_point`], and what `visit` makes of the item there, if the range has one.
+    /// As [`BlockList::guided_point`]; also returns `visit` of the item there, if the range has one.
     ///
     /// # Panics
-    /// If the range leaves the list.
+    /// If the range exceeds the list.
     pub fn guided_look<R>(
         &self,
         range: Range<u64>,
@@ -87,22 +87,22 @@ impl BlockList {
     }
 }
 
-/// How a point is sought: in each node on the way down, and among the items of a leaf.
+/// A search for a point: in each node on the way down, and among the items of a leaf.
 pub(crate) struct Seeking<'f, F> {
     is_before: &'f mut F,
     guess: Option<Guess>,
 }
 
-/// Where to look is told from numbers, for so many looks.
+/// Interpolation from numbers, for a limited number of probes.
 struct Guess {
     guide: Guide,
-    /// Numbers that what is still to be looked at does not fall below, and does not exceed.
+    /// Bounds of the numbers of the remaining candidates.
     least: u64,
     most: u64,
     looks_left: u32,
 }
 
-/// Beyond so many looks in a node the numbers do not lie evenly.
+/// Probes per node after which the numbers count as uneven.
 const GUESSES_MAX: u32 = 3;
 
 impl<'f, F: FnMut(&[u8]) -> bool> Seeking<'f, F> {
@@ -110,14 +110,14 @@ impl<'f, F: FnMut(&[u8]) -> bool> Seeking<'f, F> {
         Self { is_before, guess: guide.map(|guide| Guess { guide, least: 0, most: u64::MAX, looks_left: 0 }) }
     }
 
-    /// Another node: what is known of the numbers in it stays.
+    /// Enters another node; known bounds of the numbers remain.
     fn enter(&mut self) {
         if let Some(guess) = &mut self.guess {
             guess.looks_left = if guess.guide.is_even { GUESSES_MAX } else { 0 };
         }
     }
 
-    /// The first of `from..to` of which `is_before` does not say so, or `to`.
+    /// Returns the first of `from..to` for which `is_before` does not hold, or `to`.
     pub(crate) fn seek(
         &mut self,
         mut from: usize,
@@ -135,7 +135,7 @@ impl<'f, F: FnMut(&[u8]) -> bool> Seeking<'f, F> {
         from
     }
 
-    /// Which of `from..to`, of which there are some, is to be looked at.
+    /// Returns which of the non-empty `from..to` to look at.
     pub(crate) fn next(&self, from: usize, to: usize) -> usize {
         match &self.guess {
             Some(Guess { guide, least, most, looks_left: 1.. }) if least < most => {
@@ -146,12 +146,12 @@ impl<'f, F: FnMut(&[u8]) -> bool> Seeking<'f, F> {
         }
     }
 
-    /// Whether the item that was to be looked at is before the point.
+    /// Returns true if the item looked at is before the point.
     pub(crate) fn is_before(&mut self, item: &[u8]) -> bool {
         self.decide(|key_of| key_of(item), |is_before| is_before(item))
     }
 
-    /// The same by its number, 1 at least; it is looked at itself where that does not tell.
+    /// Decides the same by its number, at least 1; looks at the item if the number does not decide.
     fn decide(&mut self, key: impl FnOnce(fn(&[u8]) -> u64) -> u64, look: impl FnOnce(&mut F) -> bool) -> bool {
         let Some(guess) = &mut self.guess else { return look(self.is_before) };
         let key = key(guess.guide.key_of).max(1);
@@ -166,7 +166,8 @@ impl<'f, F: FnMut(&[u8]) -> bool> Seeking<'f, F> {
     }
 }
 
-/// The range has items and lies within those of `root`. What is there is visited if it lies in the leaf where the search ends.
+/// Finds the point. The range is non-empty and within `root`. Visits the item there if it is in the leaf where the
+/// search ends.
 fn find_point<R>(
     root: &Node,
     range: Range<u64>,
@@ -202,7 +203,7 @@ fn find_point<R>(
 }
 
 impl Node {
-    /// What `look` says of the first item.
+    /// Returns `look` of the first item.
     pub(crate) fn first<R>(&self, look: impl FnOnce(&[u8]) -> R) -> R {
         let mut node = self;
         loop {
@@ -250,7 +251,7 @@ mod tests {
         }
     }
 
-    /// Guides stay right whatever is done to the list between searches: a wrong one would be found by its assertion, too.
+    /// Guides stay correct whatever is done to the list between searches: their assertion would also find a wrong one.
     #[test]
     fn a_guided_point_is_found_whatever_has_changed() {
         fn key_of(item: &[u8]) -> u64 {
@@ -292,7 +293,7 @@ mod tests {
         }
     }
 
-    /// The point among items with these numbers, and how many were looked at.
+    /// Returns the point among items with these numbers, and the number of probes.
     fn seek(keys: &[u64], key: u64) -> (usize, usize) {
         fn key_of(item: &[u8]) -> u64 {
             u64::from_be_bytes(item.try_into().expect("eight bytes"))

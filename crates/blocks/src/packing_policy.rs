@@ -1,4 +1,4 @@
-//! When leaves are packed, and into what.
+//! When leaves are packed, and how.
 //!
 //! ```text
 //!   a list is pushed at its tail; a new leaf is opened behind a full one:
@@ -8,12 +8,13 @@
 //!                                             packed alone when the next leaf is full
 //! ```
 //!
-//! - The two leaves at a pushed end stay raw: one is written to, the other is where pops that follow would end. Only
-//!   where a node of leaves is full is its last one packed too, for what follows comes under another node.
-//! - A leaf is packed alone as soon as it is the third. When the run of those holds as much as one packed leaf may,
-//!   it becomes leaves that are full, and a rest that begins the next run. So an item is packed about twice;
-//!   more often only while the last places of a node fill.
-//! - A settled leaf stays as it is until somebody writes to it. What pops opened is packed again once pushes have passed it.
+//! - The two leaves at a pushed end stay raw: one is written to, the other is where subsequent pops would end. Only
+//!   when a node of leaves is full is its last leaf packed too, since later leaves go under another node.
+//! - A leaf is packed alone once it is the third. When the run of such leaves holds as much as one packed leaf may, it
+//!   becomes full leaves and a rest that begins the next run. So an item is packed about twice; more often only while
+//!   the last places of a node fill.
+//! - A settled leaf stays as it is until it is written to. A leaf opened by pops is packed again once pushes have
+//!   passed it.
 
 use std::ops::Range;
 
@@ -24,14 +25,14 @@ use crate::node::Node;
 use crate::pack::{self, CONTENT_BYTES_MAX, Plan, Run};
 use crate::view::View;
 
-/// Packs what is no longer pushed to at this end of a node of leaves. If the node is full, all of it: what follows
-/// comes under another.
+/// Packs leaves no longer pushed to at this end of a node of leaves. If the node is full, packs all of it: later leaves
+/// go under another.
 pub(crate) fn settle(inner: &mut Inner, end: End) {
     let (count, is_full) = (inner.len(), inner.is_full());
     let place = |nth: usize| if end == End::Head { nth } else { count - 1 - nth };
     let open_count = usize::from(!is_full);
     for nth in open_count..count {
-        // Beyond the third there is one to pack only where pops, or other writes, have opened some.
+        // Beyond the third, there is one to pack only if pops or other writes have opened some.
         if !pack_alone(inner, place(nth)) && nth > 0 {
             break;
         }
@@ -54,7 +55,8 @@ pub(crate) fn settle(inner: &mut Inner, end: End) {
     }
 }
 
-/// Packs a leaf if it is raw and worth it; whether it was. If not, room that no push will use is given back.
+/// Packs a leaf if it is raw and worth it; returns true if it was raw. If not worth it, releases room that no push will
+/// use.
 fn pack_alone(inner: &mut Inner, at: usize) -> bool {
     let leaf = inner.child(at);
     if leaf.is_packed() {
@@ -71,14 +73,14 @@ fn pack_alone(inner: &mut Inner, at: usize) -> bool {
     plan.is_some()
 }
 
-/// Packs neighbours anew, together, unless that gains nothing: then they are settled as they are.
+/// Packs adjacent leaves again, together, unless that gains nothing: then marks them as settled.
 fn pack_run(inner: &mut Inner, range: Range<usize>, end: End) {
     let opened: Vec<_> = range.clone().map(|at| inner.child(at).open()).collect();
     let views: Vec<View<'_>> = opened.iter().map(|opened| opened.view()).collect();
     let run = Run::gather(&views).expect("packed items are short");
     let leaves = packed_leaves(&run.view(), end);
     drop(opened);
-    // Not what is allocated: the rest is not yet as large as it will be.
+    // Not the allocated size: the rest is not yet as large as it will be.
     let before: usize = range.clone().map(|at| inner.child(at).live_bytes()).sum();
     let after: usize = leaves.iter().map(Node::live_bytes).sum();
     if after >= before || leaves.len() > range.len() {
@@ -93,12 +95,13 @@ fn pack_run(inner: &mut Inner, range: Range<usize>, end: End) {
     }
 }
 
-/// Leaves of all these items, each as full as may be but for one at `end`; raw ones where packing gains nothing.
+/// Builds leaves of all these items, each as full as possible except one at `end`; raw ones where packing gains
+/// nothing.
 fn packed_leaves(view: &View<'_>, end: End) -> Vec<Node> {
     let mut leaves = Vec::new();
     let mut from = 0;
     if end == End::Head {
-        // What would be left at the tail, if all leaves took as many items as the first, goes first.
+        // The rest that would remain at the tail, if all leaves took as many items as the first, goes first.
         let front = view.range(0, view.count_within(CONTENT_BYTES_MAX));
         let left = pack::plan(&front, DATA_BYTES_MAX).map_or(0, |plan| view.count % plan.count);
         if let Some(plan) = pack::plan(&view.range(0, left), DATA_BYTES_MAX) {
@@ -119,7 +122,7 @@ fn packed_leaves(view: &View<'_>, end: End) -> Vec<Node> {
     leaves
 }
 
-/// Raw leaves of all these items.
+/// Builds raw leaves of all these items.
 pub(crate) fn raw_leaves(view: &View<'_>) -> Vec<Node> {
     let mut leaves = Vec::new();
     let mut from = 0;
@@ -132,7 +135,7 @@ pub(crate) fn raw_leaves(view: &View<'_>) -> Vec<Node> {
     leaves
 }
 
-/// One leaf of all these items, if one holds them: packed if it is smaller so, or does not hold them otherwise.
+/// Builds one leaf of all these items, if one can hold them: packed if that is smaller, or the only way to fit.
 pub(crate) fn one_leaf(pieces: &[View<'_>]) -> Option<Node> {
     let is_raw = Measure::of(pieces).fits();
     let packed = Run::gather(pieces).and_then(|run| {
@@ -146,7 +149,7 @@ pub(crate) fn one_leaf(pieces: &[View<'_>]) -> Option<Node> {
     packed.or_else(|| is_raw.then(|| build(pieces)))
 }
 
-/// As few leaves of all these items, which are short, as may be.
+/// Builds as few leaves as possible of all these items, which are short.
 pub(crate) fn few_leaves(pieces: &[View<'_>]) -> Vec<Node> {
     one_leaf(pieces).map_or_else(
         || packed_leaves(&Run::gather(pieces).expect("packed items are short").view(), End::Tail),
@@ -163,7 +166,7 @@ fn packed(plan: &Plan, view: &View<'_>, is_settled: bool) -> Node {
     leaf
 }
 
-/// How many items from the front fit a raw leaf; at least one.
+/// Returns how many leading items fit a raw leaf; at least one.
 fn raw_count(view: &View<'_>) -> usize {
     let column_width = Measure::of(&[*view]).column_width();
     let mut bytes = 0;

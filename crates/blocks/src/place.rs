@@ -1,28 +1,28 @@
-//! Where a stored leaf lies.
+//! The location of a stored leaf.
 
 use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// Where the bytes of a leaf lie, in terms of whoever stores them; this crate compares places and keeps them.
+/// The location of a leaf's bytes, in terms of the store; this crate only compares and keeps places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Place(pub NonZeroU64);
 
 impl Place {
-    /// The place of that number; `None` for 0.
+    /// Creates the place of that number; `None` for 0.
     pub fn of_number(number: u64) -> Option<Place> {
         NonZeroU64::new(number).map(Place)
     }
 
-    /// Its number.
+    /// Returns its number.
     pub fn number(self) -> u64 {
         self.0.get()
     }
 }
 
-/// What a node of leaves keeps beside each: where it is stored as it is now, if it is.
+/// The optional place that a node of leaves keeps beside each: set if the leaf is stored in its present state.
 ///
-/// Atomic, since it is noted in nodes that clones share. It says something about bytes that never change and orders
-/// nothing else, so it needs no ordering of its own.
+/// Atomic, since it is set in nodes that clones share. It describes bytes that never change and orders nothing else, so
+/// it needs no memory ordering of its own.
 #[derive(Default)]
 pub(crate) struct PlaceCell(AtomicU64);
 

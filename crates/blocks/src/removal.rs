@@ -1,23 +1,23 @@
-//! Removing items at many positions, a part of the list at a time.
+//! Removes items at many positions, a part of the list at a time.
 //!
 //! ```text
 //!   kept: all before, without what goes | a part of some leaves | rest
 //!                          ^--- append -----' `--- split off ---^
 //! ```
 //!
-//! Leaves without such an item move over as they are, shared with whoever else holds them.
+//! Leaves without removed items move over unchanged, shared with other holders.
 
 use crate::BlockList;
 use crate::node::Kind;
 use crate::search::weight;
 
-/// A removal under way. On a clone it leaves the original alone, which is how a long one holds nobody up.
+/// A removal in progress. On a clone it does not affect the original, so a long one blocks nobody.
 pub struct Removal {
     kept: BlockList,
     rest: BlockList,
-    /// Where `rest` began in the list.
+    /// Index in the list at which `rest` began.
     at: u64,
-    /// What is left of the run at hand.
+    /// The rest of the current run.
     run: Option<(u64, u64)>,
 }
 
@@ -27,11 +27,11 @@ impl Removal {
         Removal { kept: BlockList::new(), rest: list, at: 0, run: None }
     }
 
-    /// Passes about `bytes_max` of leaves from which items go, at least one; whether it is over. `next` gives runs, as
-    /// first index in the list and count, that rise and do not overlap.
+    /// Processes about `bytes_max` of leaves with removed items, at least one leaf. Returns true when done. `next`
+    /// returns runs, as first index in the list and count, ascending and non-overlapping.
     ///
     /// # Panics
-    /// If a run leaves the list or lies before the one before it: the caller's bug.
+    /// If a run exceeds the list or precedes the one before it: the caller's bug.
     pub fn step(&mut self, bytes_max: u64, next: &mut impl FnMut() -> Option<(u64, u64)>) -> bool {
         self.run = self.run.take().or_else(&mut *next);
         let Some((start, _)) = self.run else {
@@ -59,7 +59,7 @@ impl Removal {
         false
     }
 
-    /// Takes the list after the removal, which is over.
+    /// Takes the list after the removal, which must be done.
     pub fn take_list(&mut self) -> BlockList {
         assert!(self.rest.is_empty());
         std::mem::take(&mut self.kept)
@@ -72,7 +72,7 @@ impl Removal {
     }
 }
 
-/// Items of the leading leaves that weigh about `bytes_max`, at least one leaf. The list has items.
+/// Returns the items of the leading leaves of about `bytes_max`, at least one leaf. The list is non-empty.
 fn leading_items(list: &BlockList, bytes_max: u64) -> u64 {
     let mut node = list.root.as_ref().expect("a list that has items");
     let (mut items, mut left) = (0, bytes_max);
@@ -91,7 +91,7 @@ fn leading_items(list: &BlockList, bytes_max: u64) -> u64 {
     if items == 0 { node.items() } else { items }
 }
 
-/// Where the leaf begins that holds `index`.
+/// Returns the start of the leaf that holds `index`.
 fn leaf_start(list: &BlockList, index: u64) -> u64 {
     let mut node = list.root.as_ref().expect("a list that has items");
     let mut rest = index;

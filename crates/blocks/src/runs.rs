@@ -1,10 +1,10 @@
-//! Positions, as runs of neighbours. Ten million of them never lie in one allocation: growing that would be a long
+//! Positions, as runs of adjacent ones. Ten million of them are never in one allocation: growing that would be a long
 //! copy.
 
 /// Runs in one allocation.
 const PART_RUNS: usize = 1 << 14;
 
-/// Positions that rise, or that fall; neighbours are kept as one run of first position and count.
+/// Ascending or descending positions; adjacent ones are kept as one run of first position and count.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Runs {
     /// All but the last are full.
@@ -31,28 +31,28 @@ impl Runs {
         }
     }
 
-    /// Positions in all. O(1).
+    /// Returns the total number of positions. O(1).
     pub fn items(&self) -> u64 {
         self.items
     }
 
-    /// Number of runs. O(1).
+    /// Returns the number of runs. O(1).
     pub fn runs(&self) -> usize {
         self.parts.last().map_or(0, |last| (self.parts.len() - 1) * PART_RUNS + last.len())
     }
 
-    /// First position and count of a run, in the order in which they were added. O(1).
+    /// Returns first position and count of a run, in the order of addition. O(1).
     pub fn run(&self, at: usize) -> (u64, u64) {
         self.parts[at / PART_RUNS][at % PART_RUNS]
     }
 
-    /// As [`Runs::run`], the run of the lowest positions first, whichever way they were added. O(1).
+    /// As [`Runs::run`], but lowest positions first, in whichever order they were added. O(1).
     pub fn rising(&self, at: usize) -> (u64, u64) {
         let last = self.runs() - 1;
         if self.run(0) <= self.run(last) { self.run(at) } else { self.run(last - at) }
     }
 
-    /// Number of runs, from the first on, for which `is_before` holds. O(log runs).
+    /// Returns the number of leading runs for which `is_before` holds. O(log runs).
     pub(crate) fn partition_point(&self, is_before: impl Fn(&(u64, u64)) -> bool) -> usize {
         let part = self.parts.partition_point(|part| part.last().is_some_and(&is_before));
         part * PART_RUNS + self.parts.get(part).map_or(0, |part| part.partition_point(is_before))

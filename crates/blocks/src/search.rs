@@ -1,4 +1,4 @@
-//! Searching a list that nobody waits for: in steps over a clone, and once more in a list that has changed since.
+//! Searches a list without blocking anybody: in steps over a clone, then again in the list as changed since.
 //!
 //! ```text
 //!   clone   [ searched, and noted by address ............ | a step | not yet ]
@@ -6,7 +6,7 @@
 //! ```
 //!
 //! The clone keeps its nodes alive and unchanged, so a node of another list at an address noted here *is* the clone's,
-//! and what was found below it holds there too, moved to where it lies now.
+//! and what was found below it is valid there too, shifted to its present index.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -21,15 +21,15 @@ pub struct Search {
     needle: Vec<u8>,
     direction: Direction,
     limit: u64,
-    /// Where it goes on; `None` once it is over.
+    /// Where it continues; `None` once done.
     from: Option<u64>,
     found: Arc<Runs>,
-    /// Where nodes that were searched to their end begin, by their addresses; `None` if nobody will ask.
+    /// First indices of completely searched nodes, by address; `None` if not needed.
     noted: Option<BTreeMap<usize, u64>>,
 }
 
 impl Search {
-    /// Looks in `list` for up to `limit` items that equal `needle`, from the head forward or from the tail backward.
+    /// Searches `list` for up to `limit` items that equal `needle`, forward from the head or backward from the tail.
     pub fn new(list: BlockList, needle: &[u8], direction: Direction, limit: u64) -> Search {
         let from = match direction {
             Direction::Forward => (!list.is_empty()).then_some(0),
@@ -39,18 +39,18 @@ impl Search {
         Search { list, needle: needle.to_vec(), direction, limit, from, found: Arc::default(), noted: None }
     }
 
-    /// Notes what [`Search::again`] needs; to be said before the first step.
+    /// Keeps what [`Search::again`] needs; call before the first step.
     #[must_use]
     pub fn repeatable(self) -> Search {
         Search { noted: Some(BTreeMap::new()), ..self }
     }
 
-    /// The list that is searched.
+    /// Returns the list searched.
     pub fn list(&self) -> &BlockList {
         &self.list
     }
 
-    /// OffLockJobs about `bytes_max` more, at least a leaf; whether it is over.
+    /// Searches about `bytes_max` more, at least a leaf. Returns true when done.
     pub fn step(&mut self, bytes_max: u64) -> bool {
         let mut bytes = 0;
         while let Some(at) = self.from
@@ -61,13 +61,14 @@ impl Search {
         self.from.is_none()
     }
 
-    /// Indices of what was found so far, in the order of the search: forward they rise, backward they fall.
+    /// Returns the indices found so far, in search order: ascending forward, descending backward.
     pub fn found(&self) -> &Arc<Runs> {
         &self.found
     }
 
-    /// What this search, which is over and [`Search::repeatable`], finds in a list that has changed since. Looks only
-    /// into nodes that are not the clone's own, and into those that it never reached. O(changes · log n + found).
+    /// Returns what this search, which is done and [`Search::repeatable`], finds in a list that has changed since.
+    /// Looks only into nodes that are not the clone's, and into those that it never reached. O(changes · log n +
+    /// found).
     pub fn again(&self, now: &BlockList) -> Runs {
         assert!(self.from.is_none());
         let mut found = Runs::default();
@@ -77,7 +78,7 @@ impl Search {
         found
     }
 
-    /// OffLockJobs the leaf that holds `at`; how many bytes that were.
+    /// Searches the leaf that holds `at`; returns its cost in bytes.
     fn search_leaf(&mut self, at: u64) -> u64 {
         let Search { list, needle, direction, limit, found, noted, .. } = self;
         let found = Arc::make_mut(found);
@@ -162,7 +163,7 @@ impl Search {
 }
 
 impl BlockList {
-    /// Indices of up to `limit` items that equal `needle`, in the order of a search in this direction. O(items passed).
+    /// Returns the indices of up to `limit` items that equal `needle`, in search order. O(items passed).
     pub fn find_all(&self, needle: &[u8], direction: Direction, limit: u64) -> Arc<Runs> {
         let mut search = Search::new(self.clone(), needle, direction, limit);
         while !search.step(u64::MAX) {}
@@ -176,7 +177,7 @@ fn find_all(leaf: &Node, start: u64, needle: &[u8], direction: Direction, limit:
     let from = if direction == Direction::Forward { 0 } else { items - 1 };
     let Some(first) = walk::find(leaf, needle, from, direction) else { return };
     add(found, start + first, 1, direction, limit);
-    // Most leaves hold none; one that holds one is passed once, however many it holds.
+    // Most leaves contain none; one that does is passed once, however many it contains.
     let mut at = first;
     let mut visit = |item: &[u8]| {
         at = if direction == Direction::Forward { at + 1 } else { at - 1 };
@@ -194,7 +195,7 @@ fn find_all(leaf: &Node, start: u64, needle: &[u8], direction: Direction, limit:
     }
 }
 
-/// Adds a run, or as much of it as the limit allows, from where the search comes.
+/// Adds a run, or the part of it within the limit, in search order.
 fn add(found: &mut Runs, start: u64, count: u64, direction: Direction, limit: u64) {
     let taken = count.min(limit - found.items());
     let start = if direction == Direction::Forward { start } else { start + count - taken };
@@ -203,7 +204,7 @@ fn add(found: &mut Runs, start: u64, count: u64, direction: Direction, limit: u6
     }
 }
 
-/// About what it costs to pass a node, in bytes: items without bytes cost too.
+/// Returns the approximate cost of passing a node, in bytes: empty items cost too.
 pub(crate) fn weight(node: &Node) -> u64 {
     let totals = node.totals();
     totals.content + totals.items

@@ -1,4 +1,4 @@
-//! A list whose leaves lie elsewhere, each at its place: writing those that are not stored yet, and reading them back.
+//! Lists whose leaves are stored one by one, each at its place: writes leaves not yet stored, and reads lists back.
 //!
 //! ```text
 //!   first time    leaf a  leaf b  leaf c              write a, b, c       form: a b c
@@ -6,8 +6,8 @@
 //!                 `--- as it was stored: kept, unless its store wants to be rid of it
 //! ```
 //!
-//! The stored form names the leaves; it is drawn in `docs/formats/block.md`. What it names never changes, so a clone, and
-//! a copy under another name, may name it too. A list of one leaf has no node to note a place in: it is written again
+//! The stored form names the leaves; it is drawn in `docs/formats/block.md`. Named leaves never change, so a clone, or
+//! a copy under another name, may name them too. A list of one leaf has no node to keep a place in: it is written again
 //! each time, and better encoded whole.
 
 use base::varint;
@@ -20,50 +20,50 @@ use crate::leaf::{ITEM_BYTES_MAX, ITEMS_MAX};
 use crate::node::{Kind, Node};
 use crate::{BlockList, DecodeError, Place};
 
-/// Longest encoded leaf: codec, count and extent before the item that it holds.
+/// Maximum encoded leaf: codec, count and extent before its single item.
 const LEAF_ENCODED_MAX: u64 = ITEM_BYTES_MAX as u64 + 7;
 
-/// What it counts in a step to pass a leaf that is kept, in bytes.
+/// Cost of passing a kept leaf in a step, in bytes.
 const KEPT_BYTES: u64 = 64;
 
-/// Steps of a place beyond this are jumps: the leaves behind lie as far from each other as those before.
+/// Larger gaps between places are jumps: the leaves after them are as far apart as those before.
 const GAP_MAX: u64 = 1 << 16;
 
-/// Where leaves are kept.
+/// The storage of leaves.
 pub trait LeafStore {
-    /// Why a leaf cannot be written.
+    /// Its error.
     type Error;
 
-    /// Whether the leaf of so many encoded bytes that lies at `place` may stay there. If so, the form names it there.
+    /// Returns true if the leaf of `bytes` encoded bytes at `place` may stay there. If so, the form names it there.
     fn keeps(&mut self, place: Place, bytes: u64) -> bool;
 
-    /// Writes an encoded leaf, which the form then names, and tells where.
+    /// Writes an encoded leaf, which the form then names, and returns its place.
     ///
     /// # Errors
     /// The store's own.
     fn write(&mut self, leaf: &[u8]) -> Result<Place, Self::Error>;
 }
 
-/// A leaf as the stored form names it.
+/// A leaf as named by the stored form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StoredLeaf {
-    /// Where it lies.
+    /// Its location.
     pub place: Place,
     /// Its encoded bytes.
     pub bytes: u64,
     /// Its items.
     pub items: u64,
-    /// Bytes of its items.
+    /// Total bytes of its items.
     pub content_bytes: u64,
 }
 
-/// Why a stored list cannot be had.
+/// Why a stored list cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum StoredError<E> {
-    /// The stored form itself is unsound.
+    /// The stored form itself is malformed.
     #[error("the stored form of a list: {0}")]
     Form(DecodeError),
-    /// What lies at a place is not the leaf that the form names.
+    /// The bytes at a place are not the leaf named by the form.
     #[error("the block at place {at:#x}: {1}", at = .0.number())]
     Leaf(Place, DecodeError),
     /// A leaf could not be read.
@@ -71,28 +71,28 @@ pub enum StoredError<E> {
     Read(E),
 }
 
-/// A list on its way into a store, leaf by leaf. It holds a clone; what it notes is noted for all who share its nodes.
+/// A list being stored, leaf by leaf. Holds a clone; places are noted for all lists that share its nodes.
 pub struct Storing {
     list: BlockList,
     /// First item of the next leaf.
     at: u64,
     row: Row,
-    /// The leaf before, by its address, and where it lies: zeros of a text are one leaf, many times.
+    /// Address and place of the previous leaf: in a text, zeros are one leaf many times.
     before: Option<(usize, Place)>,
 }
 
 impl Storing {
-    /// Begins with the first leaf, and the stored form with its head.
+    /// Begins with the first leaf; writes the head of the stored form.
     pub fn new(list: BlockList, form: &mut Vec<u8>) -> Storing {
         varint::put(form, list.len());
         Storing { list, at: 0, row: Row::default(), before: None }
     }
 
-    /// Goes over the next leaves until about `bytes_max` have been written, at least one leaf, and appends their names
-    /// to `form`; whether it is over.
+    /// Processes the next leaves until about `bytes_max` have been written, at least one leaf, and appends their names
+    /// to `form`. Returns true when done.
     ///
     /// # Errors
-    /// The store's, at the first leaf that it does not take; the same leaf is next then.
+    /// The store's, at the first leaf that it rejects; the next step retries that leaf.
     pub fn step<S: LeafStore>(&mut self, bytes_max: u64, store: &mut S, form: &mut Vec<u8>) -> Result<bool, S::Error> {
         let (list, mut bytes, mut scratch) = (self.list.clone(), 0, Vec::new());
         let Some(root) = &list.root else { return Ok(true) };
@@ -116,7 +116,7 @@ impl Storing {
         Ok(self.at == root.items())
     }
 
-    /// Names a leaf, written if it must be; where it lies, and what that cost.
+    /// Names a leaf, writing it if necessary; returns its place and the cost.
     fn store_leaf<S: LeafStore>(
         &mut self,
         leaf: &Node,
@@ -143,7 +143,7 @@ impl Storing {
     }
 }
 
-/// The node of leaves below which `index` lies, and which of its children holds it; none if `node` is a leaf.
+/// Returns the node of leaves above `index`, and which of its children holds it; `None` if `node` is a leaf.
 fn above_leaf(node: &Node, index: u64) -> Option<(&Inner, usize)> {
     let (mut node, mut rest) = (node, index);
     while let Kind::Inner(inner) = node.kind() {
@@ -156,27 +156,27 @@ fn above_leaf(node: &Node, index: u64) -> Option<(&Inner, usize)> {
     None
 }
 
-/// The leaves that a stored form names, one after another.
+/// A walk over the leaves that a stored form names.
 pub struct StoredLeaves {
     items_left: u64,
     row: Row,
 }
 
 impl StoredLeaves {
-    /// Takes the head of a stored form off the front of `input`.
+    /// Decodes the head of a stored form from the front of `input`.
     ///
     /// # Errors
-    /// If that is none.
+    /// If it is malformed.
     pub fn of(input: &mut &[u8]) -> Result<StoredLeaves, DecodeError> {
         let items_left = varint::take(input).ok_or(DecodeError::Malformed)?;
         Ok(StoredLeaves { items_left, row: Row::default() })
     }
 
-    /// Takes the next leaf's name off the front of `input`, which goes on where the last call left it; `None`, and
-    /// nothing is taken, once there is none.
+    /// Decodes the next leaf's name from the front of `input`, which continues where the last call left it; returns
+    /// `None` and consumes nothing at the end.
     ///
     /// # Errors
-    /// If no leaf can be of that name.
+    /// If the name is impossible.
     pub fn take(&mut self, input: &mut &[u8]) -> Result<Option<StoredLeaf>, DecodeError> {
         if self.items_left == 0 {
             return Ok(None);
@@ -187,14 +187,14 @@ impl StoredLeaves {
     }
 }
 
-/// The last leaf named; the next one is named by what it differs by from what this lets expect.
+/// The last leaf named; the next one is encoded as a difference from what this one predicts.
 #[derive(Default)]
 struct Row {
     place: u64,
     bytes: u64,
     items: u64,
     content_bytes: u64,
-    /// Between the end of a leaf and the place of the next, where they lie in a row.
+    /// Gap between the end of a leaf and the place of the next, when in a row.
     gap: u64,
 }
 
@@ -220,7 +220,7 @@ impl Row {
         let expected = self.place_expected();
         let place = after(expected)?;
         let (bytes, items) = (after(self.bytes)?, after(self.items)?);
-        // What is no count of items is refused below.
+        // Invalid item counts are refused below.
         let content_bytes = after(self.content_expected(items.min(ITEMS_MAX as u64)))?;
         let is_sound = (1..=LEAF_ENCODED_MAX).contains(&bytes)
             && (1..=ITEMS_MAX as u64).contains(&items)
@@ -235,7 +235,7 @@ impl Row {
         self.place.wrapping_add(self.bytes).wrapping_add(self.gap)
     }
 
-    /// Of items as long as those before.
+    /// Returns the bytes of `items` items as long as those before.
     fn content_expected(&self, items: u64) -> u64 {
         items * self.content_bytes / self.items.max(1)
     }
@@ -247,7 +247,7 @@ impl Row {
     }
 }
 
-/// Small numbers for small differences, to either side.
+/// Maps small differences of either sign to small numbers.
 fn zigzag(difference: u64) -> u64 {
     difference << 1 ^ ((difference as i64) >> 63) as u64
 }
@@ -256,7 +256,7 @@ fn unzigzag(number: u64) -> u64 {
     number >> 1 ^ (number & 1).wrapping_neg()
 }
 
-/// Items, and bytes of these, of what must be one encoded leaf and nothing else.
+/// Returns the number of items, and their bytes, of exactly one encoded leaf.
 ///
 /// # Errors
 /// See [`DecodeError`].
@@ -265,19 +265,19 @@ pub fn leaf_counts(bytes: &[u8]) -> Result<(u64, u64), DecodeError> {
 }
 
 impl BlockList {
-    /// Whether the list is one leaf, or nothing: then it is best encoded whole. O(1).
+    /// Returns true if the list is empty or one leaf: then it is best encoded whole. O(1).
     pub fn is_one_leaf(&self) -> bool {
         self.root.as_ref().is_none_or(Node::is_leaf)
     }
 
-    /// Shows every place and the encoded bytes of the leaf that lies there, in order; one that is named many times is
-    /// shown as often. Reads no leaf. O(leaves).
+    /// Passes every place and the encoded bytes of its leaf to `visit`, in order, once per use. Reads no leaf.
+    /// O(leaves).
     pub fn visit_places(&self, visit: &mut impl FnMut(Place, u64)) {
         self.root.iter().for_each(|root| visit_places(root, visit));
     }
 
-    /// Learns from `other`, another version of this list, where leaves lie that both have: a change copies the nodes above
-    /// a leaf, and what is stored after that is noted in one version only. Notes it for all who share the nodes of this one.
+    /// Copies places of common leaves from `other`, another version of this list: a change copies the nodes above a
+    /// leaf, so a place set later is known in one version only. Sets them for all lists that share nodes with this one.
     /// O(nodes above leaves, and leaves below those that only one has).
     pub fn learn_places(&self, other: &BlockList) {
         let (Some(root), Some(other)) = (&self.root, &other.root) else { return };
@@ -299,8 +299,8 @@ impl BlockList {
         }
     }
 
-    /// Takes a stored form off the front of `input` and makes the list of it; `read` gives what lies at a place, in so
-    /// many bytes. Each leaf has its place then. Nothing is trusted, neither the form nor what is read. O(leaves).
+    /// Decodes a stored form from the front of `input` into a list; `read` returns the given number of bytes at a
+    /// place. Each leaf then has its place. Trusts neither the form nor what is read. O(leaves).
     ///
     /// # Errors
     /// See [`StoredError`]. `input` is somewhere within the form then.
@@ -352,7 +352,7 @@ fn visit_places(node: &Node, visit: &mut impl FnMut(Place, u64)) {
     });
 }
 
-/// Shows the nodes that have leaves below them, in order.
+/// Visits the nodes directly above leaves, in order.
 fn visit_above_leaves<'a>(node: &'a Node, visit: &mut impl FnMut(&'a Node)) {
     match node.kind() {
         Kind::Inner(inner) if inner.is_above_leaves() => visit(node),

@@ -1,4 +1,4 @@
-//! Surveys: visits that pass over whole subtrees by what a few words say of them.
+//! Surveys: visits that skip whole subtrees by a few words of digest.
 //!
 //! ```text
 //!   inner   | child | child | child | ...      digests, made when they are first asked for:
@@ -6,9 +6,9 @@
 //!           words: what the owner's digest makes of each item below, joined
 //! ```
 //!
-//! An owner says what a [`Digest`] makes of an item and how digests are joined; the rest is kept here: beside the
-//! children of a node, as long as these are as they were. So a change forgets the words along its path and nothing else, a
-//! list that nobody surveys keeps none, and a clone shares what is known.
+//! The owner defines the [`Digest`] of an item and how digests are joined; this module keeps them beside the children
+//! of a node while these are unchanged. So a change forgets only the words along its path, a list without surveys keeps
+//! none, and a clone shares what is known.
 
 use std::ops::{ControlFlow, Range};
 use std::sync::OnceLock;
@@ -18,12 +18,12 @@ use crate::inner::{CHILDREN_MAX, Inner};
 use crate::node::{Kind, Node};
 use crate::{BlockList, Direction};
 
-/// What an owner makes of items: some words, joined over a subtree.
+/// The owner's digest of items: some words, joined over a subtree.
 pub trait Digest {
-    /// Tells it from other digests of the same list, as of a schema that has grown.
+    /// Distinguishes it from other digests of the same list, such as after a schema has grown.
     fn id(&self) -> u64;
 
-    /// How many words; at least one. Of no items they are noughts.
+    /// Returns the number of words; at least one. All are zero without items.
     fn words_count(&self) -> usize;
 
     /// Adds one item to `words`.
@@ -33,17 +33,17 @@ pub trait Digest {
     fn join(&self, words: &mut [u64], more: &[u64]);
 }
 
-/// What is shown subtrees, and those items that lie in none that was passed over.
+/// The visitor of a survey: sees subtrees, and the items of those not skipped.
 pub trait Summary {
-    /// Whether the items of these words, `items` of the list's own, are passed over.
+    /// Returns true to skip `items` items of the list with these words.
     fn passes(&mut self, words: &[u64], items: u64) -> bool;
 
-    /// One item, at this index. The slice lives no longer than the call.
+    /// Visits one item at this index. The slice is valid only during the call.
     fn item(&mut self, index: u64, item: &[u8]) -> ControlFlow<()>;
 }
 
 impl BlockList {
-    /// What `digest` makes of all items. O(what has changed since it was asked last).
+    /// Returns the digest of all items. O(changes since the last call).
     pub fn digest(&self, digest: &impl Digest) -> Vec<u64> {
         let mut words = vec![0; digest.words_count()];
         if let Some(root) = &self.root {
@@ -52,10 +52,11 @@ impl BlockList {
         words
     }
 
-    /// Shows the items of `range`, or what they lie in, to `summary`: backward, the last of them first. Breaks when it does.
+    /// Passes the items of `range`, or their subtrees, to `summary`; backward from the last one if so directed. Breaks
+    /// when `summary` does.
     ///
     /// # Panics
-    /// If the range leaves the list.
+    /// If the range exceeds the list.
     pub fn survey(
         &self,
         digest: &impl Digest,
@@ -75,7 +76,7 @@ impl BlockList {
     }
 }
 
-/// The range meets the node, whose first item is at `base`.
+/// The range overlaps the node, whose first item is at `base`.
 fn visit<D: Digest>(
     node: &Node,
     base: u64,
@@ -130,11 +131,11 @@ fn visit<D: Digest>(
     }
 }
 
-/// What is known of the children of a node as it is looked into.
+/// What is known of a node's children when it is entered.
 struct Known<'n> {
     inner: &'n Inner,
     noted: &'n Noted,
-    /// A bit for each child whose words are there.
+    /// One bit per child whose words are known.
     which: u64,
 }
 
@@ -144,7 +145,7 @@ impl<'n> Known<'n> {
         Self { inner, noted, which: noted.known.load(Ordering::Acquire) }
     }
 
-    /// The words of a child, looked for below it if they are not known.
+    /// Returns the words of a child, computed from below if unknown.
     #[inline]
     fn words_of(&self, at: usize, digest: &impl Digest, words: &mut [u64]) {
         if self.which & 1 << at != 0 {
@@ -170,17 +171,17 @@ fn add_node(node: &Node, digest: &impl Digest, words: &mut [u64]) {
     }
 }
 
-/// What is known of the children of a node, of each digest that was asked for. Clones share nodes, and so may add to it
-/// at one time: what they add is the same.
+/// The known words of a node's children, for each digest requested. Clones share nodes and may add words concurrently:
+/// they add the same ones.
 #[derive(Default)]
 pub(crate) struct Digests(OnceLock<Box<Noted>>);
 
 struct Noted {
     id: u64,
-    /// A bit for each child whose words are there.
+    /// One bit per child whose words are known.
     known: AtomicU64,
     words: Box<[AtomicU64]>,
-    /// Of another digest.
+    /// For another digest.
     next: Digests,
 }
 
@@ -192,7 +193,7 @@ impl Digests {
         if noted.id == id { noted } else { noted.next.of(id, words_count) }
     }
 
-    /// A child may change.
+    /// Notes that a child may change.
     #[inline]
     pub(crate) fn forget(&mut self, at: usize) {
         let mut digests = self;
@@ -202,7 +203,7 @@ impl Digests {
         }
     }
 
-    /// Children come, go or move.
+    /// Notes that children are added, removed or moved.
     #[inline]
     pub(crate) fn clear(&mut self) {
         if self.0.get().is_some() {
@@ -215,7 +216,7 @@ impl Clone for Digests {
     fn clone(&self) -> Digests {
         let digests = Digests::default();
         if let Some(noted) = self.0.get() {
-            // What is known first: words that come meanwhile are then not taken for known.
+            // The bits first: words added meanwhile then do not count as known.
             let known = AtomicU64::new(noted.known.load(Ordering::Acquire));
             let words = noted.words.iter().map(|word| AtomicU64::new(word.load(Ordering::Relaxed))).collect();
             let _ = digests.0.set(Box::new(Noted { id: noted.id, known, words, next: noted.next.clone() }));
@@ -230,7 +231,7 @@ impl Noted {
         Noted { id, known: AtomicU64::new(0), words, next: Digests::default() }
     }
 
-    /// The words of a child, which are known.
+    /// Returns the known words of a child.
     #[inline]
     fn read(&self, at: usize, words: &mut [u64]) {
         let from = at * words.len();
@@ -251,7 +252,7 @@ mod tests {
     use super::*;
     use crate::End;
 
-    /// Items are numbers: how many, and their sum.
+    /// Items are numbers: their count and sum.
     struct Sums;
 
     impl Digest for Sums {
@@ -277,7 +278,7 @@ mod tests {
         u64::from_le_bytes(item[..8].try_into().expect("eight bytes"))
     }
 
-    /// Passes over what sums up to no more than is left.
+    /// Skips subtrees whose sum does not exceed what is left.
     struct Upto {
         left: u64,
         found: Option<u64>,
@@ -301,7 +302,7 @@ mod tests {
         }
     }
 
-    /// Which number is the first that is more than is left of a sum.
+    /// Returns the index of the first number that exceeds what is left of a sum.
     fn beyond<'a>(mut numbers: impl Iterator<Item = &'a u64>, mut left: u64) -> Option<usize> {
         numbers.position(|number| {
             let is_too_much = *number > left;
@@ -371,7 +372,7 @@ mod tests {
                 (Direction::Backward, beyond(part.iter().rev(), left).map(|nth| part.len() - 1 - nth))
             };
             let _ = list.survey(&Sums, range.clone(), direction, &mut survey);
-            // A subtree is passed over as a whole where it fits, so the first item that does not is the same.
+            // A subtree is skipped whole if it fits, so the first item that does not fit is the same.
             assert_eq!(survey.found, place.map(|place| range.start + place as u64), "turn {turn}");
         }
     }

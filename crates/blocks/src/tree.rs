@@ -1,11 +1,11 @@
 //! Operations on a subtree: down to the leaf, and repair on the way up.
 //!
-//! Each takes `&mut Node` and copies what others hold, along its path only. Three rules keep the tree dense: a push
-//! that finds a leaf or a node full opens a new one at the end (so pushed lists are full, not half full); the leaves
-//! behind it are packed (see `packing_policy`); and a node that a removal leaves below half merges with a neighbour when both
-//! fill at most three quarters of one.
+//! Each takes `&mut Node` and copies shared nodes along its path only. Three rules keep the tree dense: a push to a
+//! full leaf or node opens a new one at the end (so pushed lists are full, not half full); the leaves behind it are
+//! packed (see `packing_policy`); and a node left below half full by a removal merges with a neighbour when both fill
+//! at most three quarters of one.
 //!
-//! A packed leaf that is written to becomes raw leaves, as many as it needs.
+//! A packed leaf that is written to becomes as many raw leaves as it needs.
 
 use crate::End;
 use crate::inner::{CHILDREN_MAX, Inner};
@@ -15,13 +15,13 @@ use crate::pack::CONTENT_BYTES_MAX;
 use crate::packing_policy::{few_leaves, one_leaf, raw_leaves, settle};
 use crate::view::View;
 
-/// What became of a node.
+/// What became of a node after a change.
 pub(crate) enum Change {
     /// It is still one node.
     Kept,
-    /// Its last item went; the node is stale and must be thrown away.
+    /// Its last item was removed; the node is stale and must be discarded.
     Emptied,
-    /// These follow it now, of the same level.
+    /// These nodes follow it now, on the same level.
     Grew(Vec<Node>),
 }
 
@@ -33,8 +33,8 @@ pub(crate) fn push(node: &mut Node, end: End, item: &[u8], lean: Lean) -> Option
     push_opening(node, end, item, lean)
 }
 
-/// The usual case: nobody else holds the path, and its leaf has room. Returns the growth of the encoded bytes; with
-/// the item it is all that the sums above need, so they are not read back from the child.
+/// The usual case: the path is unshared, and its leaf has room. Returns the growth of the encoded bytes; with the item
+/// that is all the sums above need, so they are not read back from the child.
 fn push_in_place(node: &mut Node, end: End, item: &[u8]) -> Option<u64> {
     if !node.is_unique() {
         return None;
@@ -68,7 +68,7 @@ fn push_opening(node: &mut Node, end: End, item: &[u8], lean: Lean) -> Option<No
     None
 }
 
-/// Drops `count` items off an end; at least one stays. Gives what follows the node now.
+/// Drops `count` items from an end; at least one stays. Returns the nodes that follow this one now.
 pub(crate) fn discard(node: &mut Node, end: End, count: u64) -> Vec<Node> {
     assert!(count < node.items());
     if count == 0 {
@@ -88,7 +88,7 @@ pub(crate) fn discard(node: &mut Node, end: End, count: u64) -> Vec<Node> {
     inner.put(at + 1, nodes).into_iter().collect()
 }
 
-/// What is left is opened: who takes items off an end takes more.
+/// Opens what is left: removals at an end tend to go on.
 fn discard_packed(node: &mut Node, end: End, count: usize) -> Vec<Node> {
     let contents = node.contents();
     let opened = match end {
@@ -100,12 +100,12 @@ fn discard_packed(node: &mut Node, end: End, count: usize) -> Vec<Node> {
     leaves
 }
 
-/// Drops one item off an end; at least one stays. Gives what follows the node now.
+/// Drops one item from an end; at least one stays. Returns the nodes that follow this one now.
 pub(crate) fn pop(node: &mut Node, end: End) -> Vec<Node> {
     if pop_in_place(node, end).is_none() { discard(node, end, 1) } else { Vec::new() }
 }
 
-/// As [`push_in_place`]; returns the item's bytes and what the encoded bytes fall by.
+/// As [`push_in_place`]; returns the item's bytes and the reduction of the encoded bytes.
 fn pop_in_place(node: &mut Node, end: End) -> Option<(u64, u64)> {
     if !node.is_unique() {
         return None;
@@ -142,7 +142,7 @@ pub(crate) fn splice(node: &mut Node, index: u64, removed: usize, item: Option<&
     }
 }
 
-/// As [`splice`], among the raw leaves that a packed one becomes.
+/// As [`splice`], among the raw leaves made of a packed one.
 fn splice_packed(node: &mut Node, index: usize, removed: usize, item: Option<&[u8]>) -> Change {
     let mut leaves = raw_leaves(&node.open().view());
     let (mut at, mut rest) = (0, index as u64);
@@ -185,7 +185,7 @@ fn splice_leaf(node: &mut Node, index: usize, removed: usize, item: Option<&[u8]
     Change::Grew(leaves)
 }
 
-/// In two parts when the changed one fits one leaf, else apart at the item.
+/// Splits in two when the changed part fits one leaf, else also at the item.
 fn split_leaf(view: &View<'_>, index: usize, removed: usize, pieces: &[View<'_>; 3]) -> Vec<Node> {
     let parting = parting(view);
     let middle = pieces[1];
@@ -204,10 +204,10 @@ fn split_leaf(view: &View<'_>, index: usize, removed: usize, pieces: &[View<'_>;
     pieces.iter().filter(|piece| piece.count > 0).map(|piece| build(&[*piece])).collect()
 }
 
-/// Where a full leaf parts: somewhere between a third and two thirds of its bytes, drawn from the item in its midst.
+/// Returns where to split a full leaf: between a third and two thirds of its bytes, pseudo-randomly by its middle item.
 ///
-/// Leaves that part in exact halves stay in step for many generations: all grow through the same sizes at the same time,
-/// and leave the allocator's slabs of the sizes before half empty. Leaves of mixed sizes take up what others leave.
+/// Leaves split in exact halves stay in step for many generations: all grow through the same sizes at the same time,
+/// and leave the allocator's slabs of the previous sizes half empty. Leaves of mixed sizes reuse what others leave.
 fn parting(view: &View<'_>) -> usize {
     let middle = view.item(view.count / 2);
     let drawn = base::hash::order(middle) as usize % 1024;
@@ -221,7 +221,7 @@ fn parting(view: &View<'_>) -> usize {
         .unwrap_or(view.count / 2)
 }
 
-/// Removes the items at these rising positions, counted from `base` at the node's first item.
+/// Removes the items at these ascending positions, counted from `base` at the node's first item.
 pub(crate) fn remove_many(node: &mut Node, positions: &[u64], base: u64) -> Change {
     if positions.len() as u64 == node.items() {
         return Change::Emptied;
@@ -260,7 +260,7 @@ fn mend_all(inner: &mut Inner) {
     }
 }
 
-/// Fewer packed items may need more bytes: those behind one that goes no longer lie on their line.
+/// Fewer packed items may need more bytes: after a removal, the following ones are off their line.
 fn remove_from_leaf(node: &mut Node, positions: &[u64], base: u64) -> Change {
     if let [only] = positions
         && node.leaf_splice_in_place((only - base) as usize, 1, None)
@@ -286,7 +286,7 @@ fn leaves_without(node: &Node, positions: &[u64], base: u64) -> Vec<Node> {
     if node.is_packed() { few_leaves(&pieces) } else { vec![build(&pieces)] }
 }
 
-/// Merges the child at `at` with a neighbour when it is below half and both leave room in one.
+/// Merges the child at `at` with a neighbour when it is below half and both fit one with room to spare.
 fn mend(inner: &mut Inner, at: usize) {
     if at >= inner.len() || inner.len() == 1 || fill(inner.child(at)) * 2 >= FILL_MAX {
         return;
@@ -313,20 +313,20 @@ fn mend(inner: &mut Inner, at: usize) {
 
 const FILL_MAX: usize = DATA_BYTES_MAX;
 
-/// How full a node is, of [`FILL_MAX`].
+/// Returns how full a node is, of [`FILL_MAX`].
 fn fill(node: &Node) -> usize {
     if !node.is_leaf() {
         return node.as_inner().len() * (FILL_MAX / CHILDREN_MAX);
     }
     if node.is_packed() {
-        // It is full of bytes, or of what they stand for.
+        // Full of bytes, or of unpacked content.
         let content_bytes = node.totals().content as usize;
         return node.live_bytes().max(content_bytes * FILL_MAX / CONTENT_BYTES_MAX);
     }
     node.live_bytes()
 }
 
-/// Two neighbouring leaves as one, if it holds them.
+/// Merges two adjacent leaves into one, if it can hold them.
 fn merged(left: &Node, right: &Node) -> Option<Node> {
     let (left_opened, right_opened) = (left.open(), right.open());
     let pieces = [left_opened.view(), right_opened.view()];
@@ -336,7 +336,7 @@ fn merged(left: &Node, right: &Node) -> Option<Node> {
     Measure::of(&pieces).fits().then(|| build(&pieces))
 }
 
-/// Splits before item `at`; neither part is empty. Gives the nodes of both, of the level of this one.
+/// Splits before item `at`; neither part is empty. Returns the nodes of both, on the level of this one.
 pub(crate) fn split(mut node: Node, at: u64) -> (Vec<Node>, Vec<Node>) {
     assert!(at > 0 && at < node.items());
     if node.is_leaf() {
@@ -359,7 +359,7 @@ pub(crate) fn split(mut node: Node, at: u64) -> (Vec<Node>, Vec<Node>) {
     (std::iter::once(node).chain(more).collect(), right)
 }
 
-/// Splits the children before `at`; `nodes` and those behind follow the node from now on.
+/// Splits the children before `at`; returns `nodes` and the children behind, which now follow the node.
 fn split_before(inner: &mut Inner, at: usize, nodes: Vec<Node>) -> Vec<Node> {
     if at == inner.len() {
         return vec![Node::inner(Inner::of(nodes))];
@@ -369,7 +369,7 @@ fn split_before(inner: &mut Inner, at: usize, nodes: Vec<Node>) -> Vec<Node> {
     std::iter::once(Node::inner(behind)).chain(more).collect()
 }
 
-/// Joins two subtrees, of whatever heights, into one or two nodes of the greater height.
+/// Joins two subtrees of any heights into one or two nodes of the greater height.
 pub(crate) fn join(mut left: Node, mut right: Node) -> (Node, Option<Node>) {
     if left.level() > right.level() {
         let inner = left.inner_mut();
@@ -394,7 +394,7 @@ pub(crate) fn join(mut left: Node, mut right: Node) -> (Node, Option<Node>) {
     }
 }
 
-/// Two leaves as one, if one of them is small and one holds both.
+/// Joins two leaves into one, if one of them is small and one can hold both.
 fn joined_leaf(left: &Node, right: &Node) -> Option<Node> {
     let small = fill(left).min(fill(right)) * 2 < FILL_MAX;
     small.then(|| merged(left, right)).flatten()
@@ -422,8 +422,8 @@ fn join_level(mut left: Node, mut right: Node) -> (Node, Option<Node>) {
     (left, Some(right))
 }
 
-/// Joins the last child of one node and the first of the next. Leaves that stay two are left where they are, and keep
-/// their places.
+/// Joins the last child of one node and the first of the next. Leaves that remain two stay unchanged, and keep their
+/// places.
 fn join_seam(left: &mut Inner, right: &mut Inner) {
     let last = left.end_index(End::Tail);
     let (a, b) = (left.child(last), right.child(0));

@@ -1,7 +1,7 @@
-//! Reading items that lie back to back: a leaf, a part of one, or a single item from outside.
+//! Reads items that are back to back: a leaf, a part of one, or a single item from outside.
 //!
-//! A view is what the rest of the crate sees of a raw block. A packed one ([`Leaf::Packed`]) is unpacked, as far as
-//! it is needed, to be seen through a view of the copy.
+//! The rest of the crate sees a raw block through a view. A packed one ([`Leaf::Packed`]) is unpacked as far as needed,
+//! and the copy is viewed.
 //!
 //! ```text
 //!   bytes:   | item 0 | item 1 | item 2 |            back to back, in order
@@ -15,7 +15,7 @@ use crate::node::Node;
 use crate::ordered::Seeking;
 use crate::pack::{Form, Packed, Run};
 
-/// How a block keeps its items.
+/// The layout of a block's items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Codec {
     /// All items have one length; nothing is kept per item.
@@ -31,7 +31,7 @@ pub(crate) enum Codec {
 const _: () = assert!(size_of::<Codec>() == 1);
 
 impl Codec {
-    /// The number of the block format.
+    /// Returns the number in the block format.
     pub(crate) fn number(self) -> u8 {
         match self {
             Codec::Fixed => 1,
@@ -54,7 +54,7 @@ impl Codec {
         matches!(self, Codec::Packed(_))
     }
 
-    /// Bytes kept per item beside its own, in a raw block.
+    /// Returns the bytes of length per item in a raw block.
     pub(crate) fn column_width(self) -> usize {
         match self {
             Codec::Narrow => 1,
@@ -79,14 +79,14 @@ pub(crate) struct View<'a> {
     pub(crate) bytes: &'a [u8],
 }
 
-/// The items of a leaf, as it keeps them.
+/// The items of a leaf in their stored layout.
 #[derive(Clone, Copy)]
 pub(crate) enum Leaf<'a> {
     Raw(View<'a>),
     Packed(Packed<'a>),
 }
 
-/// Items to be seen through a view, unpacked if need be.
+/// Items ready to view, unpacked if necessary.
 pub(crate) enum Opened<'a> {
     Raw(View<'a>),
     Unpacked(Run),
@@ -102,7 +102,7 @@ impl Opened<'_> {
 }
 
 impl<'a> Leaf<'a> {
-    /// The items `from..to`.
+    /// Opens the items `from..to`.
     pub(crate) fn open(&self, from: usize, to: usize) -> Opened<'a> {
         match self {
             Leaf::Raw(view) => Opened::Raw(view.range(from, to)),
@@ -117,7 +117,7 @@ impl<'a> Leaf<'a> {
         }
     }
 
-    /// Shows one item.
+    /// Passes one item to `visit`.
     pub(crate) fn item<R>(&self, index: usize, visit: impl FnOnce(&[u8]) -> R) -> R {
         match self {
             Leaf::Raw(view) => visit(view.item(index)),
@@ -125,8 +125,8 @@ impl<'a> Leaf<'a> {
         }
     }
 
-    /// The first of the items `from..to` for which `is_before` does not hold, or `to`; and what `visit` makes of the item there, if
-    /// it is one of them.
+    /// Returns the first of the items `from..to` for which `is_before` does not hold, or `to`; also `visit` of the item
+    /// there, if it is one of them.
     pub(crate) fn point<R>(
         &self,
         (from, to): (usize, usize),
@@ -149,7 +149,7 @@ impl<'a> Leaf<'a> {
         }
     }
 
-    /// The nearest index, from `from` on in this direction and `from` included, whose item equals `needle`.
+    /// Returns the nearest index from `from` on, inclusive, in this direction, whose item equals `needle`.
     pub(crate) fn find(&self, needle: &[u8], from: usize, direction: Direction) -> Option<usize> {
         let (start, end) = match direction {
             Direction::Forward => (from, self.count()),
@@ -163,7 +163,7 @@ impl<'a> Leaf<'a> {
 }
 
 impl Node {
-    /// The items of a leaf, as it keeps them.
+    /// Returns the items of a leaf in their stored layout.
     pub(crate) fn contents(&self) -> Leaf<'_> {
         let head = self.head();
         match head.codec {
@@ -172,7 +172,7 @@ impl Node {
         }
     }
 
-    /// All items of a leaf.
+    /// Opens all items of a leaf.
     pub(crate) fn open(&self) -> Opened<'_> {
         self.contents().open(0, usize::from(self.head().items))
     }
@@ -181,7 +181,7 @@ impl Node {
         self.is_leaf() && self.head().codec.is_packed()
     }
 
-    /// The items of a raw leaf.
+    /// Views the items of a raw leaf.
     pub(crate) fn view(&self) -> View<'_> {
         let head = self.head();
         let data = self.data();
@@ -210,7 +210,7 @@ impl Node {
 }
 
 impl<'a> View<'a> {
-    /// One item from outside.
+    /// Views one item from outside.
     pub(crate) fn item_alone(item: &'a [u8]) -> View<'a> {
         View { count: 1, lengths: Lengths::Fixed(item.len()), bytes: item }
     }
@@ -224,8 +224,8 @@ impl<'a> View<'a> {
         }
     }
 
-    /// Where item `index` begins in `bytes`; `index == count` gives their end. Sums the shorter side, so it costs
-    /// at most a few dozen nanoseconds in a full block.
+    /// Returns the offset of item `index` in `bytes`; `index == count` gives their end. Sums the shorter side, so it
+    /// costs at most a few dozen nanoseconds in a full block.
     pub(crate) fn offset(&self, index: usize) -> usize {
         debug_assert!(index <= self.count);
         let behind = self.count - index;
@@ -239,7 +239,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// Bytes of the items `from..to`.
+    /// Returns the bytes of the items `from..to`.
     fn bytes_between(&self, from: usize, to: usize) -> usize {
         let (first, end) = (self.count - to, self.count - from);
         match self.lengths {
@@ -249,8 +249,8 @@ impl<'a> View<'a> {
         }
     }
 
-    /// The first of the items `from..to` for which `is_before` does not hold, or `to`; and where it begins in `bytes`. Each length
-    /// is summed about once.
+    /// Returns the first of the items `from..to` for which `is_before` does not hold, or `to`; also its offset in
+    /// `bytes`. Sums each length about once.
     fn point(
         &self,
         mut from: usize,
@@ -271,7 +271,7 @@ impl<'a> View<'a> {
         (from, begin)
     }
 
-    /// How many items from the front have at most so many bytes together; at least one, if there is one.
+    /// Returns how many leading items have at most `bytes_max` bytes together; at least one, if there is one.
     pub(crate) fn count_within(&self, bytes_max: usize) -> usize {
         if self.bytes.len() <= bytes_max {
             return self.count;
@@ -289,7 +289,7 @@ impl<'a> View<'a> {
         &self.bytes[offset..offset + self.length(index)]
     }
 
-    /// The items `from..to`.
+    /// Returns the items `from..to`.
     pub(crate) fn range(&self, from: usize, to: usize) -> View<'a> {
         assert!(from <= to);
         assert!(to <= self.count);
@@ -302,7 +302,7 @@ impl<'a> View<'a> {
         View { count: to - from, lengths, bytes: &self.bytes[self.offset(from)..self.offset(to)] }
     }
 
-    /// The one length all items have, if there is one.
+    /// Returns the common length of all items, if there is one.
     pub(crate) fn common_length(&self) -> Option<usize> {
         let first = if self.count == 0 { return None } else { self.length(0) };
         let same = match self.lengths {
@@ -321,7 +321,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// Sum of the lengths: equal to `bytes.len()` in every sound view.
+    /// Returns the sum of the lengths: equal to `bytes.len()` in every valid view.
     pub(crate) fn lengths_sum(&self) -> usize {
         match self.lengths {
             Lengths::Fixed(width) => width * self.count,
@@ -330,7 +330,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// The column of lengths as it lies in memory.
+    /// Returns the column of lengths as in memory.
     pub(crate) fn column(&self) -> &'a [u8] {
         match self.lengths {
             Lengths::Fixed(_) => &[],
@@ -344,7 +344,7 @@ fn wide(column: &[u8], place: usize) -> usize {
 }
 
 fn sum_narrow(column: &[u8]) -> usize {
-    // Four log buffers of sixteen bits, of which each takes two lengths of eight: 128 times two are below 2^16.
+    // Four lanes of sixteen bits, each of which takes two lengths of eight: 128 times two are below 2^16.
     const EVEN: u64 = 0x00ff_00ff_00ff_00ff;
     const LANES_FULL: usize = 8 * 128;
     let mut sum = 0;

@@ -1,4 +1,4 @@
-//! Visiting ranges and searching, in both directions.
+//! Visits ranges and searches, in both directions.
 
 use std::ops::ControlFlow;
 
@@ -7,18 +7,18 @@ use crate::inner::Inner;
 use crate::node::{Kind, Node};
 use crate::view::{Lengths, View};
 
-/// What is shown the items of a range. The slices live no longer than the call.
+/// A visitor of a range's items. The slices are valid only during the call.
 pub trait Visit {
-    /// One item.
+    /// Visits one item.
     fn item(&mut self, item: &[u8]) -> ControlFlow<()>;
 
-    /// Several items of `width` bytes (at least 1) each, back to back in order. Only a forward walk calls it.
+    /// Visits several items of `width` bytes (at least 1) each, back to back in order. Called only by a forward walk.
     fn run(&mut self, width: usize, bytes: &[u8]) -> ControlFlow<()> {
         bytes.chunks_exact(width).try_for_each(|item| self.item(item))
     }
 }
 
-/// A closure is shown one item at a time.
+/// A closure visits one item at a time.
 impl<F: FnMut(&[u8]) -> ControlFlow<()>> Visit for F {
     fn item(&mut self, item: &[u8]) -> ControlFlow<()> {
         self(item)
@@ -91,7 +91,7 @@ fn walk_view(view: &View<'_>, direction: Direction, visit: &mut impl Visit) -> C
     }
 }
 
-/// The first item equal to `needle` at or after `from`, or the last at or before it.
+/// Returns the first item equal to `needle` at or after `from`, or the last at or before it.
 pub(crate) fn find(node: &Node, needle: &[u8], from: u64, direction: Direction) -> Option<u64> {
     let inner = match node.kind() {
         Kind::Leaf(leaf) => return leaf.find(needle, from as usize, direction).map(|index| index as u64),
@@ -122,7 +122,7 @@ pub(crate) fn find(node: &Node, needle: &[u8], from: u64, direction: Direction) 
 }
 
 impl View<'_> {
-    /// The first item, or backward the last, that equals `needle`.
+    /// Returns the first item, or backward the last, that equals `needle`.
     pub(crate) fn find(&self, needle: &[u8], direction: Direction) -> Option<usize> {
         match self.lengths {
             Lengths::Fixed(width) if width != needle.len() => None,
@@ -132,10 +132,10 @@ impl View<'_> {
     }
 }
 
-/// Among items of the needle's own length.
+/// Searches among items of the needle's own length.
 ///
-/// Their first and last eight (or four) bytes overlap when the needle has up to sixteen (eight), so two loads and
-/// two compares settle almost every item; only longer ones are compared whole, when both ends agree.
+/// Their first and last eight (or four) bytes overlap when the needle has up to sixteen (eight), so two loads and two
+/// compares settle almost every item; only longer ones are compared whole, when both ends match.
 fn find_fixed(bytes: &[u8], count: usize, needle: &[u8], direction: Direction) -> Option<usize> {
     match needle.len() {
         0 => match direction {

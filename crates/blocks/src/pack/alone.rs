@@ -1,4 +1,4 @@
-//! A packed run that is no block of its own: whoever has columns beside items, as a tagged list has, keeps them in one item.
+//! A packed run outside a block: owners that keep columns beside items, such as tagged lists, store one in an item.
 //!
 //! ```text
 //!   | form 1 | the run, as `pack` draws it |
@@ -8,12 +8,12 @@ use super::{Form, Packed, Run};
 use crate::Direction;
 use crate::codec::DecodeError;
 
-/// Packs items that lie back to back in `bytes`, of `lengths`; `None` if that saves less than a sixteenth, if there are fewer
-/// than eight, or one is longer than 255 bytes. O(bytes).
+/// Packs items of `lengths`, back to back in `bytes`; `None` if that saves less than a sixteenth, if there are fewer
+/// than eight, or if one is longer than 255 bytes. O(bytes).
 ///
 /// # Panics
 ///
-/// If there are more than 16 KiB of them.
+/// If they exceed 16 KiB.
 pub fn pack_items(bytes: &[u8], lengths: &[u32]) -> Option<Vec<u8>> {
     let run = Run::of(bytes, lengths)?;
     let run = run.view();
@@ -23,59 +23,59 @@ pub fn pack_items(bytes: &[u8], lengths: &[u32]) -> Option<Vec<u8>> {
     Some(out)
 }
 
-/// Items that [`pack_items`] packed, to be read where they lie.
+/// Items packed by [`pack_items`], read in place.
 #[derive(Clone, Copy)]
 pub struct PackedItems<'a>(Packed<'a>);
 
 impl<'a> PackedItems<'a> {
-    /// What [`PackedItems::check`] has let in. O(1).
+    /// Wraps bytes accepted by [`PackedItems::check`]. O(1).
     ///
     /// # Panics
     ///
-    /// If it has not, perhaps: here, or in any other call.
+    /// Possibly, if they were not: here, or in any other call.
     pub fn of(count: usize, bytes: &'a [u8]) -> Self {
         let (form, data) = bytes.split_first().expect("a packed run was checked when it came in");
         Self(Packed::of(Form::from_byte(*form).expect("as above"), count, data))
     }
 
-    /// Bytes that nobody vouches for. O(items).
+    /// Checks untrusted bytes. O(items).
     ///
     /// # Errors
     ///
-    /// They are not what [`pack_items`] may write of so many items.
+    /// If [`pack_items`] cannot have written them for this number of items.
     pub fn check(count: usize, bytes: &'a [u8]) -> Result<Self, DecodeError> {
         let (form, data) = bytes.split_first().ok_or(DecodeError::Malformed)?;
         let form = Form::from_byte(*form).ok_or(DecodeError::Malformed)?;
         Packed::check(form, count, data).map(|(packed, _)| Self(packed))
     }
 
-    /// The items `from..to`. O(their bytes), and for differing lengths a sum over those before.
+    /// Unpacks the items `from..to`. O(their bytes), plus a sum over earlier lengths if these differ.
     pub fn unpack(&self, from: usize, to: usize) -> UnpackedItems {
         UnpackedItems(self.0.unpack(from, to))
     }
 
-    /// The first item that equals `needle`, from `from` on. O(items).
+    /// Returns the first item from `from` on that equals `needle`. O(items).
     pub fn find(&self, needle: &[u8], from: usize) -> Option<usize> {
         self.0.find(needle, from, self.0.count(), Direction::Forward)
     }
 }
 
-/// Items that were unpacked.
+/// Unpacked items.
 pub struct UnpackedItems(Run);
 
 impl UnpackedItems {
-    /// All of them, back to back.
+    /// Returns all of them, back to back.
     pub fn bytes(&self) -> &[u8] {
         self.0.view().bytes
     }
 
-    /// How long each is, in order.
+    /// Returns the lengths, in order.
     pub fn lengths(&self) -> impl Iterator<Item = usize> {
         let view = self.0.view();
         (0..view.count).map(move |at| view.length(at))
     }
 
-    /// One of them. O(1) for equal lengths, else a sum over those before.
+    /// Returns one of them. O(1) for equal lengths, else a sum over earlier ones.
     pub fn item(&self, at: usize) -> &[u8] {
         self.0.view().item(at)
     }

@@ -1,11 +1,11 @@
-//! A stream of bits in bytes, the lowest bit of each byte first.
+//! A bit stream in bytes, the lowest bit of each byte first.
 
-/// The lowest `bits` bits.
+/// Returns a mask of the lowest `bits` bits.
 pub(super) fn mask(bits: usize) -> u64 {
     if bits == 0 { 0 } else { u64::MAX >> (64 - bits) }
 }
 
-/// Eight bytes from `at`, the first lowest; what lies behind the end is zero.
+/// Reads eight bytes from `at`, little-endian; bytes beyond the end are zero.
 #[inline]
 pub(super) fn window(bytes: &[u8], at: usize) -> u64 {
     match bytes.get(at..at + 8) {
@@ -20,7 +20,7 @@ fn window_at_end(bytes: &[u8], at: usize) -> u64 {
     rest.iter().take(8).rev().fold(0, |word, &byte| word << 8 | u64::from(byte))
 }
 
-/// The `bits` bits (at most 64) from bit `at`.
+/// Returns the `bits` bits (at most 64) from bit `at`.
 #[inline]
 pub(super) fn take(stream: &[u8], at: usize, bits: usize) -> u64 {
     let (byte, shift) = (at / 8, at % 8);
@@ -58,14 +58,14 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Appends bytes to a stream that holds whole ones.
+    /// Appends bytes to a stream that is byte-aligned.
     pub(super) fn put_bytes(&mut self, bytes: &[u8]) {
         debug_assert!(self.filled == 0);
         self.out[self.at..self.at + bytes.len()].copy_from_slice(bytes);
         self.at += bytes.len();
     }
 
-    /// Writes what is left; the bytes must end with it.
+    /// Writes the remaining bits; the bytes must end there.
     pub(super) fn finish(self) {
         let rest = self.filled.div_ceil(8);
         assert!(self.at + rest == self.out.len());

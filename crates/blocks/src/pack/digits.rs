@@ -1,7 +1,7 @@
-//! Bodies that are decimal integers: their values, the line they lie along, and their spelling.
+//! Bodies that are decimal integers: their values, the line they are near, and their spelling.
 //!
-//! Ids rise (or fall, when pushed at the head) at some pace. What is kept of a value is how far it lies above a
-//! straight line through the run, so ids in a row need no bits at all, and rising ones few:
+//! Ids tend to rise (or fall, when pushed at the head) steadily. Each value is kept as its distance above a straight
+//! line through the run, so consecutive ids need no bits at all, and rising ones few:
 //!
 //! ```text
 //!   value                    *  .         residual: from the line to the value
@@ -17,25 +17,25 @@ use super::bits::{Writer, mask};
 use super::items;
 use crate::view::View;
 
-/// Most digits of a body: more do not fit 64 bits.
+/// Maximum digits of a body: more do not fit 64 bits.
 pub(super) const LENGTH_MAX: usize = 19;
 
-/// Where a slope has its point.
+/// Fraction bits of a slope.
 const FRACTION_BITS: u32 = 16;
 
-/// Steeper slopes, times any index, leave 64 bits.
+/// Steeper slopes, times any index, overflow 64 bits.
 const SLOPE_MAX: i128 = 1 << 50;
 
-/// Values that lie further apart get no slope.
+/// Values further apart get no slope.
 const SPREAD_MAX: u64 = 1 << 61;
 
-/// Where values lie.
+/// The line near the values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Line {
     pub(super) base: u64,
     /// In 65,536ths.
     pub(super) slope: i64,
-    /// Bits of a residual.
+    /// Bits of each residual.
     pub(super) bits: usize,
 }
 
@@ -43,19 +43,19 @@ impl Line {
     /// Bytes of the parameters.
     pub(super) const BYTES: usize = 17;
 
-    /// The line's height at an index.
+    /// Returns the line's height at an index.
     #[inline]
     pub(super) fn at(&self, index: usize) -> u64 {
         self.base.wrapping_add(rise(self.slope, index) as u64)
     }
 
-    /// 1 or -1, if every value is that much more than the one before.
+    /// Returns 1 or -1, if every value differs by that from the one before.
     pub(super) fn pace(&self) -> Option<i64> {
         let pace = self.slope >> FRACTION_BITS;
         (self.bits == 0 && pace.abs() == 1 && pace << FRACTION_BITS == self.slope).then_some(pace)
     }
 
-    /// The line of fewest bits: flat, or with the slope from the first value to the last.
+    /// Returns the line of fewest bits: flat, or with the slope from the first value to the last.
     fn through(values: &[u64]) -> Line {
         let (low, high) = values.iter().fold((u64::MAX, 0), |(low, high), &value| (low.min(value), high.max(value)));
         let flat = Line { base: low, slope: 0, bits: bits_of(high - low) };
@@ -72,7 +72,7 @@ impl Line {
         if sloped.bits < flat.bits { sloped } else { flat }
     }
 
-    /// The highest line of this slope that no value lies below.
+    /// Returns the highest line of this slope with no value below it.
     fn below(values: &[u64], slope: i64) -> Line {
         let first = values[0];
         let (mut low, mut high) = (i64::MAX, i64::MIN);
@@ -101,13 +101,13 @@ pub(super) struct Values {
 }
 
 impl Values {
-    /// Of bodies that are decimal and not too long.
+    /// Returns the values of bodies that are decimal and not too long.
     pub(super) fn of(run: &View<'_>, prefix_bytes: usize) -> Values {
         let values: Vec<u64> = items(run).map(|item| value_of(item, prefix_bytes)).collect();
         Values { line: Line::through(&values), values }
     }
 
-    /// Parameters, and the residuals of the first `count`.
+    /// Writes the parameters, and the residuals of the first `count`.
     pub(super) fn write(&self, count: usize, out: &mut [u8]) {
         let (parameters, stream) = out.split_at_mut(Line::BYTES);
         parameters[..8].copy_from_slice(&self.line.base.to_le_bytes());
@@ -124,8 +124,8 @@ impl Values {
     }
 }
 
-/// How much of the common prefix the bodies leave, if they are canonical decimals of differing lengths: no leading
-/// zero but in "0" itself. "10" and "100" have "10" in common, and give it back.
+/// Returns how much of the common prefix can be kept if the bodies are canonical decimals of differing lengths: no
+/// leading zero but in "0" itself. "10" and "100" share "10", which must be given back.
 pub(super) fn canonical_prefix(run: &View<'_>, prefix_bytes: usize) -> Option<usize> {
     let first = &run.bytes[..run.length(0)];
     let (shortest, longest) = (0..run.count)
@@ -151,31 +151,31 @@ pub(super) fn canonical_prefix(run: &View<'_>, prefix_bytes: usize) -> Option<us
     }
 }
 
-/// The value of the digits of `item` from `from`, at most nineteen.
+/// Returns the value of the digits of `item` from `from`, at most nineteen.
 fn value_of(item: &[u8], from: usize) -> u64 {
     let Some((rest, last)) = item.split_last_chunk::<8>() else {
         return item[from..].iter().fold(0, |value, &digit| value * 10 + u64::from(digit - b'0'));
     };
     let word = u64::from_le_bytes(*last) ^ DIGITS;
     if from > rest.len() {
-        // The prefix reaches into the eight bytes: as zeros it counts nothing.
+        // The prefix is within the eight bytes: as zeros it counts nothing.
         return eight_value(word & !mask(8 * (from - rest.len())));
     }
     if from == rest.len() { eight_value(word) } else { value_of(rest, from) * HUNDRED_MILLION + eight_value(word) }
 }
 
-/// The value of a body, if it is decimal and of at most nineteen digits.
+/// Returns the value of a body, if it is decimal and of at most nineteen digits.
 pub(super) fn parse(body: &[u8]) -> Option<u64> {
     let is_decimal = (1..=LENGTH_MAX).contains(&body.len()) && body.iter().all(u8::is_ascii_digit);
     is_decimal.then(|| value_of(body, 0))
 }
 
-/// "00000000", which also is what turns digits into their values.
+/// "00000000", which also converts digits to their values.
 const DIGITS: u64 = 0x3030_3030_3030_3030;
 
 pub(super) const HUNDRED_MILLION: u64 = 100_000_000;
 
-/// Eight digits as values of bytes, the first lowest, as one number: pairs, then fours, then eights.
+/// Converts eight digit values in bytes, the first lowest, to one number: pairs, then fours, then eights.
 #[inline]
 fn eight_value(digits: u64) -> u64 {
     const LANES: u64 = 0x0000_00ff_0000_00ff;
@@ -185,10 +185,10 @@ fn eight_value(digits: u64) -> u64 {
     upper.wrapping_add(lower) >> 32
 }
 
-/// The digits of a value, at most `length` (1 to 8), leading zeros included, the first lowest.
+/// Returns the digits of a value, at most `length` (1 to 8), leading zeros included, the first lowest.
 #[inline]
 pub(super) fn spelt_8(value: u64, length: usize) -> u64 {
-    // Two log buffers of four digits, then four of two, then eight of one; the factors divide by 100 and by 10.
+    // Two lanes of four digits, then four of two, then eight of one; the factors divide by 100 and by 10.
     let value = value as u32;
     let fours = u64::from(value / 10_000) | u64::from(value % 10_000) << 32;
     let hundreds = (fours * 10_486) >> 20 & 0x0000_007f_0000_007f;
@@ -207,13 +207,13 @@ pub(super) fn spelt_4(value: u64, length: usize) -> u64 {
     u64::from(((tens | (pairs - 10 * tens) << 8) + DIGITS as u32) >> (32 - 8 * length))
 }
 
-/// Digits of a value: one for 0.
+/// Returns the number of digits of a value: one for 0.
 #[inline]
 pub(super) fn length_of(value: u64) -> usize {
     value.checked_ilog10().unwrap_or(0) as usize + 1
 }
 
-/// The first value of more than `length` digits (at most nineteen).
+/// Returns the first value of more than `length` digits (at most nineteen).
 pub(super) fn beyond(length: usize) -> u64 {
     10_u64.pow(length as u32)
 }

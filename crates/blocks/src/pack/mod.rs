@@ -1,4 +1,4 @@
-//! The packed forms of a run of items: what a full leaf turns itself into. Pure functions over bytes.
+//! The packed forms of a run of items, into which a full leaf is converted. Pure functions over bytes.
 //!
 //! ```text
 //!   | prefix length 1 | body length 1 | prefix | lengths      | parameters    | bit stream |
@@ -7,20 +7,20 @@
 //!                                                (not digits)    slope 8, bits 1
 //! ```
 //!
-//! Every item is the common *prefix* and a *body* of its own. Bodies are kept sign by sign in 8, 6 or 4 bits each
-//! ([`Form::Plain`], [`Form::Sextets`], [`Form::Hex`], [`Form::UpperHex`]), or as integers ([`Form::Digits`]):
+//! Every item is the common *prefix* and a *body* of its own. Bodies are kept character by character in 8, 6 or 4 bits
+//! each ([`Form::Plain`], [`Form::Sextets`], [`Form::Hex`], [`Form::UpperHex`]), or as integers ([`Form::Digits`]):
 //!
 //! ```text
 //!   value of item i = base + floor(i * slope / 65,536) + residual i       residuals of `bits` bits each
 //! ```
 //!
-//! - what fits a run, and how large it is: here
-//! - a run that is no block of its own, for those who keep it beside other things: `alone`
+//! - choosing a form for a run, and its size: here
+//! - a run outside a block, kept beside other data: `alone`
 //! - reading, searching and checking: `packed`
-//! - values, their line and their spelling: `digits`; signs of 4 and 6 bits: `signs`; the stream itself: `bits`
+//! - values, their line and their spelling: `digits`; characters of 4 and 6 bits: `signs`; the stream itself: `bits`
 //!
-//! An item's bits lie at a fixed stride when lengths are equal; otherwise a sum over the lengths finds them. The
-//! stream ends in the byte that holds its last bit; a reader loads what is left there byte by byte.
+//! An item's bits have a fixed stride when lengths are equal; otherwise a sum over the lengths finds them. The stream
+//! ends in the byte with its last bit; a reader loads the last bytes one by one.
 
 mod alone;
 mod bits;
@@ -38,46 +38,46 @@ pub(crate) use packed::{Packed, Run};
 use crate::leaf::ITEMS_MAX;
 use crate::view::View;
 
-/// Longest item that is packed: lengths are kept in one byte.
+/// Maximum length of a packed item: lengths are kept in one byte.
 pub(crate) const ITEM_BYTES_MAX: usize = 255;
 
-/// Most item bytes of a packed run: 16 KiB and the item that reached beyond them.
+/// Maximum item bytes of a packed run: 16 KiB and the item that exceeds them.
 pub(crate) const CONTENT_BYTES_MAX: usize = 16 * 1024 + ITEM_BYTES_MAX;
 
-/// Shorter runs are not worth the look.
+/// Shorter runs are not worth packing.
 const ITEMS_MIN: usize = 8;
 
-/// The body length that says that lengths differ.
+/// The body length that means that lengths differ.
 const DIFFER: usize = 255;
 
 /// Bytes before the prefix.
 const HEAD_BYTES: usize = 2;
 
-/// How the bodies are kept. The numbers are part of the block format.
+/// The encoding of the bodies. The numbers are part of the block format.
 #[repr(u8)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
-    /// As they are: the prefix is all that is saved.
+    /// Unencoded: only the prefix is saved.
     Plain = 4,
-    /// Decimal integers, as what they differ by from a straight line.
+    /// Decimal integers, as differences from a straight line.
     Digits = 5,
-    /// 4 bits a sign: `0-9a-f`.
+    /// 4 bits per character: `0-9a-f`.
     Hex = 6,
-    /// 4 bits a sign: `0-9A-F`.
+    /// 4 bits per character: `0-9A-F`.
     UpperHex = 7,
-    /// 6 bits a sign: `0-9A-Za-z-_`.
+    /// 6 bits per character: `0-9A-Za-z-_`.
     Sextets = 8,
 }
 
 impl Form {
-    /// Every form, in the order of their numbers.
+    /// Every form, in numeric order.
     pub(crate) const ALL: [Form; 5] = [Form::Plain, Form::Digits, Form::Hex, Form::UpperHex, Form::Sextets];
 
     pub(crate) fn from_byte(byte: u8) -> Option<Form> {
         Form::ALL.into_iter().find(|form| *form as u8 == byte)
     }
 
-    /// Bits of one sign of a body; integers have none.
+    /// Returns the bits per character of a body; integers have none.
     fn sign_bits(self) -> usize {
         match self {
             Form::Plain => 8,
@@ -88,37 +88,37 @@ impl Form {
     }
 }
 
-/// How long the bodies are.
+/// The lengths of the bodies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Bodies {
-    /// All as long as this.
+    /// All of this length.
     Equal(usize),
-    /// As a column of bytes says.
+    /// In a column of bytes.
     Column,
-    /// Canonical decimals: their values say it.
+    /// Canonical decimals: given by their values.
     Canonical,
 }
 
-/// How a run would be packed.
+/// A plan for packing a run.
 pub(crate) struct Plan {
     pub(crate) form: Form,
-    /// Items it takes, from the run's first.
+    /// Number of items, from the run's first.
     pub(crate) count: usize,
-    /// Exact bytes it needs.
+    /// Exact bytes needed.
     pub(crate) data_bytes: usize,
     prefix_bytes: usize,
     bodies: Bodies,
-    /// Of [`Form::Digits`].
+    /// For [`Form::Digits`].
     values: Values,
 }
 
 impl Plan {
-    /// A plan of one form for all of a run.
+    /// Creates a plan of one form for a whole run.
     fn of(form: Form, run: &View<'_>, prefix_bytes: usize, bodies: Bodies, values: Values) -> Plan {
         Plan { form, count: 0, data_bytes: 0, prefix_bytes, bodies, values }.taking(run)
     }
 
-    /// The same prefix and parameters for this run, which has no item that the plan was not made for.
+    /// Applies the same prefix and parameters to this run, whose items were all in the plan.
     fn taking(mut self, run: &View<'_>) -> Plan {
         let body_bytes = run.bytes.len() - run.count * self.prefix_bytes;
         let stream_bits = if self.form == Form::Digits {
@@ -132,13 +132,13 @@ impl Plan {
         self
     }
 
-    /// Bytes that do not depend on the count.
+    /// Returns the bytes that do not depend on the count.
     fn fixed_bytes(&self) -> usize {
         let parameters = if self.form == Form::Digits { Line::BYTES } else { 0 };
         HEAD_BYTES + self.prefix_bytes + parameters
     }
 
-    /// Whether it takes eight items of the run, and saves a sixteenth of them and of their lengths.
+    /// Returns true if it packs eight items of the run, and saves a sixteenth of their bytes and lengths.
     pub(crate) fn is_worth_it(&self, run: &View<'_>) -> bool {
         let taken = run.range(0, self.count);
         let column_bytes = if taken.common_length().is_some() { 0 } else { taken.count };
@@ -146,7 +146,7 @@ impl Plan {
         self.count >= ITEMS_MIN && self.data_bytes + raw_bytes.div_ceil(16) <= raw_bytes
     }
 
-    /// How many items of `run` fit with this plan's prefix and parameters.
+    /// Returns how many items of `run` fit with this plan's prefix and parameters.
     fn fits(&self, run: &View<'_>, data_bytes_max: usize) -> usize {
         let Some(room) = data_bytes_max.checked_sub(self.fixed_bytes()) else { return 0 };
         let stride = match self.bodies {
@@ -169,12 +169,11 @@ impl Plan {
     }
 }
 
-/// The smallest packed form of `run`, or of as many items from its front as fit `data_bytes_max` and one block.
+/// Returns the smallest packed form of `run`, or of as many leading items as fit `data_bytes_max` and one block.
 ///
-/// None if no form is worth it: it must save a sixteenth of the items' bytes and lengths, and take eight items. A
-/// form counts only if it takes every item of the run; if not all fit, the one that is the smallest for all takes at
-/// least what fits with the prefix and the parameters that hold for all. O(bytes), and quick to refuse what has no
-/// form.
+/// `None` if no form is worth it: it must save a sixteenth of the items' bytes and lengths, and pack eight items. Only
+/// forms that can encode every item of the run count; if not all fit, the smallest form for all is used for as many as
+/// fit with the common prefix and parameters, or more. O(bytes), and quick to reject runs without a form.
 pub(crate) fn plan(run: &View<'_>, data_bytes_max: usize) -> Option<Plan> {
     smallest_within(run, data_bytes_max).filter(|plan| plan.is_worth_it(run))
 }
@@ -191,7 +190,7 @@ pub(crate) fn smallest_within(run: &View<'_>, data_bytes_max: usize) -> Option<P
     Some(best)
 }
 
-/// A plan of as many items as fit, from one of more. Prefix and parameters hold for fewer; fewer may have better
+/// Shortens a plan to the items that fit. Prefix and parameters stay valid for fewer items; fewer items may have better
 /// ones, so that a few more fit in turn.
 fn shortened(whole: Plan, run: &View<'_>, data_bytes_max: usize) -> Plan {
     let mut large = whole;
@@ -215,12 +214,12 @@ fn shortened(whole: Plan, run: &View<'_>, data_bytes_max: usize) -> Plan {
     }
 }
 
-/// The smallest form of all of a run; none if nothing is in common, neither prefix nor alphabet.
+/// Returns the smallest form for a whole run; `None` without a common prefix or alphabet.
 fn smallest(run: &View<'_>) -> Option<Plan> {
     candidates(run).into_iter().flatten().min_by_key(|plan| plan.data_bytes)
 }
 
-/// The forms that take all of a run and may be the smallest.
+/// Returns the forms that can encode a whole run and may be the smallest.
 fn candidates(run: &View<'_>) -> [Option<Plan>; 3] {
     const NONE: [Option<Plan>; 3] = [const { None }; 3];
     if run.count == 0 {
@@ -254,7 +253,7 @@ fn with_digits(run: &View<'_>, prefix_bytes: usize) -> Option<Plan> {
     Some(Plan::of(Form::Digits, run, prefix_bytes, bodies, Values::of(run, prefix_bytes)))
 }
 
-/// Bytes that all items begin with.
+/// Returns the length of the common prefix of all items.
 fn common_prefix(run: &View<'_>) -> usize {
     let mut items = items(run);
     let mut prefix = items.next().unwrap_or(&[]);
@@ -270,7 +269,7 @@ fn common_prefix(run: &View<'_>) -> usize {
     prefix.len()
 }
 
-/// The items in order; `View::item` would sum lengths for each.
+/// Iterates over the items in order; `View::item` would sum lengths for each.
 fn items<'a>(run: &View<'a>) -> impl Iterator<Item = &'a [u8]> {
     let run = *run;
     let mut rest = run.bytes;
@@ -281,7 +280,7 @@ fn items<'a>(run: &View<'a>) -> impl Iterator<Item = &'a [u8]> {
     })
 }
 
-/// Writes the run that was planned for, or what `plan.count` takes of it, to the first `plan.data_bytes` of `out`.
+/// Writes the planned run, or its first `plan.count` items, to the first `plan.data_bytes` of `out`.
 pub(crate) fn write(plan: &Plan, run: &View<'_>, out: &mut [u8]) {
     let out = &mut out[..plan.data_bytes];
     let run = run.range(0, plan.count);

@@ -1,4 +1,4 @@
-//! A packed run, to be read: checked, measured, unpacked and searched.
+//! Reads a packed run: checks, measures, unpacks and searches it.
 
 use super::bits::{self, mask};
 use super::digits::{self, Line};
@@ -8,7 +8,7 @@ use crate::codec::DecodeError;
 use crate::leaf::ITEMS_MAX;
 use crate::view::{Lengths, View};
 
-/// Room behind unpacked bytes, so that all are written in steps of 8 and 16.
+/// Slack behind unpacked bytes, so that all writes can be of 8 or 16 bytes.
 const SLACK_BYTES: usize = 16;
 
 /// A packed run.
@@ -18,26 +18,26 @@ pub(crate) struct Packed<'a> {
     count: usize,
     prefix: &'a [u8],
     bodies: Bodies,
-    /// Body lengths, if the bodies have a column.
+    /// Body lengths, if they are in a column.
     column: &'a [u8],
     line: Line,
     stream: &'a [u8],
 }
 
 impl<'a> Packed<'a> {
-    /// Bytes already checked. O(1).
+    /// Wraps bytes already checked. O(1).
     pub(crate) fn of(form: Form, count: usize, data: &'a [u8]) -> Packed<'a> {
         Packed::parse(form, count, data).expect("a packed run was checked when it came in")
     }
 
-    /// Bytes that nobody vouches for, and how many bytes their items have once unpacked: at most
-    /// [`CONTENT_BYTES_MAX`]. Everything is checked, so that no other call can fail. O(items).
+    /// Checks untrusted bytes, and returns the total size of their items once unpacked: at most [`CONTENT_BYTES_MAX`].
+    /// Checks everything, so that no other call can fail. O(items).
     ///
     /// # Errors
     ///
     /// [`DecodeError::Malformed`] if `data` is cut short, [`DecodeError::Inconsistent`] for what no writer writes:
-    /// bytes left over, bits set behind the last, no items or too many, an item above 255 bytes, integers of more
-    /// digits than they are said to have.
+    /// trailing bytes, bits set behind the last, no items or too many, an item above 255 bytes, integers with more
+    /// digits than stated.
     pub(crate) fn check(form: Form, count: usize, data: &'a [u8]) -> Result<(Packed<'a>, usize), DecodeError> {
         if count == 0 || count > ITEMS_MAX {
             return Err(DecodeError::Inconsistent);
@@ -63,7 +63,7 @@ impl<'a> Packed<'a> {
         Ok((packed, content_bytes))
     }
 
-    /// Finds the parts; only what that needs is looked at.
+    /// Locates the parts; reads only what that needs.
     fn parse(form: Form, count: usize, data: &'a [u8]) -> Result<Packed<'a>, DecodeError> {
         let (&[prefix_bytes, body], rest) = data.split_first_chunk::<HEAD_BYTES>().ok_or(DecodeError::Malformed)?;
         let (prefix, rest) = cut(rest, usize::from(prefix_bytes))?;
@@ -78,7 +78,7 @@ impl<'a> Packed<'a> {
         Ok(Packed { form, count, prefix, bodies, column, line, stream })
     }
 
-    /// The bytes of all bodies and of the longest.
+    /// Returns the total bytes of all bodies, and the longest body's.
     fn checked_bodies(&self) -> Result<(usize, usize), DecodeError> {
         if self.form == Form::Digits {
             return self.checked_values();
@@ -113,7 +113,7 @@ impl<'a> Packed<'a> {
         Ok((body_bytes, longest))
     }
 
-    /// Items in the run.
+    /// Returns the number of items.
     pub(crate) fn count(&self) -> usize {
         self.count
     }
@@ -135,7 +135,7 @@ impl<'a> Packed<'a> {
         self.line.at(index).wrapping_add(bits::take(self.stream, index * self.line.bits, self.line.bits))
     }
 
-    /// The values of `from..to`, at half the price of [`Packed::value`].
+    /// Returns the values of `from..to`, at half the cost of [`Packed::value`].
     #[inline]
     fn values(&self, from: usize, to: usize) -> impl Iterator<Item = u64> + use<'a> {
         let Packed { line, stream, .. } = *self;
@@ -150,7 +150,7 @@ impl<'a> Packed<'a> {
         })
     }
 
-    /// Signs before item `index`. O(1) for equal lengths, else one sum over bytes.
+    /// Returns the number of characters before item `index`. O(1) for equal lengths, else one sum over bytes.
     fn sign_offset(&self, index: usize) -> usize {
         match self.bodies {
             Bodies::Equal(length) => index * length,
@@ -158,7 +158,7 @@ impl<'a> Packed<'a> {
         }
     }
 
-    /// The items `from..to`, unpacked. O(their bytes), and for differing lengths a sum over those before.
+    /// Unpacks the items `from..to`. O(their bytes), plus a sum over earlier lengths if these differ.
     pub(crate) fn unpack(&self, from: usize, to: usize) -> Run {
         assert!(from <= to);
         assert!(to <= self.count);
@@ -186,7 +186,7 @@ impl<'a> Packed<'a> {
         Run::fixed(bytes, to - from, width)
     }
 
-    /// Items of which only the last eight bytes differ: a word each.
+    /// Unpacks items that differ only in the last eight bytes: one word each.
     fn unpack_short_digits(&self, from: usize, to: usize, length: usize) -> Run {
         let packed = *self;
         let width = packed.prefix.len() + length;
@@ -197,7 +197,7 @@ impl<'a> Packed<'a> {
         let word_of = |digits: u64| (digits & body_mask | prefix_word).to_le_bytes();
         match packed.line.pace() {
             Some(pace) => {
-                // Ids in a row: one digit changes, nine times of ten. 200 ns for 100 items instead of 440.
+                // Consecutive ids: nine times out of ten one digit changes. 200 ns for 100 items instead of 440.
                 let mut spelt = 0;
                 let mut left = 0;
                 for (row, index) in rows.zip(from..) {
@@ -250,7 +250,7 @@ impl<'a> Packed<'a> {
         }
     }
 
-    /// Unpacks signs of so many bits; `spelt` gives eight of them.
+    /// Unpacks characters of a given number of bits; `spelt` returns eight of them.
     #[inline]
     fn unpack_spelt(&self, from: usize, to: usize, sign_bits: usize, spelt: impl Fn(u64) -> u64) -> Run {
         let packed = *self;
@@ -289,8 +289,8 @@ impl<'a> Packed<'a> {
         }
     }
 
-    /// The first (forward) or last (backward) item of `from..to` that equals `needle`. Nothing is unpacked: the
-    /// needle is packed instead. O(items).
+    /// Returns the first (forward) or last (backward) item of `from..to` that equals `needle`. Packs the needle instead
+    /// of unpacking items. O(items).
     pub(crate) fn find(&self, needle: &[u8], from: usize, to: usize, direction: Direction) -> Option<usize> {
         assert!(from <= to);
         assert!(to <= self.count);
@@ -361,11 +361,11 @@ fn sum(column: &[u8]) -> usize {
     column.iter().map(|&length| u32::from(length)).sum::<u32>() as usize
 }
 
-/// Items that were unpacked.
+/// Unpacked items.
 pub(crate) struct Run {
     count: usize,
     bytes: Vec<u8>,
-    /// Of each item, if there is no column.
+    /// Width of each item, if there is no column.
     width: usize,
     /// Lengths, last item first; empty if they are equal.
     column: Vec<u8>,
@@ -386,13 +386,13 @@ impl Run {
         Run { count: column.len(), bytes, width: 0, column }
     }
 
-    /// Items back to back; none if one of them is longer than a packed item may be.
+    /// Collects items that are back to back; `None` if one exceeds the maximum packed length.
     pub(super) fn of(bytes: &[u8], lengths: &[u32]) -> Option<Run> {
         let column = lengths.iter().rev().map(|length| u8::try_from(*length).ok()).collect::<Option<_>>()?;
         Some(Run::mixed(bytes.to_vec(), bytes.len(), column))
     }
 
-    /// All items of these pieces; none if one of them is longer than a packed item may be.
+    /// Collects all items of these pieces; `None` if one exceeds the maximum packed length.
     pub(crate) fn gather(pieces: &[View<'_>]) -> Option<Run> {
         if pieces.iter().any(|piece| piece.longest() > ITEM_BYTES_MAX) {
             return None;
@@ -416,7 +416,7 @@ impl Run {
     }
 }
 
-/// The prefix, and zeros up to the width, so many times.
+/// Returns `count` rows of the prefix, zero-padded to the width.
 fn rows(prefix: &[u8], width: usize, count: usize) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(count * width);
     bytes.extend_from_slice(prefix);
@@ -428,7 +428,7 @@ fn rows(prefix: &[u8], width: usize, count: usize) -> Vec<u8> {
     bytes
 }
 
-/// Bytes that are written front to back in whole words: what a word has too much, the next one overwrites.
+/// Bytes written front to back in whole words: the next word overwrites the excess of the last.
 struct Page<'a> {
     bytes: &'a mut [u8],
     prefix: &'a [u8],
@@ -436,7 +436,7 @@ struct Page<'a> {
 }
 
 impl<'a> Page<'a> {
-    /// The bytes hold [`SLACK_BYTES`] more than will be used.
+    /// The bytes must have [`SLACK_BYTES`] more than will be used.
     fn new(bytes: &'a mut [u8], prefix: &'a [u8]) -> Page<'a> {
         let mut prefix_begin = [0; 16];
         let begin = prefix.len().min(16);
@@ -449,7 +449,7 @@ impl<'a> Page<'a> {
         self.bytes[at..at + 8].copy_from_slice(&word.to_le_bytes());
     }
 
-    /// Puts the prefix and returns where it ends.
+    /// Writes the prefix and returns its end.
     #[inline]
     fn put_prefix(&mut self, at: usize) -> usize {
         self.bytes[at..at + 16].copy_from_slice(&self.prefix_begin);

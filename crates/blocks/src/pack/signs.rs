@@ -1,16 +1,16 @@
-//! Signs of 4 and 6 bits: which alphabet a run keeps to, and eight signs at a time in and out.
+//! Characters of 4 and 6 bits: finds a run's alphabet, and converts eight characters at a time.
 
 use super::bits::{self, Writer, mask};
 use super::{Form, items};
 use crate::view::View;
 
-/// The bit of decimal digits among [`alphabets`].
+/// The bit of decimal digits in [`alphabets`].
 pub(super) const DECIMAL: u8 = 1;
 const LOWER: u8 = 2;
 const UPPER: u8 = 4;
 const SEXTET: u8 = 8;
 
-/// The signs of six bits, by value.
+/// The 6-bit characters, by value.
 const SIGNS: &[u8; 64] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_";
 
 /// The alphabets each byte belongs to.
@@ -31,7 +31,7 @@ const ALPHABETS: [u8; 256] = {
     table
 };
 
-/// The value of each sign of six bits; 0 for what is none.
+/// The value of each 6-bit character; 0 for others.
 const VALUES: [u8; 256] = {
     let mut table = [0; 256];
     let mut value = 0;
@@ -42,7 +42,7 @@ const VALUES: [u8; 256] = {
     table
 };
 
-/// Two signs by their twelve bits, the first in the lower byte.
+/// Two characters by their twelve bits, the first in the lower byte.
 static PAIRS: [u16; 4096] = {
     let mut table = [0; 4096];
     let mut pair = 0;
@@ -53,12 +53,12 @@ static PAIRS: [u16; 4096] = {
     table
 };
 
-/// One byte eight times.
+/// Repeats one byte eight times.
 const fn every(byte: u8) -> u64 {
     byte as u64 * 0x0101_0101_0101_0101
 }
 
-/// The alphabets that all bodies keep to, as bits.
+/// Returns the alphabets common to all bodies, as bits.
 pub(super) fn alphabets(run: &View<'_>, prefix_bytes: usize) -> u8 {
     if prefix_bytes == 0 {
         return narrowed(DECIMAL | LOWER | UPPER | SEXTET, run.bytes);
@@ -83,14 +83,14 @@ fn narrowed(mut left: u8, body: &[u8]) -> u8 {
     left
 }
 
-/// The form of fewest bits a sign among these alphabets.
+/// Returns the form with the fewest bits per character among these alphabets.
 pub(super) fn best(alphabets: u8) -> Option<Form> {
     [(LOWER, Form::Hex), (UPPER, Form::UpperHex), (SEXTET, Form::Sextets)]
         .into_iter()
         .find_map(|(alphabet, form)| (alphabets & alphabet != 0).then_some(form))
 }
 
-/// Whether a form of signs can keep this body.
+/// Returns true if a character form can encode this body.
 pub(super) fn takes(form: Form, body: &[u8]) -> bool {
     let alphabet = match form {
         Form::Plain | Form::Digits => return form == Form::Plain,
@@ -101,7 +101,7 @@ pub(super) fn takes(form: Form, body: &[u8]) -> bool {
     narrowed(alphabet, body) != 0
 }
 
-/// Appends the signs `from..to` of `bytes`, which the form takes.
+/// Appends the characters `from..to` of `bytes`, which the form can encode.
 #[inline]
 pub(super) fn put(writer: &mut Writer<'_>, form: Form, bytes: &[u8], from: usize, to: usize) {
     if form == Form::Plain {
@@ -117,7 +117,7 @@ pub(super) fn put(writer: &mut Writer<'_>, form: Form, bytes: &[u8], from: usize
     }
 }
 
-/// The bits of eight signs; what follows a sign that the form does not take is of no use.
+/// Returns the bits of eight characters; bits after one that the form cannot encode are meaningless.
 #[inline]
 pub(super) fn eight_packed(form: Form, signs: u64) -> u64 {
     match form {
@@ -136,7 +136,7 @@ pub(super) fn eight_packed(form: Form, signs: u64) -> u64 {
     }
 }
 
-/// Eight signs out of their bits; what lies above those is ignored. So with the two below.
+/// Returns eight characters from their bits; ignores higher bits. The two functions below do the same.
 #[inline]
 pub(super) fn hex_spelt(packed: u64) -> u64 {
     spelt_hex(packed, b'a' - b'0' - 10)

@@ -1,4 +1,4 @@
-//! Round trips, sizes beside naive ones, searches beside naive ones, and bytes that nobody vouches for.
+//! Round trips, sizes and searches against naive versions, and untrusted bytes.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -56,7 +56,7 @@ fn round_trip(plan: &Plan, items: &[Vec<u8>]) -> Vec<u8> {
     data
 }
 
-/// Every form that takes all of these items, the needlessly large ones too.
+/// Returns every form that can encode all of these items, even unnecessarily large ones.
 fn every_plan(run: &View<'_>) -> Vec<Plan> {
     let mut plans: Vec<Plan> = candidates(run).into_iter().flatten().collect();
     if let Some(plain) = plans.iter().find(|plan| plan.form == Form::Plain) {
@@ -70,7 +70,7 @@ fn every_plan(run: &View<'_>) -> Vec<Plan> {
     plans
 }
 
-/// The bytes each form needs, counted the slow way; digits along a flat line and along one from end to end.
+/// Returns the bytes each form needs, computed naively; digits along a flat line and along one from end to end.
 fn naive_sizes(items: &[Vec<u8>]) -> Vec<(Form, usize)> {
     let prefix = (0..).find(|&at| at == items[0].len() || items.iter().any(|item| item.get(at) != Some(&items[0][at])));
     let prefix = prefix.expect("the first item ends");
@@ -95,7 +95,7 @@ fn naive_sizes(items: &[Vec<u8>]) -> Vec<(Form, usize)> {
     sizes
 }
 
-/// The bytes these items need in the form and with the prefix of a plan for more of them.
+/// Returns the bytes of these items with the form and prefix of a plan for more of them.
 fn naive_bytes(plan: &Plan, items: &[Vec<u8>]) -> usize {
     let column = if plan.bodies == Bodies::Column { items.len() } else { 0 };
     let signs: usize = items.iter().map(|item| item.len() - plan.prefix_bytes).sum();
@@ -171,7 +171,7 @@ fn numbers() -> impl Strategy<Value = Vec<Vec<u8>>> {
     )
 }
 
-/// Runs of one kind or two, behind a prefix.
+/// Runs of one or two kinds, behind a prefix.
 fn runs() -> impl Strategy<Value = Vec<Vec<u8>>> {
     let one = prop_oneof![
         words(),
@@ -289,7 +289,7 @@ fn cases() -> u32 {
     std::env::var("BOBBIN_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(256)
 }
 
-/// What is accepted can be read in full, and packs again.
+/// Accepted bytes can be read in full, and pack again.
 fn read_all(form: Form, count: usize, data: &[u8]) {
     let Ok((packed, content_bytes)) = Packed::check(form, count, data) else { return };
     let run = packed.unpack(0, count);
@@ -307,7 +307,7 @@ fn read_all(form: Form, count: usize, data: &[u8]) {
     }
 }
 
-/// Numbers that only look random.
+/// Pseudo-random numbers.
 fn scattered(seed: u64) -> impl FnMut(u64) -> u64 {
     let mut state = seed;
     move |below| {
@@ -316,7 +316,7 @@ fn scattered(seed: u64) -> impl FnMut(u64) -> u64 {
     }
 }
 
-/// Bytes an item when a run of 12-byte items fills a block.
+/// Returns the bytes per item when a run of 12-byte items fills a block.
 fn bytes_an_item(form: Form, item: impl FnMut(u64) -> String) -> f64 {
     let items: Vec<Vec<u8>> = (0..1365).map(item).map(String::into_bytes).collect();
     assert!(items.iter().all(|item| item.len() == 12));
@@ -429,7 +429,7 @@ fn numbers_of_differing_lengths_give_the_prefix_its_digits_back() {
     assert!(candidates(&Items::of(&zeros).view())[1].is_none(), "0 and 00 are not both canonical");
 }
 
-/// The examples of the format's page, byte for byte.
+/// The examples of the format document, byte for byte.
 #[test]
 fn examples_are_written_as_the_page_has_them() {
     let assert_bytes = |form: Form, items: &[&str], expected: &[&[u8]]| {
