@@ -55,8 +55,7 @@ pub(crate) fn settle(inner: &mut Inner, end: End) {
     }
 }
 
-/// Packs a leaf if it is raw and worth it; returns true if it was raw. If not worth it, releases room that no push will
-/// use.
+/// Packs a leaf if it is raw and worth it, and returns true; otherwise releases room that no push will use.
 fn pack_alone(inner: &mut Inner, at: usize) -> bool {
     let leaf = inner.child(at);
     if leaf.is_packed() {

@@ -185,7 +185,7 @@ fn splice_leaf(node: &mut Node, index: usize, removed: usize, item: Option<&[u8]
     Change::Grew(leaves)
 }
 
-/// Splits in two when the changed part fits one leaf, else also at the item.
+/// Splits at the parting point if the changed part fits one leaf, else at the item.
 fn split_leaf(view: &View<'_>, index: usize, removed: usize, pieces: &[View<'_>; 3]) -> Vec<Node> {
     let parting = parting(view);
     let middle = pieces[1];
