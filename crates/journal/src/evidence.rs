@@ -3,7 +3,6 @@
 //! It goes byte by byte through bytes that may be client data: a torn frame, or earlier contents of a recycled segment.
 //! So a mark counts only if it was sealed for this history and stands where such a mark can stand. Cheap checks come
 //! first, so that no input makes the search slow.
-//! such a mark can stand. What is cheap is looked at first, so that no bytes make the search slow.
 
 use crate::format::{
     Form, HEAD_BYTES, History, Kind, MARK_BYTES, RECORD_MAGIC, RECORD_MAGIC_AT, Record, u32_at, u64_at,

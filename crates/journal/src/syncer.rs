@@ -1,5 +1,5 @@
-//! The syncer: syncs what has been written while the writer goes on writing. Under `everysec` and `never` replies wait
-//! for writes, and a sync may take long.
+//! The syncer: syncs written data while the writer continues. Under `everysec` and `never` replies wait for writes, and
+//! a sync may take long.
 //!
 //! ```text
 //!   writer   write  write  | ask  | write  write  write  | told: durable up to where it asked |  write ...

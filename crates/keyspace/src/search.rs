@@ -1,4 +1,4 @@
-//! OffLockJobs on large lists, run for a command while it holds no lock.
+//! Searches of large lists, run for a command while it holds no lock.
 //!
 //! ```text
 //!   handler: tx.search -- not made yet --> abandoned --> steps over a clone, others run between them --.
@@ -68,7 +68,7 @@ impl PartialEq for SearchRequest {
 
 impl Eq for SearchRequest {}
 
-/// Finished work on clones for one command or one EXEC.
+/// Jobs on clones for one command or one EXEC.
 #[derive(Default)]
 pub struct OffLockJobs(Vec<OffLockJob>);
 

@@ -16,7 +16,7 @@
 //! 2. **The baton.** A woken waiter may never take the lock (it lacks another one, or its connection is gone). So it
 //!    keeps its [`Parked`] until it has tried, and dropping that wakes the next waiter for which the lock is free.
 //! 3. **The bar.** A parked writer bars new readers for at most 200 µs, once per parking, one writer at a time, and
-//!    only while no woken reader is on its way: so neither side starves the other. Whoever finds the bar overdue lifts
+//!    only while no reader is parked or on its way: so neither side starves the other. Whoever finds the bar overdue lifts
 //!    it and sends its writer to the next round (the last of which is under the gate). While readers share the lock and
 //!    no bar is up, no reader sleeps.
 //!

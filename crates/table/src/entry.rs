@@ -71,7 +71,7 @@ impl<'a, V> Entry<'a, V> {
     pub fn give_sign(&self, sign: u8) -> bool {
         assert!(sign < 16);
         let bit = sign << lead::SIGNS_SHIFT;
-        // SAFETY: alive and unchanged during 'a, but for what is changed here, in atomic steps.
+        // SAFETY: alive and unchanged during 'a, except for the atomic changes made here.
         let lead = unsafe { self.raw.lead() };
         lead.is_some_and(|lead| lead.load(Relaxed) & bit != bit && lead.fetch_or(bit, Relaxed) & bit != bit)
     }

@@ -82,8 +82,8 @@ struct Elsewhere {
 }
 
 impl Keyspace {
-    /// Marks the shard empty with everything still to be loaded: users wait until it is opened for what was read of it.
-    /// Turns change marking on, since there is a store.
+    /// Shuts all shards of the empty keyspace: everything is still to be loaded, and users of a shard wait until it is
+    /// opened. Turns change marking on, since there is a store.
     pub fn shut(&mut self) {
         self.keep_marks();
         self.shards.iter_mut().for_each(ShardLock::shut);

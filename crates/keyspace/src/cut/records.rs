@@ -21,7 +21,7 @@ use values::{Value, ValueType, string};
 
 /// A record of an external value, without deadline and extras.
 pub(crate) const STORED: u8 = 128;
-/// Added to that number for a deadline; twice that for extras.
+/// Flags added to that number for a deadline and for extras.
 const WITH_TIME: u8 = 1;
 const WITH_EXTRAS: u8 = 2;
 /// Values of at most this many bytes always lie in their record.

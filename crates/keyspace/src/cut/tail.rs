@@ -78,7 +78,6 @@ impl CutTail {
     ///
     /// # Errors
     /// If the bytes are not a frame of this version.
-    /// If the bytes are no frame of this version.
     pub fn split(
         &self,
         keyspace: &Keyspace,

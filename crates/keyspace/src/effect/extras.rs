@@ -12,7 +12,7 @@ use table::Extras;
 pub const FETCHED: u8 = 1;
 /// Sign: marked as stale.
 pub const STALE: u8 = 2;
-/// Sign: a client was asked to recache it. Set by reads too; that is not recorded.
+/// Sign: a client was asked to recache it. Readers set it too; that is not recorded.
 pub const CLAIMED: u8 = 4;
 
 /// Sign: its key was given in base64.

@@ -13,7 +13,6 @@ impl Tx<'_> {
     /// # Errors
     /// If they have not been combined yet, or one has changed since. The third attempt combines them here, and so do
     /// all beyond a few in one EXEC.
-    /// beyond a few for one EXEC.
     pub fn combine(
         &mut self,
         name: &[&[u8]],

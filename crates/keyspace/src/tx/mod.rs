@@ -42,7 +42,7 @@ use values::{Collection, Hash, List, LongString, Set, Sorted, Stream, StringValu
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WrongType;
 
-/// Why a tx cannot continue: undo it, provide what it lacks, run it again.
+/// Why a tx cannot continue: undo it, provide what it needs, run it again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Abandon {
     /// Its frame needs this many bytes of journal room in all.
