@@ -113,7 +113,7 @@ fn a_long_way_through_patterns_is_made_in_parts_each_of_which_looks_at_few_bytes
     let listener = hall.listener(Topic::Pattern, b"*a?a*");
     let patterns: Vec<String> = (0..2_000).map(|nth| format!("*a?{nth}*")).collect();
     patterns.iter().for_each(|pattern| {
-        drop(hall.post.add(&hall.registry, 0, Topic::Pattern, pattern.as_bytes(), &listener.subscriber_queue))
+        drop(hall.post.add(&hall.registry, 0, Topic::Pattern, pattern.as_bytes(), &listener.subscriber_queue));
     });
     assert!(hall.registry.is_long_way(channel.as_bytes()) && !hall.registry.is_long_way(b"short"));
     let message = Message { topic: Topic::Channel, channel: channel.as_bytes(), text: b"text" };
