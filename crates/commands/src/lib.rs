@@ -1,12 +1,12 @@
-//! Commands and handlers: everything a client can ask for, a folder per group, a file per family of verbs.
+//! Commands and handlers: everything a client can request. A folder per group, a file per family of verbs.
 //!
 //! ```text
 //! request --table::find--> command --engine locks its keys' shards--> run(tx, args, reply) -> Outcome
 //! ```
 //!
-//! Invariant: nothing here sees a socket, a file, a clock or a thread; handlers see [`keyspace::Tx`], arguments and
-//! a [`wire::Reply`], those of the connection or server a [`Session`]. A handler never logs a change: the guards
-//! of its tx record what they do. It reads and checks first and changes last.
+//! Invariant: nothing here sees a socket, a file, a clock or a thread. Handlers see [`keyspace::Tx`], arguments and a
+//! [`wire::Reply`]; connection and server handlers see a [`Session`]. A handler never logs a change: the guards of its
+//! tx record the effects. It reads and validates first and writes last.
 
 #![forbid(unsafe_code)]
 

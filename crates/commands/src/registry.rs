@@ -1,11 +1,11 @@
-//! All commands, and finding one by name.
+//! All commands, and their lookup by name.
 
 use crate::spec::CommandSpec;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 use wire::Args;
 
-/// A command and its place among all commands, by which counters are kept.
+/// A command and its index among all commands, which also selects its counters.
 #[derive(Clone, Copy)]
 pub struct Command {
     spec: &'static CommandSpec,
@@ -13,17 +13,17 @@ pub struct Command {
 }
 
 impl Command {
-    /// Its place among [`commands`].
+    /// Returns its index in [`commands`].
     pub fn index(&self) -> usize {
         usize::from(self.index)
     }
 
-    /// A part of what this command does, which runs in its place and is counted with it.
+    /// Returns a part of this command, which runs in its place and shares its counters.
     pub fn part(&self, spec: &'static CommandSpec) -> Self {
         Self { spec, index: self.index }
     }
 
-    /// What is known of it.
+    /// Returns its specification.
     pub fn spec(&self) -> &'static CommandSpec {
         self.spec
     }
@@ -37,12 +37,12 @@ impl std::ops::Deref for Command {
     }
 }
 
-/// What a name leads to.
+/// The result of a name lookup.
 #[derive(Clone, Copy)]
 pub enum Lookup {
     /// A command.
     Command(Command),
-    /// A command that has subcommands, but none (or an unknown one) was given.
+    /// A command that has subcommands, given without one or with an unknown one.
     Container(&'static str),
     /// Nothing.
     Unknown,
@@ -57,15 +57,15 @@ struct TableEntry {
     subcommands: Vec<(&'static str, Command)>,
 }
 
-/// Open addressing by the capitals of a name.
+/// An open-addressing table keyed by the name in capitals.
 struct CommandTable {
     /// A name and the index of its entry; a slot without a name is free.
     slots: Box<[(Name, u16)]>,
     entries: Vec<TableEntry>,
 }
 
-/// A whole name in capitals: its first and last bytes (which overlap as a rule, and together are all), those between them
-/// of a very long one, its length.
+/// A whole name in capitals: its first and last bytes (which usually overlap and cover all), the bytes between them of
+/// a very long name, and its length.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 struct Name {
     first: u64,
@@ -76,12 +76,12 @@ struct Name {
 
 static TABLE: LazyLock<CommandTable> = LazyLock::new(CommandTable::build);
 
-/// Every command, in the order of the files.
+/// Returns every command, in the order of the files.
 pub fn commands() -> impl Iterator<Item = &'static CommandSpec> {
     crate::FILES.iter().flat_map(|file| file.iter())
 }
 
-/// The command that a request's name (and subcommand) leads to, in any case of letters. O(1).
+/// Looks up a request's command by name (and subcommand), ignoring case. O(1).
 #[inline]
 pub fn find(args: &Args<'_>) -> Lookup {
     let Some(entry) = TABLE.entry(args.name()) else { return Lookup::Unknown };
@@ -96,7 +96,7 @@ pub fn find(args: &Args<'_>) -> Lookup {
     sub.map_or(Lookup::Container(entry.name), |(_, command)| Lookup::Command(*command))
 }
 
-/// The command of `name`, as COMMAND INFO takes it: `get`, `client|id`.
+/// Looks up a command by `name` as COMMAND INFO takes it: `get`, `client|id`.
 pub fn by_name(name: &[u8]) -> Lookup {
     let mut parts = name.splitn(2, |&byte| byte == b'|');
     let request: Vec<&[u8]> = parts.by_ref().collect();
@@ -104,14 +104,14 @@ pub fn by_name(name: &[u8]) -> Lookup {
     find(&owned.args())
 }
 
-/// The subcommands of a command that has some.
+/// Returns the subcommands of a command.
 pub fn subcommands(name: &str) -> Vec<&'static CommandSpec> {
     TABLE
         .entry(name.as_bytes())
         .map_or(Vec::new(), |entry| entry.subcommands.iter().map(|(_, command)| command.spec).collect())
 }
 
-/// Names of all commands, those with subcommands once, in capitals, sorted.
+/// Returns the names of all commands, those with subcommands once, in capitals, sorted.
 pub fn names() -> Vec<&'static str> {
     let mut names: Vec<_> = TABLE.entries.iter().map(|entry| entry.name).collect();
     names.sort_unstable();
@@ -136,7 +136,7 @@ impl CommandTable {
         }
         let mut entries: Vec<_> = by_name.into_values().collect();
         entries.sort_unstable_by_key(|entry| entry.name);
-        // A quarter full: hardly ever a second look.
+        // A quarter full: a second probe is rare.
         let mut slots = vec![(Name::default(), 0); (entries.len() * 4).next_power_of_two()].into_boxed_slice();
         for (index, entry) in entries.iter().enumerate() {
             let name = Name::of(entry.name.as_bytes()).expect("names are short");
@@ -166,7 +166,7 @@ impl CommandTable {
 }
 
 impl Name {
-    /// `None` for what no command is called.
+    /// Returns `None` for a name no command has.
     #[inline]
     fn of(name: &[u8]) -> Option<Self> {
         let length = name.len();
@@ -191,11 +191,12 @@ impl Name {
     }
 }
 
-/// Eight bytes with each of `a` to `z` made a capital, all at once.
+/// Returns eight bytes with each of `a` to `z` in upper case, all at once.
 fn capitals(word: u64) -> u64 {
     const EACH: u64 = 0x0101_0101_0101_0101;
     let low = word & (0x7f * EACH);
-    // The top bit of a byte says: at least `a`; beyond `z`. No sum of seven bits reaches the next byte.
+    // The top bit of a byte marks: at least `a`; beyond `z`. A sum of seven-bit values never carries into the next
+    // byte.
     let (from_a, beyond_z) = (low + (0x80 - 0x61) * EACH, low + (0x80 - 0x7b) * EACH);
     let small = from_a & !beyond_z & !word & (0x80 * EACH);
     word & !(small >> 2)
@@ -223,7 +224,7 @@ mod tests {
             ] {
                 assert_eq!(TABLE.entry(spelt.as_bytes()).map(|entry| entry.name), Some(name), "{spelt}");
             }
-            // Bytes that differ from a letter as a small one from a capital, or by the top bit.
+            // Bytes that differ from a letter by the case bit or by the top bit.
             for at in 0..name.len() {
                 for flip in [0x20, 0x80, 0x40, 0x01] {
                     let mut bytes = name.as_bytes().to_vec();

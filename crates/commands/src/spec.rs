@@ -1,4 +1,4 @@
-//! The specification of a command: everything known of it, beside the handler that runs it. Every field is compulsory.
+//! The specification of a command: all its metadata and the handler that runs it. Every field is required.
 
 use crate::failure::Failure;
 use crate::generic::range::NameRange;
@@ -10,41 +10,41 @@ use values::ValueType;
 use values::string::INLINE_BYTES_MAX;
 use wire::{Args, More, OwnedRequest, Reply};
 
-/// What a handler gives back: `Ok` once it has written its whole reply.
+/// A handler's result: `Ok` once it has written its whole reply.
 pub type Outcome = Result<(), Failure>;
 
 /// One command, or one subcommand (`CLIENT ID`).
 pub struct CommandSpec {
-    /// In capitals; a subcommand behind its command and a space.
+    /// The name in capitals; a subcommand is prefixed with its command and a space.
     pub name: &'static str,
-    /// The arguments behind the name, as the manuals of Redis write them; empty if there are none.
+    /// The arguments after the name, as in the Redis manual; empty if there are none.
     pub syntax: &'static str,
-    /// How many arguments, the name (and the subcommand's) included.
+    /// The number of arguments, including the name (and the subcommand's).
     pub arity: Arity,
-    /// Which arguments are keys; none for a command of the connection or server.
+    /// Which arguments are keys; empty for connection and server commands.
     pub keys: &'static [KeySpec],
-    /// What it does to keys.
+    /// How the command accesses its keys.
     pub access: Access,
-    /// What else is to be known of it.
+    /// Further properties.
     pub flags: &'static [Flag],
-    /// The family it belongs to.
+    /// The command's group.
     pub group: Group,
-    /// Its cost, in the usual notation.
+    /// The complexity, in the usual notation.
     pub cost: &'static str,
-    /// The version of Redis (or of Bobbin: `bobbin 0.1.0`) that had it first.
+    /// The version of Redis (or of Bobbin: `bobbin 0.1.0`) that introduced it.
     pub since: &'static str,
     /// One sentence.
     pub brief: &'static str,
     /// The reply, in words.
     pub answer: &'static str,
-    /// Where it runs, and what.
+    /// Where the command runs, and its handler.
     pub run: Run,
 }
 
-/// How many arguments a command takes, its name included.
+/// The number of arguments a command takes, its name included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arity {
-    /// This many.
+    /// Exactly this many.
     Exactly(usize),
     /// This many or more.
     AtLeast(usize),
@@ -53,7 +53,7 @@ pub enum Arity {
 }
 
 impl Arity {
-    /// Whether `count` arguments are right.
+    /// Returns true if `count` arguments are allowed.
     pub fn allows(self, count: usize) -> bool {
         match self {
             Self::Exactly(exact) => count == exact,
@@ -62,7 +62,7 @@ impl Arity {
         }
     }
 
-    /// As COMMAND INFO tells it: negative for "at least".
+    /// Returns the arity as COMMAND INFO reports it: negative for "at least".
     pub fn number(self) -> i64 {
         match self {
             Self::Exactly(exact) => exact as i64,
@@ -71,108 +71,108 @@ impl Arity {
     }
 }
 
-/// What a command does to keys.
+/// How a command accesses keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// Touches no key.
     None,
-    /// Looks.
+    /// Reads.
     Read,
-    /// Changes. One that never `grows` is let through when the disk is full.
+    /// Writes. A command that never `grows` is allowed when the disk is full.
     Write {
-        /// Whether it may need more room than before.
+        /// Whether it may need more space than before.
         grows: bool,
     },
 }
 
-/// What COMMAND INFO tells of a command beyond its access, and what the engine goes by.
+/// The properties that COMMAND INFO reports beyond the access, and those the engine needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flag {
     /// O(1) or O(log n).
     Fast,
-    /// For whoever runs the server.
+    /// For administrators.
     Admin,
-    /// Dangerous on a server in use.
+    /// Dangerous on a production server.
     Dangerous,
-    /// Not inside scripts.
+    /// Not allowed in scripts.
     NoScript,
-    /// Not inside MULTI.
+    /// Not allowed in MULTI.
     NoMulti,
-    /// Before AUTH too.
+    /// Allowed before AUTH.
     NoAuth,
-    /// While the data is being loaded too.
+    /// Allowed while data is loading.
     Loading,
-    /// On a replica that lost its source too.
+    /// Allowed on a replica that lost its source.
     Stale,
     /// Not in the slow log.
     SkipSlowlog,
-    /// While a script keeps the server busy too.
+    /// Allowed while a script keeps the server busy.
     AllowBusy,
-    /// Nodes of a cluster send it to each other.
+    /// Sent between cluster nodes.
     Asking,
-    /// Only where `enable-debug-command` allows it.
+    /// Allowed only by `enable-debug-command`.
     Debug,
-    /// What it writes tells nobody anything new: COMMAND INFO and ACL name it among those that read.
+    /// Its writes change no visible data: COMMAND INFO and ACL list it as a read command.
     ToldAsReader,
-    /// It is about messages.
+    /// A Pub/Sub command.
     PubSub,
-    /// With a BY or a GET it looks at keys whose names it finds in values.
+    /// With BY or GET it reads keys whose names it finds in values.
     FollowsNames,
-    /// MONITOR does not tell of it: its commands are told one by one.
+    /// Not shown by MONITOR, which shows its inner commands one by one.
     SkipMonitor,
-    /// There may be no key in it.
+    /// The request may have no key.
     NoMandatoryKeys,
-    /// It puts arguments under keys as they are: long ones are cut before the shards are held.
+    /// Stores arguments under keys unchanged: long ones are split before the shards are locked.
     PutsString,
-    /// Each of its keys is a thing of its own: very many are taken some at a time, outside of transactions and scripts.
+    /// Keys are independent: outside transactions and scripts, very many keys are processed in batches.
     KeyByKey,
-    /// Its arguments are keys, each with a value behind it: very many are sorted by their shards before these are held.
+    /// Its arguments are key-value pairs: very many are sorted by shard before the shards are locked.
     Pairs,
 }
 
-/// A family of commands.
+/// A command group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Group {
-    /// Of the connection.
+    /// Connection commands.
     Connection,
-    /// On keys of any kind.
+    /// Commands for keys of any type.
     Generic,
-    /// On texts.
+    /// String commands.
     String,
-    /// On bits of texts.
+    /// Bitmap commands on strings.
     Bitmap,
-    /// On texts that estimate how many different elements they have met.
+    /// HyperLogLog commands on strings.
     HyperLogLog,
-    /// On lists.
+    /// List commands.
     List,
-    /// On hashes.
+    /// Hash commands.
     Hash,
-    /// On sets.
+    /// Set commands.
     Set,
-    /// Of messages.
+    /// Pub/Sub commands.
     PubSub,
-    /// On sorted sets.
+    /// Sorted-set commands.
     SortedSet,
-    /// On sorted sets of places.
+    /// Geo commands on sorted sets.
     Geo,
-    /// On streams.
+    /// Stream commands.
     Stream,
-    /// On tagged lists.
+    /// Tagged-list commands.
     Tagged,
-    /// On queues, which are lists that can do more.
+    /// Queue commands; queues extend lists.
     Queue,
-    /// MULTI and what goes with it.
+    /// MULTI and related commands.
     Transactions,
-    /// Of scripts.
+    /// Script commands.
     Scripting,
-    /// Of the memcached port, on texts.
+    /// Commands of the memcached port, on strings.
     Memcached,
-    /// Of the server.
+    /// Server commands.
     Server,
 }
 
 impl Group {
-    /// What its blocking commands take from.
+    /// Returns the type its blocking commands take from.
     pub fn value_type(self) -> Option<ValueType> {
         match self {
             Self::List | Self::Queue => Some(ValueType::List),
@@ -182,7 +182,7 @@ impl Group {
         }
     }
 
-    /// As COMMAND DOCS writes it.
+    /// Returns the name as COMMAND DOCS writes it.
     pub fn name(self) -> &'static str {
         match self {
             Self::Connection => "connection",
@@ -210,72 +210,73 @@ impl Group {
 /// Which arguments are keys, as COMMAND INFO describes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeySpec {
-    /// Where the search begins.
+    /// Where the search starts.
     pub begin: Begin,
-    /// Which arguments from there on.
+    /// Which arguments from there on are keys.
     pub find: Find,
-    /// Redis's flags of the keys, `RO` first for keys that are only read: `RW UPDATE`. `not_key`, alone, for what is no
-    /// key and yet leads a client to a server.
+    /// Redis's key flags, `RO` first for keys that are only read: `RW UPDATE`. `not_key`, alone, marks an argument that
+    /// is no key but routes a client to a server.
     pub flags: &'static str,
 }
 
-/// Where the search for keys begins.
+/// Where the search for keys starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Begin {
     /// At this argument.
     Index(usize),
-    /// Behind this word, looked for from that argument on.
+    /// After this word, searched for from that argument on.
     Keyword(&'static str, usize),
-    /// Not in the request: keys are found in values.
+    /// Not in the request: keys are named in values.
     Unknown,
-    /// Behind an option that takes all arguments that follow it. Clients are told to look for it from the end.
+    /// After an option that takes all following arguments. Clients are told to search for it from the end.
     LastOption {
         /// Its name.
         word: &'static str,
-        /// Where options begin.
+        /// The first argument that may be an option.
         from: usize,
-        /// Options before it that take arguments, and how many.
+        /// Earlier options that take arguments, and how many.
         counts: &'static [(&'static str, usize)],
     },
-    /// Behind an option, the last time that it is given.
+    /// After the last occurrence of an option.
     Option {
-        /// What it is called.
+        /// Its name.
         word: &'static str,
-        /// Where options begin.
+        /// The first argument that may be an option.
         from: usize,
         /// Options that take arguments, and how many.
         counts: &'static [(&'static str, usize)],
-        /// Whether clients are told, as of a [`Begin::Keyword`]; else the place is "unknown".
+        /// Whether COMMAND INFO reports it as a [`Begin::Keyword`]; else as "unknown".
         is_told: bool,
     },
 }
 
-/// Which arguments are keys, from where the search begins.
+/// Which arguments are keys, from the start of the search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Find {
-    /// Up to `last` (relative to the begin; negative: from the end of the request), every `step`-th.
+    /// Up to `last` (relative to the start; negative: from the end of the request), every `step`-th.
     Range {
         /// The last key.
         last: isize,
-        /// One key every so many arguments.
+        /// The distance between keys, in arguments.
         step: usize,
     },
-    /// The argument at `number_at` (relative to the begin) tells how many keys there are from `first` on.
+    /// The argument at `number_at` (relative to the start) is the number of keys from `first` on.
     Counted {
-        /// Where the number is.
+        /// The position of the number.
         number_at: usize,
-        /// Where the first key is.
+        /// The position of the first key.
         first: usize,
-        /// One key every so many arguments.
+        /// The distance between keys, in arguments.
         step: usize,
     },
-    /// The first half of what is left: behind them comes something for each. See [`streams_at`].
+    /// The first half of the remaining arguments; the second half has one argument for each key. See [`streams_at`].
     FirstHalf,
-    /// Up to the first of these words, which stands behind one key at least.
+    /// Up to the first of these words, which follows at least one key.
     Until(&'static [&'static str]),
 }
 
-/// Where the keys of XREAD or XREADGROUP begin: behind the word STREAMS, which as a group's name or such means nothing.
+/// Returns where the keys of XREAD or XREADGROUP start: after the word STREAMS, unless that is a group name or the
+/// like.
 pub(crate) fn streams_at(args: &Args<'_>) -> Option<usize> {
     let mut at = 1;
     while at < args.len() {
@@ -296,28 +297,27 @@ impl KeySpec {
         Self { begin: Begin::Index(at), find: Find::Range { last: 0, step: 1 }, flags }
     }
 
-    /// Keys from argument `at` to the one `last` from the end (-1 the very last), every `step`-th.
+    /// Keys from argument `at` to the `last` from the end (-1 is the last), every `step`-th.
     pub const fn many(at: usize, last: isize, step: usize, flags: &'static str) -> Self {
         Self { begin: Begin::Index(at), find: Find::Range { last, step }, flags }
     }
 
-    /// As many keys as argument `at` says, behind it.
+    /// The number of keys is argument `at`; the keys follow it.
     pub const fn counted(at: usize, flags: &'static str) -> Self {
         Self { begin: Begin::Index(at), find: Find::Counted { number_at: 0, first: 1, step: 1 }, flags }
     }
 
-    /// As many keys as argument `at` says, behind it, with something behind each.
+    /// The number of keys is argument `at`; the keys follow it, each followed by another argument.
     pub const fn counted_pairs(at: usize, flags: &'static str) -> Self {
         Self { begin: Begin::Index(at), find: Find::Counted { number_at: 0, first: 1, step: 2 }, flags }
     }
 
-    /// How the keys' shards are to be held.
+    /// Returns how to lock the keys' shards.
     pub fn want(&self) -> Want {
         if self.flags.starts_with("RO") { Want::Read } else { Want::Write }
     }
 
-    /// Calls `visit` with the index of each key argument. A request whose arguments do not fit names no keys: its
-    /// handler refuses it.
+    /// Calls `visit` with the index of each key argument. Malformed requests have no keys: the handler rejects them.
     pub fn for_each(&self, args: &Args<'_>, mut visit: impl FnMut(usize)) {
         let count = args.len();
         if self.find == Find::FirstHalf {
@@ -343,7 +343,7 @@ impl KeySpec {
             }
         };
         match self.find {
-            // Most commands have one key, and every request is asked for it.
+            // Most commands have one key, and this runs for every request.
             Find::Range { last: 0, .. } if begin < count => visit(begin),
             Find::Range { last, step } => {
                 let end = if last >= 0 {
@@ -369,13 +369,13 @@ impl KeySpec {
     }
 }
 
-/// Where the first of these words stands behind the argument at `begin`, or where the request ends.
+/// Returns the index of the first of these words after argument `begin`, or the end of the request.
 pub(crate) fn words_at(args: &Args<'_>, begin: usize, words: &[&str]) -> usize {
     let is_one = |at: &usize| words.iter().any(|word| args.get(*at).eq_ignore_ascii_case(word.as_bytes()));
     (begin + 1..args.len()).find(is_one).unwrap_or(args.len())
 }
 
-/// Where an option stands among others, of which some take so many arguments.
+/// Returns the positions of an option among others, some of which take the given number of arguments.
 fn options(args: &Args<'_>, word: &str, from: usize, counts: &[(&str, usize)]) -> impl Iterator<Item = usize> {
     let is = move |at: usize, name: &str| args.get(at).eq_ignore_ascii_case(name.as_bytes());
     let next = |at: usize| (at < args.len()).then_some(at);
@@ -386,94 +386,94 @@ fn options(args: &Args<'_>, word: &str, from: usize, counts: &[(&str, usize)]) -
     all.filter(move |at| is(*at, word))
 }
 
-/// A handler of the connection or the server.
+/// A handler for connection and server commands.
 pub type OfSession = fn(&mut dyn Session, &Args, &mut dyn Reply) -> Outcome;
 
 /// A handler that works on the keys its command names.
 pub type Local = fn(&mut Tx, &Args, &mut dyn Reply) -> Outcome;
 
-/// A request as it is kept while it waits.
+/// Returns the request in the form kept while it waits.
 pub type Settled = fn(&mut Tx, &Args) -> OwnedRequest;
 
-/// [`Settled`], for one that means the same at any time.
+/// A [`Settled`] for requests whose meaning does not depend on time.
 pub(crate) fn as_it_is(_: &mut Tx, args: &Args) -> OwnedRequest {
     args.to_owned()
 }
 
-/// Begins a walk over all shards, given the arguments and a random number.
+/// Starts a sweep over all shards, given the arguments and a random number.
 pub type BeginSweep = fn(&Args, u64) -> Result<Box<dyn Sweep>, Failure>;
 
-/// Begins a look at many keys, given the arguments. O(1), or what a zeroed byte for each takes.
+/// Starts a lookup of many keys, given the arguments. O(1), or one zeroed byte per key.
 pub type BeginGather = fn(&Args) -> Box<dyn Gather>;
 
-/// Begins a way through names in their order, given the arguments.
+/// Starts a range scan of names in order, given the arguments.
 pub type BeginRange = fn(&Args) -> Result<NameRange, Failure>;
 
 /// Where a command runs.
 #[derive(Clone, Copy)]
 pub enum Run {
-    /// Under the locks of the shards of its keys.
+    /// Under the locks of its keys' shards.
     Local(Local),
-    /// Likewise, of all arguments behind the name; where they are very many, read shard by shard, and told as of one
-    /// instant all the same.
+    /// Like `Local`, with all arguments after the name as keys; very many are read shard by shard, but the reply still
+    /// reflects one instant.
     Gather {
-        /// The handler for a few.
+        /// The handler for a few keys.
         at_once: Local,
-        /// Begins the look at many.
+        /// Starts the lookup of many.
         begin: BeginGather,
     },
-    /// Likewise, and again, in a writer's hands, when one of its keys gets what it waits for.
-    /// `try_now` fails with [`Failure::Nothing`] if there is nothing yet, and has then checked the time-out.
+    /// Like `Local`, and rerun on the writer's thread when one of its keys gets what it waits for. `try_now` fails with
+    /// [`Failure::Nothing`] if there is nothing yet, after checking the timeout.
     Blocking {
-        /// The handler. Of several keys it looks only at those that [`Tx::may_use`] allows.
+        /// The handler. With several keys it looks only at those [`Tx::may_use`] allows.
         try_now: Local,
-        /// Which argument is the time-out.
+        /// The position of the timeout argument.
         timeout: TimeoutAt,
-        /// What is replied inside MULTI, at once, if there is nothing. When the time is up it is a null array.
+        /// The immediate reply inside MULTI if there is nothing. On timeout the reply is a null array.
         empty: fn(&mut dyn Reply),
-        /// The request as it is kept while it waits. What a vain try has changed stays, unless it was a writer's.
+        /// The request as kept while it waits. Changes of an unsuccessful try persist, unless a writer ran it.
         settled: Settled,
     },
     /// On the connection or the server, without any shard.
     Session(OfSession),
-    /// Likewise, in parts where that is long: then others have their turn in between.
+    /// Like `Session`, but long requests run in parts so that others get their turn.
     Parts {
-        /// The handler for what is short, or is to be done at one instant.
+        /// The handler for short requests and those that must be atomic.
         at_once: OfSession,
-        /// Whether a request is long. O(1).
+        /// Returns true if a request is long. O(1).
         is_long: fn(&dyn Session, &Args) -> bool,
-        /// Begins a long one.
+        /// Starts a long one.
         begin: fn() -> Box<dyn Parts>,
     },
     /// Over all shards of the database, one at a time.
     Sweep(BeginSweep),
-    /// Over names in their order, some at a time, each under the lock of its own shard.
+    /// Over names in order, in batches, each under the lock of its own shard.
     Range {
-        /// The handler for one who holds all shards, under the gate.
+        /// The handler when all shards are held, under the gate.
         at_once: Local,
-        /// Begins the way through the names.
+        /// Starts the range scan.
         begin: BeginRange,
     },
-    /// Over all shards at one instant, under the gate.
+    /// Over all shards atomically, under the gate.
     Gate(Local),
     /// By the engine itself.
     Engine(Verb),
 }
 
-/// Which argument holds a blocking command's time-out, in seconds unless told otherwise.
+/// The position of a blocking command's timeout, in seconds unless noted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimeoutAt {
-    /// Behind the name.
+    /// After the name.
     First,
-    /// At the end.
+    /// The last argument.
     Last,
-    /// Behind the word BLOCK, before STREAMS, in milliseconds.
+    /// After the word BLOCK, before STREAMS, in milliseconds.
     Block,
-    /// Behind the word BLOCK, which follows the keys, in milliseconds.
+    /// After the word BLOCK, which follows the keys, in milliseconds.
     LastBlock,
 }
 
-/// What only the engine can do.
+/// The commands only the engine can run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verb {
     /// MULTI
@@ -508,59 +508,60 @@ pub enum Verb {
     Save,
     /// SHUTDOWN
     Shutdown,
-    /// EVAL, EVALSHA, FCALL and those that only read
+    /// EVAL, EVALSHA, FCALL and their read-only variants
     Eval,
     /// SCRIPT LOAD
     ScriptLoad,
-    /// FUNCTION LOAD and what else touches libraries
+    /// FUNCTION LOAD and other commands on libraries
     Library,
 }
 
-/// How a [`Sweep`] goes on.
+/// How a [`Sweep`] continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SweepNext {
-    /// To the next shard.
+    /// With the next shard.
     Next,
-    /// With the same shard, which others may have in between.
+    /// With the same shard, which is unlocked in between.
     Again,
-    /// Not at all.
+    /// The sweep ends.
     Over,
 }
 
-/// A look at many keys, of which each is looked at by itself, and again if it may have changed since.
+/// A lookup of many keys, each read on its own, and again if it may have changed since.
 pub trait Gather: Send {
-    /// Makes room for what is under one more key. Called for each, before any is looked at: so much is not made at once.
+    /// Reserves space for one more key's value. Called for every key before any is read, so that no single step
+    /// allocates much.
     fn expect(&mut self) {}
 
-    /// Makes room for what a look at some keys finds, before a shard is held: fresh memory may cost much.
+    /// Reserves space for the results of some keys before a shard is locked: fresh memory may be expensive.
     fn prepare(&mut self) {}
 
-    /// Notes what is under `key`, the argument at `at`; gives its deadline.
+    /// Records the value of `key`, the argument at `at`; returns its deadline.
     fn look(&mut self, tx: &mut Tx, at: usize, key: &[u8]) -> Option<Ms>;
 
     /// Writes the reply.
     fn finish(self: Box<Self>, reply: &mut dyn Reply);
 }
 
-/// A long command of the connection or the server, in parts.
+/// A long connection or server command, run in parts.
 pub trait Parts {
-    /// Does some 100 µs of it, and writes what that replies. Not called again after [`More::Done`] or a failure, which is then the
-    /// whole reply.
+    /// Runs about 100 µs of the command and writes that part's reply. Not called again after [`More::Done`] or a
+    /// failure, which is then the whole reply.
     ///
     /// # Errors
-    /// The failure of the command.
+    /// The command's failure.
     fn next(&mut self, session: &mut dyn Session, args: &Args, reply: &mut dyn Reply) -> Result<More, Failure>;
 }
 
-/// Arguments above which a command goes through them in parts.
+/// Commands with more arguments than this run in parts.
 pub(crate) const PART_ARGUMENTS: usize = 128;
 
-/// Whether a request has very many arguments.
+/// Returns true if a request has very many arguments.
 pub(crate) fn has_many_arguments(_: &dyn Session, args: &Args) -> bool {
     args.len() > PART_ARGUMENTS
 }
 
-/// Does all parts of a command at once.
+/// Runs all parts of a command at once.
 pub(crate) fn all_parts(
     mut parts: impl Parts,
     session: &mut dyn Session,
@@ -571,41 +572,41 @@ pub(crate) fn all_parts(
     Ok(())
 }
 
-/// A walk over all shards, one at a time, each under its own lock.
+/// A pass over all shards, one at a time, each under its own lock.
 pub trait Sweep: Send {
-    /// Where it begins; it ends with the last shard.
+    /// The first shard; the sweep ends with the last one.
     fn first_shard(&self) -> usize {
         0
     }
 
-    /// Passes a shard that is still to be loaded, of which `keys` keys of the database are stored, and more if it
-    /// `is_changed`: `false` if its contents are needed, which then are waited for.
+    /// Skips a shard that is not yet loaded, given that it stores `keys` keys of the database, and more if it
+    /// `is_changed`. Returns `false` if the sweep needs the contents, and so waits for them.
     fn pass(&mut self, shard: usize, keys: u64, is_changed: bool) -> bool {
         let _ = (shard, keys, is_changed);
         false
     }
 
-    /// Behind the last shard: one to which it goes back, having passed it.
+    /// After the last shard: returns a skipped shard to go back to.
     fn go_back(&mut self) -> Option<usize> {
         None
     }
 
-    /// Whether names, kinds and deadlines of keys are all that it looks at: values may be unread then.
+    /// Returns true if the sweep reads only names, types and deadlines of keys: values may then be unloaded.
     fn names_only(&self) -> bool {
         false
     }
 
-    /// Makes room for what a visit finds, before a shard is held: fresh memory may cost much.
+    /// Reserves space for the results of a visit before a shard is locked: fresh memory may be expensive.
     fn prepare(&mut self) {}
 
-    /// Looks at one shard, or at some hundred keys of it.
+    /// Visits one shard, or some hundred keys of it.
     fn visit(&mut self, tx: &mut Tx, shard: usize) -> SweepNext;
 
     /// Writes the reply.
     fn finish(self: Box<Self>, reply: &mut dyn Reply) -> Outcome;
 }
 
-/// Requests up to this long are counted as if they were all names: a bound that is too high costs them nothing.
+/// Requests up to this length are counted as if all bytes were names: too high a bound costs them nothing.
 const NAMES_BYTES: usize = 4096;
 
 impl CommandSpec {
@@ -616,10 +617,10 @@ impl CommandSpec {
         }
     }
 
-    /// The most bytes that the frame of a plain command takes: its arguments, and what an effect adds to each. One that
-    /// records more than that asks for it (`Tx::need_room`). O(arguments).
+    /// Returns an upper bound of a plain command's frame: its arguments and the overhead of each effect. A command that
+    /// records more requests it (`Tx::need_room`). O(arguments).
     pub fn frame_bytes_max(&self, args: &Args<'_>) -> u64 {
-        // Twice the names: an expired key is removed by an effect of its own before it is written to.
+        // Twice the names: an expired key is removed by its own effect before it is written to.
         let mut names_bytes = args.bytes_total();
         if names_bytes > NAMES_BYTES {
             names_bytes = 0;
@@ -628,55 +629,56 @@ impl CommandSpec {
         (args.bytes_total() + names_bytes + 64 * args.len() + 64) as u64
     }
 
-    /// Whether the command has `flag`.
+    /// Returns true if the command has `flag`.
     pub fn has(&self, flag: Flag) -> bool {
         self.flags.contains(&flag)
     }
 
-    /// The long texts that it may put.
+    /// Returns the long strings it may store.
     pub fn long_texts<'a>(&self, args: &Args<'a>) -> impl Iterator<Item = &'a [u8]> + use<'a> {
         let texts = self.has(Flag::PutsString).then(|| args.from(2).iter());
         texts.into_iter().flatten().filter(|text| text.len() > INLINE_BYTES_MAX)
     }
 
-    /// What it does to keys, as clients are told.
+    /// Returns the access reported to clients.
     pub fn told_access(&self) -> Access {
         if self.has(Flag::ToldAsReader) { Access::Read } else { self.access }
     }
 
-    /// Whether it touches nothing but what its keys hold in the database in use, so that it may run on clones of that.
+    /// Returns true if it touches only the values of its keys in the current database, so that it may run on clones of
+    /// them.
     pub fn keeps_to_its_keys(&self) -> bool {
         self.group != Group::Generic && self.schemas() != Some(Want::Write)
     }
 
-    /// Whether it goes through keys that it does not name, wherever they are.
+    /// Returns true if it visits keys that it does not name, anywhere.
     pub fn goes_anywhere(&self) -> bool {
         matches!(self.run, Run::Sweep(_) | Run::Range { .. })
     }
 
-    /// Whether a request may look at keys that it does not name itself. In a transaction it needs all shards then.
+    /// Returns true if a request may read keys it does not name. In a transaction it then needs all shards.
     pub fn follows_names(&self, args: &Args<'_>) -> bool {
         let is_pattern = |word: &[u8]| word.eq_ignore_ascii_case(b"BY") || word.eq_ignore_ascii_case(b"GET");
         self.has(Flag::FollowsNames) && args.from(2).iter().any(is_pattern)
     }
 
-    /// Whether it changes keys, or runs what may do so.
+    /// Returns true if it changes keys, or runs commands that may.
     pub fn may_write(&self) -> bool {
         self.writes() || matches!(self.run, Run::Engine(Verb::Eval)) && !self.name.ends_with("_RO")
     }
 
-    /// Whether a client may wait for its reply: until there are elements, or until what it wrote is safe. Inside MULTI and in
-    /// scripts it replies at once.
+    /// Returns true if a client may wait for its reply: for elements, or for its writes to become durable. Inside MULTI
+    /// and scripts it replies at once.
     pub fn may_wait(&self) -> bool {
         matches!(self.run, Run::Blocking { .. }) || matches!(self.name, "WAIT" | "WAITAOF")
     }
 
-    /// Whether it runs a function of a library.
+    /// Returns true if it runs a library function.
     pub fn calls_function(&self) -> bool {
         matches!(self.run, Run::Engine(Verb::Eval)) && self.name.starts_with("FCALL")
     }
 
-    /// How it holds the libraries of functions, if it touches them.
+    /// Returns how it locks the function libraries, if it uses them.
     pub fn libraries(&self) -> Option<Want> {
         match self.run {
             Run::Engine(Verb::Library) if self.writes() => Some(Want::Write),
@@ -685,7 +687,7 @@ impl CommandSpec {
         }
     }
 
-    /// How it holds the schemas of tagged lists, if it looks at them.
+    /// Returns how it locks the schemas of tagged lists, if it reads them.
     pub fn schemas(&self) -> Option<Want> {
         match self.group {
             Group::Tagged if self.keys.is_empty() && self.writes() => Some(Want::Write),
@@ -694,7 +696,7 @@ impl CommandSpec {
         }
     }
 
-    /// Adds the shards of all that it touches to a plan.
+    /// Adds all shards it touches to a plan.
     pub fn plan(&self, args: &Args<'_>, keyspace: &Keyspace, plan: &mut Plan) {
         self.for_each_key(args, |key, want| plan.add_key(keyspace, key, want));
         if let Some(want) = self.schemas() {
@@ -702,12 +704,12 @@ impl CommandSpec {
         }
     }
 
-    /// Whether it changes keys.
+    /// Returns true if it changes keys.
     pub fn writes(&self) -> bool {
         matches!(self.access, Access::Write { .. })
     }
 
-    /// Whether CLIENT PAUSE WRITE holds it: what it does others would hear of.
+    /// Returns true if CLIENT PAUSE WRITE holds it: others could observe its effects.
     pub fn is_held_with_writes(&self) -> bool {
         self.may_write() || (self.has(Flag::PubSub) && self.name.ends_with("PUBLISH"))
     }

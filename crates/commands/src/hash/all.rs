@@ -1,6 +1,6 @@
-//! HGETALL HKEYS HVALS: tell all of a hash.
+//! HGETALL HKEYS HVALS: return a whole hash.
 //!
-//! Up to 64 KiB are written under the lock; more is told from a clone, 32 KiB at a time, without it.
+//! Up to 64 KiB are written under the lock; more is sent from a clone, 32 KiB at a time, without it.
 
 use crate::prelude::*;
 use base::Ms;
@@ -44,7 +44,7 @@ const HVALS: CommandSpec = CommandSpec {
     ..HGETALL
 };
 
-/// What is told of a field.
+/// The part of a field that is replied.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum FieldPart {
     Fields,
@@ -52,9 +52,9 @@ enum FieldPart {
     Both,
 }
 
-/// How much of a reply is written under the lock, in bytes.
+/// The bytes of a reply written under the lock, at most.
 const LOCKED_BYTES_MAX: u64 = 64 << 10;
-/// About what headers take for each field, in bytes.
+/// The approximate size of the headers of each field, in bytes.
 const HEADER_BYTES: u64 = 16;
 
 fn all(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, shown: FieldPart) -> Outcome {
@@ -78,7 +78,7 @@ fn all(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, shown: FieldPart) -> Out
     Ok(())
 }
 
-/// Whether all of a hash is too long to be told under the lock.
+/// Returns true if a whole hash is too long to be sent under the lock.
 pub(super) fn is_long(hash: &Hash) -> bool {
     hash.content_bytes() + hash.len() * HEADER_BYTES > LOCKED_BYTES_MAX
 }
@@ -95,13 +95,13 @@ fn tell(reply: &mut dyn Reply, pair: Pair<'_>, shown: FieldPart, now: Ms) {
     }
 }
 
-/// What is told from a clone.
+/// A reply written from a clone.
 struct FieldsReply {
     items: List,
     /// The next item.
     at: u64,
     shown: FieldPart,
-    /// As of when.
+    /// The time at which fields are judged.
     now: Ms,
     pin: Pin,
 }

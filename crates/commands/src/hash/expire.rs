@@ -1,6 +1,6 @@
-//! HEXPIRE HPEXPIRE HEXPIREAT HPEXPIREAT: give fields deadlines.
+//! HEXPIRE HPEXPIRE HEXPIREAT HPEXPIREAT: set deadlines of fields.
 //!
-//! The four differ in unit and base; a deadline that has passed removes the field.
+//! The four differ in unit and base; a past deadline removes the field.
 
 use super::{fields, instant};
 use crate::prelude::*;
@@ -57,7 +57,7 @@ enum FieldDeadlineBase {
     Epoch,
 }
 
-/// Which deadlines may be replaced. No deadline counts as one that never comes.
+/// Which deadlines may be replaced. No deadline counts as infinite.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum FieldDeadlineCondition {
     Always,
@@ -68,7 +68,7 @@ enum FieldDeadlineCondition {
 }
 
 impl FieldDeadlineCondition {
-    /// The condition that `word` is, if it is one.
+    /// Parses `word` as a condition.
     fn of(word: &[u8]) -> Option<Self> {
         let words = [("NX", Self::None), ("XX", Self::Some), ("GT", Self::Later), ("LT", Self::Earlier)];
         words.into_iter().find(|(name, _)| parse::is(word, name)).map(|(_, condition)| condition)
@@ -109,8 +109,7 @@ fn expire(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, unit: Unit, from: Fie
     Ok(())
 }
 
-/// What is replied for each field, and those for which the condition holds. A field that is named again is what it has
-/// become.
+/// Returns the reply for each field, and the fields that meet the condition. A repeated field has its new state.
 fn choose<'a>(
     hash: &Hash,
     fields: Args<'a>,

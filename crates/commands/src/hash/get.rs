@@ -1,4 +1,4 @@
-//! HGET HMGET HEXISTS HSTRLEN HLEN: look at some fields of a hash.
+//! HGET HMGET HEXISTS HSTRLEN HLEN: read some fields of a hash.
 
 use crate::prelude::*;
 use base::Ms;
@@ -86,13 +86,13 @@ const HLEN: CommandSpec = CommandSpec {
     ..HGET
 };
 
-/// What `visit` makes of the field that argument 2 names.
+/// Applies `visit` to the field named by argument 2.
 fn look<R>(tx: &mut Tx, args: &Args, visit: impl FnOnce(Pair<'_>) -> R) -> Result<Option<R>, Failure> {
     let now = tx.now();
     Ok(tx.hash(args.get(1))?.and_then(|hash| hash.get(args.get(2), now, visit)))
 }
 
-/// Replies the value of a field, or null.
+/// Replies with the value of a field, or null.
 pub(super) fn tell(hash: Option<&Hash>, field: &[u8], now: Ms, reply: &mut dyn Reply) {
     if hash.and_then(|hash| hash.get(field, now, |pair| reply.bulk(pair.value))).is_none() {
         reply.null();

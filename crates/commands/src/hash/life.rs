@@ -1,4 +1,4 @@
-//! HGETDEL HGETEX HSETEX: tell or put values, and remove their fields or set their deadlines in one.
+//! HGETDEL HGETEX HSETEX: get or set values, and remove the fields or set their deadlines, atomically.
 
 use super::get::tell;
 use super::{NO_COUNT, fields, instant};
@@ -49,7 +49,7 @@ const HSETEX: CommandSpec = CommandSpec {
     ..HGETDEL
 };
 
-/// The words that tell a time, their units, and whether they count from now.
+/// The time options, their units, and whether they are relative to now.
 const TIMES: [(&str, Unit, bool); 4] = [
     ("EX", Unit::Seconds, true),
     ("PX", Unit::Milliseconds, true),
@@ -57,7 +57,7 @@ const TIMES: [(&str, Unit, bool); 4] = [
     ("PXAT", Unit::Milliseconds, false),
 ];
 
-/// The instant that argument `at` and the one behind it tell; `None` if it is no such word.
+/// Reads the instant from argument `at` and the next; `None` if it is no such option.
 fn time(args: &Args, at: usize, now: Ms) -> Result<Option<Ms>, Failure> {
     let Some((_, unit, from_now)) = TIMES.iter().find(|(word, ..)| parse::is(args.get(at), word)) else {
         return Ok(None);
@@ -68,7 +68,7 @@ fn time(args: &Args, at: usize, now: Ms) -> Result<Option<Ms>, Failure> {
     instant(args, args.get(at + 1), *unit, if *from_now { now } else { 0 }).map(Some)
 }
 
-/// Replies the values of `fields`; those that are there, each once.
+/// Replies with the values of `fields`; returns those present, each once.
 fn tell_fields<'a>(tx: &mut Tx, key: &[u8], fields: Args<'a>, is_taken: bool, reply: &mut dyn Reply) -> Vec<&'a [u8]> {
     let now = tx.now();
     let hash = tx.hash(key).expect("its kind was checked");
@@ -117,7 +117,7 @@ fn get_and_expire(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     Ok(())
 }
 
-/// What HSETEX is to do.
+/// The parameters of HSETEX.
 struct Put<'a> {
     /// FXX: only if all fields are there (true); FNX: only if none is (false).
     only_if: Option<bool>,
@@ -151,7 +151,7 @@ fn put_of<'a>(args: &Args<'a>, now: Ms) -> Result<Put<'a>, Failure> {
     Err(Failure::arity(args))
 }
 
-/// The pairs of `FIELDS numfields field value [field value ...]` from argument `at` on.
+/// Reads the pairs of `FIELDS numfields field value [field value ...]` from argument `at` on.
 fn pairs<'a>(args: &Args<'a>, at: usize) -> Result<SmallVec<[&'a [u8]; 8]>, Failure> {
     if at + 3 >= args.len() {
         return Err(Failure::arity(args));
@@ -174,7 +174,7 @@ fn set(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let holds = only_if.is_none_or(|all| fields().all(|field| is_there(field) == all));
     if holds {
         let changed = match expiry {
-            // What was put and has passed is gone at once.
+            // Fields set with a past deadline are removed at once.
             FieldExpiry::At(at_ms) if at_ms <= now => hash.remove(&fields().collect::<Vec<_>>()),
             expiry => hash.put(&pairs, expiry),
         };

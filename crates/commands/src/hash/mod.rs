@@ -15,13 +15,14 @@ use crate::prelude::*;
 use base::Ms;
 use parse::Unit;
 
-/// The last instant at which a field may expire, in milliseconds since the epoch: in the year 4199, as in Redis.
+/// The latest instant at which a field may expire, in milliseconds since the epoch: in the year 4199, as in Redis.
 const FIELD_EXPIRES_MAX_MS: i64 = 0x3fff_ffff_ffff;
 
-/// What is said of a count of fields that is none.
+/// The error for an invalid field count.
 const NO_COUNT: &str = "ERR Number of fields must be a positive integer";
 
-/// The fields of `FIELDS numfields field [field ...]` from argument `at` on; `no_count` is the error for a count that is none.
+/// Reads the fields of `FIELDS numfields field [field ...]` from argument `at` on; `no_count` is the error for an
+/// invalid count.
 fn fields<'a>(args: &Args<'a>, at: usize, no_count: &'static str) -> Result<Args<'a>, Failure> {
     if at >= args.len() || !parse::is(args.get(at), "FIELDS") {
         return Err(Failure::text("ERR Mandatory argument FIELDS is missing or not at the right position"));
@@ -36,7 +37,7 @@ fn fields<'a>(args: &Args<'a>, at: usize, no_count: &'static str) -> Result<Args
     Ok(args.from(at + 2))
 }
 
-/// The instant that `argument` means, counted from `base`; it may have passed.
+/// Returns the instant of `argument`, relative to `base`; it may have passed.
 fn instant(args: &Args, argument: &[u8], unit: Unit, base: Ms) -> Result<Ms, Failure> {
     let number = parse::int(argument)?;
     if number < 0 {

@@ -1,4 +1,4 @@
-//! HRANDFIELD: fields drawn at random.
+//! HRANDFIELD: random fields.
 
 use crate::draw::{Drawable, RandomDraw};
 use crate::prelude::*;
@@ -44,7 +44,7 @@ fn random(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     Ok(())
 }
 
-/// Count and whether values are told, of arguments 2 and 3.
+/// Reads from arguments 2 and 3 the count and whether values are returned.
 fn counts(args: &Args) -> Result<(i64, bool), Failure> {
     let count = parse::int_within(args.get(2), -i64::MAX, i64::MAX)?;
     let with_values = match args.len() {
@@ -58,7 +58,7 @@ fn counts(args: &Args) -> Result<(i64, bool), Failure> {
     Ok((count, with_values))
 }
 
-/// The fields of a hash as of some time, by their places.
+/// The fields of a hash at a given time, by position.
 struct Fields {
     items: List,
     live: u64,

@@ -5,7 +5,8 @@
 //! large   in the order of the fields' hashes; a cursor is the top 48 bits of the first hash to come
 //! ```
 //!
-//! A step ends only between two prefixes, so a field that stays is told once in a whole walk, whatever comes and goes.
+//! A step ends only between two prefixes, so a field that stays is returned exactly once in a whole scan, whatever
+//! comes and goes.
 
 use crate::element_scan::{ScanOptions, ScanReply};
 use crate::generic::scan::{CURSOR_SHIFT, parse_cursor};
@@ -32,15 +33,15 @@ const HSCAN: CommandSpec = CommandSpec {
     run: Run::Local(scan),
 };
 
-/// Fields looked at in one step, at most, whatever COUNT says: some 2 ms with a long pattern.
+/// The maximum number of fields examined per step, whatever COUNT says: about 2 ms with a long pattern.
 const LOOKS_MAX: u64 = 16 << 10;
-/// Bytes told in one step, at most, but for the last field.
+/// The maximum bytes returned per step, not counting the last field.
 const BYTES_MAX: usize = 1 << 20;
 
 fn scan(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let now = tx.now();
     let cursor = parse_cursor(args.get(2)).ok_or(Failure::text("ERR invalid cursor"))?;
-    // As in Redis, options are looked at only if there is something to scan.
+    // As in Redis, options are parsed only if there is something to scan.
     let (next, told) = match tx.hash(args.get(1))? {
         Some(hash) => step(hash, cursor, &ScanOptions::read(args, true)?, now),
         None => (0, ScanReply::default()),
@@ -49,7 +50,7 @@ fn scan(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     Ok(())
 }
 
-/// The next cursor, and what is told on the way.
+/// Returns the next cursor and the fields passed on the way.
 fn step(hash: &Hash, cursor: u64, options: &ScanOptions<'_>, now: Ms) -> (u64, ScanReply) {
     let mut told = ScanReply::default();
     if !hash.is_large() {
@@ -59,7 +60,7 @@ fn step(hash: &Hash, cursor: u64, options: &ScanOptions<'_>, now: Ms) -> (u64, S
         });
         return (0, told);
     }
-    // A cursor that we never gave leads behind the last field.
+    // A cursor we never returned points past the last field.
     if cursor >> (u64::BITS - CURSOR_SHIFT) > 0 {
         return (0, told);
     }

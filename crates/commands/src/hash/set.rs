@@ -1,4 +1,4 @@
-//! HSET HMSET HSETNX: put values under fields.
+//! HSET HMSET HSETNX: set fields.
 
 use crate::prelude::*;
 use keyspace::FieldExpiry;
@@ -58,7 +58,7 @@ const HSETNX: CommandSpec = CommandSpec {
     ..HSET
 };
 
-/// Puts the pairs from argument 2 on; how many fields are new.
+/// Sets the pairs from argument 2 on. Returns how many fields are new.
 fn set(tx: &mut Tx, args: &Args) -> Result<u64, Failure> {
     if !args.len().is_multiple_of(2) {
         return Err(Failure::arity(args));

@@ -1,4 +1,4 @@
-//! HTTL HPTTL HEXPIRETIME HPEXPIRETIME HPERSIST: ask for the deadlines of fields, or clear them.
+//! HTTL HPTTL HEXPIRETIME HPEXPIRETIME HPERSIST: read the deadlines of fields, or clear them.
 
 use super::{NO_COUNT, fields};
 use crate::prelude::*;
@@ -54,7 +54,7 @@ const HPERSIST: CommandSpec = CommandSpec {
     ..HTTL
 };
 
-/// Rounded up, as Redis tells it of fields.
+/// Rounds up, as Redis does for fields.
 fn seconds(ms: Ms) -> Ms {
     ms.div_ceil(1000)
 }

@@ -1,8 +1,8 @@
 //! BLPOP BRPOP BLMPOP BLMOVE BRPOPLPUSH: take an element, or wait for one.
 //!
-//! A handler looks once. The engine lets the client wait, and runs the command again when a key of it gets elements;
-//! only that key may then be looked at. It checks the time-out itself, behind the words and before the keys: of two
-//! faults Redis tells that one first.
+//! A handler looks once. The engine blocks the client and reruns the command when one of its keys gets elements; only
+//! that key may then be looked at. The handler checks the timeout itself, after the words and before the keys: with two
+//! errors Redis reports that one first.
 
 use super::end;
 use super::pop::{pop_from, pops_at};
@@ -82,7 +82,7 @@ const fn blocking(try_now: crate::spec::Local, timeout: TimeoutAt) -> Run {
     Run::Blocking { try_now, timeout, empty: |reply| reply.null_array(), settled: as_it_is }
 }
 
-/// Inside MULTI it replies what LMOVE does.
+/// Replies inside MULTI as LMOVE does.
 const fn passing(try_now: crate::spec::Local) -> Run {
     Run::Blocking { try_now, timeout: TimeoutAt::Last, empty: |reply| reply.null(), settled: as_it_is }
 }

@@ -1,7 +1,7 @@
-//! LSET LINSERT LREM LTRIM LTRIMFRONT LTRIMBACK: change a list in its midst, or cut it.
+//! LSET LINSERT LREM LTRIM LTRIMFRONT LTRIMBACK: change a list in the middle, or trim it.
 //!
-//! LINSERT and LREM search. A big list they search without its lock: the handler asks its tx, which is abandoned, and the
-//! command runs again with what was found.
+//! LINSERT and LREM search. A big list is searched without its lock: the handler asks its tx, which is abandoned, and
+//! the command reruns with the result.
 
 use super::find::LOCKED_BYTES_MAX;
 use super::range::index_of;
@@ -127,7 +127,7 @@ fn lrem(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     Ok(())
 }
 
-/// Where the elements are; `None` if the key is absent.
+/// Returns the positions of the elements; `None` if the key is absent.
 fn find<'k>(tx: &mut Tx<'k>, key: &[u8], aim: &SearchQuery) -> Result<Option<Finding<'k>>, Failure> {
     let Ok(list) = tx.list(key) else { return Err(no_list(tx, key)) };
     let Some(list) = list else { return Ok(None) };
@@ -143,7 +143,7 @@ fn ltrim(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     if let Some(mut list) = list {
         let (start, count) = parse::range(start, stop, list.len());
         if count == list.len() {
-            // Redis tells of it all the same.
+            // Redis notifies even so.
             tx.note_touched(args.get(1), Classes::LIST, "ltrim");
         } else {
             list.keep(start, count);

@@ -1,4 +1,4 @@
-//! LPOS: where an element is.
+//! LPOS: finds an element.
 
 use crate::prelude::*;
 use crate::queue::as_list::no_list;
@@ -25,21 +25,21 @@ const LPOS: CommandSpec = CommandSpec {
     run: Run::Local(lpos),
 };
 
-/// Lists with more content than this are searched while no lock is held, in bytes.
+/// Lists with more content than this, in bytes, are searched without a lock.
 pub(super) const LOCKED_BYTES_MAX: u64 = 64 << 10;
-/// How much is searched in one step, in bytes: some 50 µs.
+/// Bytes searched per step: about 50 µs.
 const STEP_BYTES: u64 = 256 << 10;
-/// How many indices are told in one step.
+/// Indices replied per step.
 const STEP_INDICES: usize = 4096;
 
 #[derive(Clone, Copy)]
 struct PositionOptions {
     direction: Direction,
-    /// Matches passed over before the first that counts.
+    /// Matches to skip before the first that counts.
     skip: u64,
-    /// `None`: the first alone, not in an array. 0: all.
+    /// `None`: only the first, not in an array. 0: all.
     count: Option<u64>,
-    /// How many elements are compared; 0: all.
+    /// The maximum number of elements compared; 0: all.
     compared_max: u64,
 }
 
@@ -86,7 +86,7 @@ fn options(args: &Args) -> Result<PositionOptions, Failure> {
     Ok(options)
 }
 
-/// The part of a list that is compared, and where it begins.
+/// Returns the part of a list that is compared, and its start.
 fn compared(list: &List, options: PositionOptions) -> (List, u64) {
     let PositionOptions { direction, compared_max, .. } = options;
     if compared_max == 0 || compared_max >= list.len() {
@@ -98,24 +98,24 @@ fn compared(list: &List, options: PositionOptions) -> (List, u64) {
     (part, start)
 }
 
-/// LPOS under way: it searches, and then tells what it found. Steps of a big list are made once the locks are let go.
+/// An LPOS in progress: it searches, then replies. Steps of a big list run without the locks.
 struct Finding {
     search: Search,
-    /// Where the part that is searched begins.
+    /// The start of the searched part.
     offset: u64,
     options: PositionOptions,
-    /// `None` while it searches.
+    /// `None` while searching.
     telling: Option<PositionsReply>,
-    /// Once it goes on without the locks.
+    /// Set once it continues without the locks.
     pin: Option<Pin>,
 }
 
 struct PositionsReply {
-    /// Indices to be skipped yet.
+    /// Indices still to be skipped.
     skip: u64,
-    /// What is left of the run at hand.
+    /// The rest of the current run.
     run: Range<u64>,
-    /// The run after it.
+    /// The next run.
     next: usize,
 }
 
@@ -131,7 +131,7 @@ impl Finding {
         Self { search, offset, options, telling: None, pin: None }
     }
 
-    /// Says how many indices follow.
+    /// Writes the number of indices that follow.
     fn begin(&self, reply: &mut dyn Reply) -> PositionsReply {
         let PositionOptions { skip, count, .. } = self.options;
         let told = self.search.found().items().saturating_sub(skip);
@@ -144,7 +144,7 @@ impl Finding {
         PositionsReply { skip, run: 0..0, next }
     }
 
-    /// Tells a part of what was found.
+    /// Writes a part of the result.
     fn tell(&self, telling: &mut PositionsReply, reply: &mut dyn Reply) -> More {
         let direction = self.options.direction;
         for _ in 0..STEP_INDICES {

@@ -1,4 +1,4 @@
-//! LPOP RPOP LMPOP: take elements off an end of a list.
+//! LPOP RPOP LMPOP: pop elements from an end of a list.
 
 use super::end;
 use super::range::{self, ListPart};
@@ -65,7 +65,7 @@ fn pop(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, end: End) -> Outcome {
     Ok(())
 }
 
-/// Takes up to `count` elements off a list that is there and replies them as an array.
+/// Pops up to `count` elements from an existing list and replies with an array.
 pub(super) fn pop_many(tx: &mut Tx, key: &[u8], end: End, count: u64, reply: &mut dyn Reply) -> Outcome {
     let keyspace = tx.keyspace();
     let list = tx.list(key)?.expect("the caller has looked");
@@ -76,7 +76,7 @@ pub(super) fn pop_many(tx: &mut Tx, key: &[u8], end: End, count: u64, reply: &mu
     Ok(())
 }
 
-/// Up to `count` elements at an end of so many.
+/// Returns up to `count` elements at an end of a list of length `len`.
 pub(crate) fn part_of(len: u64, count: u64, end: End) -> ListPart {
     let count = count.min(len);
     match end {
@@ -99,7 +99,7 @@ fn lmpop(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     Ok(())
 }
 
-/// What LMPOP and BLMPOP are to do.
+/// The parameters of LMPOP and BLMPOP.
 #[derive(Clone, Copy)]
 pub(crate) struct ListPop<'a> {
     pub(crate) keys: Args<'a>,
@@ -119,7 +119,7 @@ pub(super) fn pops_at<'a>(args: &Args<'a>, at: usize) -> Result<ListPop<'a>, Fai
     Ok(ListPop { keys: args.slice(at + 1, end_at), end, count })
 }
 
-/// Takes from `key`, a list that is there, and replies its name beside the elements.
+/// Pops from `key`, an existing list, and replies with its name and the elements.
 pub(super) fn pop_from(tx: &mut Tx, key: &[u8], pops: ListPop<'_>, reply: &mut dyn Reply) -> Outcome {
     reply.array(2);
     reply.bulk(key);

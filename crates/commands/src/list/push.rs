@@ -1,6 +1,6 @@
-//! LPUSH RPUSH LPUSHX RPUSHX: put elements at an end of a list.
+//! LPUSH RPUSH LPUSHX RPUSHX: push elements to an end of a list.
 //!
-//! The four differ in two facts, the end and what to do when the key is absent; both are in the commands.
+//! The four differ in the end and in what they do when the key is absent; the command table has both.
 
 use crate::prelude::*;
 use crate::queue::as_list;

@@ -99,42 +99,42 @@ fn lindex(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     Ok(())
 }
 
-/// An index that may count from the end; `None` if it is beyond the ends.
+/// Resolves an index that may count from the end; `None` if it is out of range.
 pub(crate) fn index_of(index: i64, len: u64) -> Option<u64> {
     let index = if index < 0 { index.saturating_add(len as i64) } else { index };
     u64::try_from(index).ok().filter(|index| *index < len)
 }
 
-/// How much of a reply is written under the lock, in bytes.
+/// The bytes of a reply written under the lock, at most.
 const LOCKED_BYTES_MAX: usize = 64 << 10;
-/// About what an item's header takes, in bytes.
+/// The approximate size of an item's header, in bytes.
 const HEADER_BYTES: usize = 8;
 
-/// Replies a part of a list as an array; `pin` is for the clone, if it takes one.
+/// Replies with part of a list as an array; `pin` is for the clone, if it takes one.
 pub(crate) fn tell<L: Indexed>(reply: &mut dyn Reply, list: &L, part: ListPart, pin: impl FnOnce() -> Pin) {
     reply.array(part.count as usize);
-    // What would be long is not begun here: under the lock, in a buffer that grows, its beginning is the slowest of its steps.
+    // Long replies do not start here: under the lock, in a growing buffer, the first step is the slowest.
     let is_long = part.count.saturating_mul(item_bytes(list)) > LOCKED_BYTES_MAX as u64;
     let rest = if is_long { part } else { tell_some(reply, list, part, LOCKED_BYTES_MAX) };
     if rest.count > 0 {
-        // Of the list only what is told is kept, and pinned.
+        // Only the replied part of the list is kept and pinned.
         let (list, start) = list.keep(rest.start, rest.count);
         reply.stream(Box::new(ListReply { list, part: ListPart { start, ..rest }, pin: pin() }));
     }
 }
 
-/// What is told by position: a list, or what is ready of a queue.
+/// A value replied by position: a list, or the ready messages of a queue.
 pub(crate) trait Indexed: Sized + Send + 'static {
-    /// How many items there are, and about how many bytes of them.
+    /// Returns the number of items, and roughly their bytes.
     fn size(&self) -> (u64, u64);
 
     /// See [`List::walk`].
     fn show(&self, start: u64, count: u64, direction: Direction, visit: &mut impl Visit) -> ControlFlow<()>;
 
-    /// A clone that has at least these items, and where they begin there.
+    /// Returns a clone that has at least these items, and their start in it.
     fn keep(&self, start: u64, count: u64) -> (Self, u64);
 
-    /// Bytes of memory beside itself.
+    /// Returns its heap memory in bytes.
     fn heap_bytes(&self) -> u64;
 }
 
@@ -176,13 +176,13 @@ impl Indexed for Queue {
     }
 }
 
-/// About what an item takes in a reply, in bytes, were all of them alike.
+/// Returns the approximate size of an item in a reply, in bytes, as if all were alike.
 fn item_bytes<L: Indexed>(list: &L) -> u64 {
     let (items, bytes) = list.size();
     bytes / items.max(1) + HEADER_BYTES as u64
 }
 
-/// A part of a list, yet to be told: `count` items from `start` on, backward the last of them first.
+/// A part of a list still to be replied: `count` items from `start` on; backward, the last comes first.
 #[derive(Clone, Copy)]
 pub(crate) struct ListPart {
     pub(crate) start: u64,
@@ -190,7 +190,7 @@ pub(crate) struct ListPart {
     pub(crate) direction: Direction,
 }
 
-/// Writes about `bytes_max` of `part` and says what is left.
+/// Writes about `bytes_max` of `part` and returns the rest.
 fn tell_some<L: Indexed>(reply: &mut dyn Reply, list: &L, part: ListPart, bytes_max: usize) -> ListPart {
     let mut items = Items { reply, told: 0, bytes_left: bytes_max };
     let _ = list.show(part.start, part.count, part.direction, &mut items);
@@ -201,7 +201,7 @@ fn tell_some<L: Indexed>(reply: &mut dyn Reply, list: &L, part: ListPart, bytes_
     }
 }
 
-/// Writes items until it has written enough.
+/// Writes items until enough is written.
 struct Items<'a> {
     reply: &'a mut dyn Reply,
     told: u64,
@@ -228,7 +228,7 @@ impl Visit for Items<'_> {
     }
 }
 
-/// What is told from a clone.
+/// A reply written from a clone.
 struct ListReply<L> {
     list: L,
     part: ListPart,

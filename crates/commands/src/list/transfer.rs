@@ -1,4 +1,4 @@
-//! LMOVE RPOPLPUSH: take an element off one list and put it to another, or to the other end of the same.
+//! LMOVE RPOPLPUSH: pop an element from one list and push it to another, or to the other end of the same.
 
 use super::end;
 use crate::prelude::*;
@@ -36,7 +36,7 @@ const RPOPLPUSH: CommandSpec = CommandSpec {
     ..LMOVE
 };
 
-/// Off which end, and to which.
+/// The end popped from, and the end pushed to.
 #[derive(Clone, Copy)]
 pub(crate) struct MoveEnds {
     pub(crate) from: End,
@@ -47,7 +47,7 @@ impl MoveEnds {
     pub(super) const TAIL_TO_HEAD: Self = Self { from: End::Tail, to: End::Head };
 }
 
-/// Does it, or replies null if the source is absent.
+/// Moves an element, or replies null if the source is absent.
 pub(super) fn pass(tx: &mut Tx, source: &[u8], target: &[u8], ends: MoveEnds, reply: &mut dyn Reply) -> Outcome {
     let list = match tx.list(source) {
         Ok(Some(list)) => list,
@@ -67,13 +67,13 @@ pub(super) fn pass(tx: &mut Tx, source: &[u8], target: &[u8], ends: MoveEnds, re
         as_list::expect_queue(tx, target)?;
         return as_list::pass(tx, source, target, ends, reply);
     }
-    // The target twice: if its time has come it is removed first.
+    // The target counts twice: if it has expired it is removed first.
     tx.need_room((item.len() + source.len() + 2 * target.len() + 128) as u64)?;
     if source != target || len > 1 {
         tx.list_mut(source, Absent::Leave)?.expect("just seen").discard(ends.from, 1);
         tx.list_mut(target, Absent::Create)?.expect("is to be made").push(ends.to, &[&item]);
     } else {
-        // Back to where it was: the deadline of a list of one stays.
+        // Back to where it was: a one-element list keeps its deadline.
         tx.note(source, Classes::LIST, if ends.from == End::Head { "lpop" } else { "rpop" });
         let list = tx.list_mut(source, Absent::Leave)?.expect("just seen");
         list.told_as(if ends.to == End::Head { "lpush" } else { "rpush" }).set(0, &item);

@@ -1,7 +1,7 @@
-//! DIGEST DELEX, and the conditions that DELEX, SET and MSETEX take: what a key must hold for them to go on.
+//! DIGEST DELEX, and the conditions of DELEX, SET and MSETEX on a key's current value.
 //!
-//! A digest is the XXH3 of a text in 16 digits of base 16. Long texts are hashed and compared where nothing is held: DIGEST
-//! tells of a clone, and what changes keys runs speculatively.
+//! A digest is the XXH3 of a string as 16 hexadecimal digits. Long strings are hashed and compared without locks:
+//! DIGEST uses a clone, and commands that change keys run speculatively.
 
 use crate::prelude::*;
 use base::hash::{self, Digest};
@@ -40,14 +40,14 @@ const DIGEST: CommandSpec = CommandSpec {
     ..DELEX
 };
 
-/// Digits of a digest.
+/// The number of digits of a digest.
 const DIGEST_DIGITS: usize = 16;
-/// So much is hashed under the lock, and in one step without it, in bytes: some ten microseconds.
+/// Bytes hashed under the lock, and per step without it: some ten microseconds.
 const HASHED_AT_ONCE: usize = 128 << 10;
-/// What is compared or hashed in about the time that an element takes to be changed, in bytes.
+/// Bytes compared or hashed in about the time of changing one element.
 const BYTES_AN_ELEMENT: usize = 4096;
 
-/// What kind of condition it is.
+/// The condition's type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum What {
     Absent,
@@ -67,16 +67,16 @@ const WORDS: [(&str, What); 6] = [
     ("IFDNE", What::DigestDifferent),
 ];
 
-/// What a key must hold for a command to go on.
+/// A condition on a key's value.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ValueCondition<'a> {
     what: What,
-    /// What is compared with; nothing if only the key's presence counts.
+    /// The value compared with; empty if only the key's presence counts.
     value: &'a [u8],
 }
 
 impl<'a> ValueCondition<'a> {
-    /// The condition that begins at argument `at`, if one does and is complete.
+    /// Reads the condition at argument `at`, if there is a complete one.
     pub(super) fn at(args: &Args<'a>, at: usize) -> Option<Self> {
         let (_, what) = *WORDS.iter().find(|(word, _)| parse::is(args.get(at), word))?;
         let compares = !matches!(what, What::Absent | What::There);
@@ -84,22 +84,22 @@ impl<'a> ValueCondition<'a> {
         Some(Self { what, value })
     }
 
-    /// Whether it is about a text.
+    /// Returns true if it compares a string.
     pub(super) fn compares(&self) -> bool {
         !matches!(self.what, What::Absent | What::There)
     }
 
-    /// How many arguments it takes.
+    /// Returns the number of arguments it takes.
     pub(super) fn words_count(&self) -> usize {
         1 + usize::from(self.compares())
     }
 
-    /// Whether one may be given after the other: the last one holds then.
+    /// Returns true if one may follow the other: the last one then applies.
     pub(super) fn goes_with(&self, other: &Self) -> bool {
         self.what == other.what
     }
 
-    /// Whether what `key` holds is so. An absent key is different from every text.
+    /// Returns true if `key` fulfills it. An absent key differs from every string.
     pub(super) fn holds(&self, tx: &mut Tx, key: &[u8]) -> Result<bool, Failure> {
         let (is_of_digest, wants_equal) = match self.what {
             What::Absent => return Ok(!tx.exists(key)),
@@ -127,7 +127,7 @@ impl<'a> ValueCondition<'a> {
         Ok(is_equal == wants_equal)
     }
 
-    /// Whether the digest that is asked for is this one, which is made only if it may be.
+    /// Returns true if this is the requested digest, which is computed only if it can match.
     fn is_digest(&self, digest: impl FnOnce() -> u64) -> Result<bool, Failure> {
         if self.value.len() != DIGEST_DIGITS {
             return Err(Failure::text("ERR must be exactly 16 hexadecimal characters"));
@@ -178,7 +178,7 @@ fn digest(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     Ok(())
 }
 
-/// A long text that is hashed from a clone.
+/// A long string being hashed from a clone.
 struct Hashing {
     digest: Digest,
     part: long_string::Part,

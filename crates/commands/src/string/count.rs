@@ -1,4 +1,4 @@
-//! INCR DECR INCRBY DECRBY INCRBYFLOAT: texts that are numbers.
+//! INCR DECR INCRBY DECRBY INCRBYFLOAT: strings that are numbers.
 
 use crate::decimal::Decimal;
 use crate::prelude::*;
@@ -70,18 +70,18 @@ fn add_decimal(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let key = args.get(1);
     let number = |text: &[u8]| Decimal::parse(text).ok_or(Failure::NotAFloat);
     let before = match tx.string(key)? {
-        // A long text is longer than any number.
+        // A long string is longer than any number.
         Some(text) => number(text.short(&mut [0; DIGITS_MAX]).ok_or(Failure::NotAFloat)?)?,
         None => number(b"0")?,
     };
     let sum = before.sum(&number(args.get(2))?);
     let sum = sum.ok_or(Failure::text("ERR increment would produce NaN or Infinity"))?;
-    // `1e4000` has 4,001 digits in print.
+    // `1e4000` prints as 4,001 digits.
     tx.need_room((3 * key.len() + sum.len() + 128) as u64)?;
     let mut text = tx.string_mut(key, Absent::Create)?.expect("is to be made");
     text.replace(sum.as_bytes());
     if parse_int(sum.as_bytes()).is_some() {
-        // Bytes that were written into stay bytes: OBJECT ENCODING tells no int, as in Redis.
+        // Overwritten bytes stay bytes: OBJECT ENCODING does not report int, as in Redis.
         text.overwrite(0, b"");
     }
     reply.bulk(sum.as_bytes());

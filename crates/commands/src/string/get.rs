@@ -1,4 +1,4 @@
-//! GET GETDEL GETEX: read a text, and perhaps remove it or set its deadline.
+//! GET GETDEL GETEX: read a string, and optionally remove it or set its deadline.
 
 use super::options::{self, Life};
 use super::tell;
@@ -58,7 +58,7 @@ fn getex(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let life = options::of_getex(args)?;
     let keyspace = tx.keyspace();
     let text = tx.string(key)?;
-    // Redis looks at the time only once it has found the key.
+    // Redis checks the time only once it has found the key.
     let until = match life {
         Life::Until(time) if text.is_some() => Some(time.instant(now, args)?),
         _ => None,

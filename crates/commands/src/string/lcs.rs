@@ -1,10 +1,10 @@
-//! LCS: the longest common subsequence of two texts.
+//! LCS: the longest common subsequence of two strings.
 //!
-//! With `lengths[i][j]` the answer for the first `i` bytes of one and the first `j` of the other, the way back from the end
-//! of that table gives the bytes, and the runs in which they lie in both texts, last first. Which of several longest ones
-//! that is, is Redis's choice: where both ways are as good, one byte less of the second. To find the way a bit a cell is
-//! enough, whether one byte less of the first is better; of the lengths only the latest row is kept. Rows go along the longer
-//! text, so that they are short.
+//! With `lengths[i][j]` the answer for the first `i` bytes of one and the first `j` of the other, tracing back from the
+//! end of that table gives the bytes, and the runs in which they lie in both strings, last first. Among several longest
+//! ones we choose as Redis does: on a tie, drop a byte of the second. Tracing back needs only one bit per cell, whether
+//! dropping a byte of the first is better; of the lengths only the latest row is kept. Rows run along the longer
+//! string, so that they are short.
 //!
 //! ```text
 //! take memory --> cut the texts out --> fill the table --> find the way back --> reply        a step each, or many
@@ -35,18 +35,18 @@ const LCS: CommandSpec = CommandSpec {
     run: Run::Local(lcs),
 };
 
-/// Tables with more cells than this are filled once the locks are let go.
+/// Tables with more cells than this are filled without the locks.
 const CELLS_LOCKED_MAX: usize = 16 << 10;
-/// How many cells are filled, or passed on the way back, in one step: some 100 µs.
+/// Cells filled or traced back per step: about 100 µs.
 const STEP_CELLS: usize = 64 << 10;
-/// How much of a text is cut out in one step, in bytes.
+/// Bytes copied out of a string per step.
 const STEP_BYTES: usize = 256 << 10;
-/// Bytes that all connections together may take for tables and texts.
+/// The memory limit for tables and strings of all connections together, in bytes.
 const TRANSIENT_BYTES_MAX: u64 = BULK_BYTES_MAX as u64;
 
 const TOO_LARGE: &str = "ERR Insufficient memory, transient memory for LCS exceeds proto-max-bulk-len";
 
-/// What is asked, of texts as they are, and the work on it once it has begun.
+/// A request, with the strings unchanged, and the work in progress once started.
 struct LcsRequest {
     left: LongString,
     right: LongString,
@@ -55,34 +55,34 @@ struct LcsRequest {
     work: Option<Work>,
 }
 
-/// Texts at hand, and their table.
+/// The copied strings and their table.
 struct Work {
     left: Vec<u8>,
     right: Vec<u8>,
     table: Option<LcsTable>,
-    /// How much of both texts the way back has yet to pass.
+    /// How much of both strings is still to be traced back.
     way: (usize, usize),
-    /// Runs of bytes that are in both, the last first.
+    /// The common runs of bytes, last first.
     matches: Vec<Match>,
     bytes: u64,
     _transient: Transient,
 }
 
-/// The table of lengths: its latest row, and a bit for each cell behind those of empty prefixes.
+/// The length table: its latest row, and a bit for each cell except those of empty prefixes.
 struct LcsTable {
-    /// Rows go along the right text, a row for each prefix of the left one; else the other way round.
+    /// Whether there is a row for each prefix of the left string, along the right one; else the reverse.
     rows_are_of_left: bool,
-    /// The latest row, of the empty prefix first.
+    /// The latest row, starting with the empty prefix.
     lengths: Vec<u32>,
     rows_filled: usize,
-    /// Row by row: whether one byte less of the left text leaves more than one less of the right. Empty if nobody asks.
+    /// Row by row: whether dropping a byte of the left string leaves more than one of the right. Empty if not needed.
     is_left_shorter: Vec<u64>,
 }
 
 #[derive(Clone, Copy)]
 struct LcsOptions {
     answer: Answer,
-    /// Shorter runs are not told.
+    /// Shorter runs are not reported.
     match_bytes_min: i64,
     with_match_bytes: bool,
 }
@@ -94,7 +94,7 @@ enum Answer {
     Matches,
 }
 
-/// A run of bytes that lies in both texts.
+/// A run of bytes common to both strings.
 struct Match {
     left: Range<usize>,
     right: Range<usize>,
@@ -178,7 +178,7 @@ impl Source for LcsRequest {
 }
 
 impl LcsTable {
-    /// Of texts of these lengths, in bytes.
+    /// Creates a table for strings of these lengths, in bytes.
     fn new(left_bytes: usize, right_bytes: usize, needs_way: bool) -> Self {
         let (columns, cells_count) = (left_bytes.min(right_bytes), left_bytes * right_bytes);
         Self {
@@ -189,13 +189,13 @@ impl LcsTable {
         }
     }
 
-    /// Bytes that [`LcsTable::new`] takes.
+    /// Returns the bytes that [`LcsTable::new`] allocates.
     fn bytes(left_bytes: usize, right_bytes: usize, needs_way: bool) -> usize {
         let bits = if needs_way { left_bytes * right_bytes } else { 0 };
         (left_bytes.min(right_bytes) + 1) * size_of::<u32>() + bits.div_ceil(64) * size_of::<u64>()
     }
 
-    /// Fills the next row, whose text ends with `byte`.
+    /// Fills the next row, whose prefix ends with `byte`.
     fn fill_row(&mut self, byte: u8, along: &[u8]) {
         let (first_bit, needs_way) = (self.rows_filled * along.len(), !self.is_left_shorter.is_empty());
         let (mut above_before, mut before) = (0, 0);
@@ -213,7 +213,8 @@ impl LcsTable {
         self.rows_filled += 1;
     }
 
-    /// Whether one byte less of the left text leaves more than one less of the right, where their first `i` and `j` are left.
+    /// Returns true if dropping a byte of the left string leaves more than one of the right, with `i` and `j` bytes
+    /// left.
     fn is_left_shorter(&self, i: usize, j: usize) -> bool {
         let columns = self.lengths.len() - 1;
         let bit = if self.rows_are_of_left { (i - 1) * columns + j - 1 } else { (j - 1) * columns + i - 1 };
@@ -222,7 +223,7 @@ impl LcsTable {
 }
 
 impl Work {
-    /// `None` if all connections together would take too much.
+    /// Returns `None` if all connections together would use too much memory.
     fn begin(left: &LongString, right: &LongString, needs_way: bool, transients: &Transients) -> Option<Self> {
         let (left_bytes, right_bytes) = (left.bytes_count(), right.bytes_count());
         let bytes = (left_bytes + right_bytes + LcsTable::bytes(left_bytes, right_bytes, needs_way)) as u64;
@@ -238,7 +239,7 @@ impl Work {
         })
     }
 
-    /// A step of cutting the texts out; whether they are at hand.
+    /// Copies one step of the strings. Returns true when done.
     fn cut(&mut self, left: &LongString, right: &LongString) -> bool {
         for (bytes, text) in [(&mut self.left, left), (&mut self.right, right)] {
             if bytes.len() < text.bytes_count() {
@@ -253,7 +254,7 @@ impl Work {
         true
     }
 
-    /// A step of the table; whether it is full.
+    /// Fills one step of the table. Returns true when it is full.
     fn fill(&mut self, needs_way: bool) -> bool {
         let Self { left, right, table, .. } = self;
         let table = table.get_or_insert_with(|| LcsTable::new(left.len(), right.len(), needs_way));
@@ -269,7 +270,7 @@ impl Work {
         end == rows.len()
     }
 
-    /// A step of the way back from the end of the table; whether it has come to the start of a text.
+    /// Traces back one step from the end of the table. Returns true at the start of a string.
     fn find_way(&mut self) -> bool {
         let table = self.table.as_ref().expect("filled before");
         let (mut i, mut j) = self.way;
@@ -337,10 +338,10 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Bytes that are the same in both texts.
+    /// The ranges of a run common to both strings.
     type Same = (Range<usize>, Range<usize>);
 
-    /// The plain table of Redis, and its way back: runs of both texts, the last first.
+    /// Redis's plain table and traceback: runs of both strings, last first.
     fn plain_way(left: &[u8], right: &[u8]) -> (u32, Vec<Same>) {
         let mut lengths = vec![vec![0u32; right.len() + 1]; left.len() + 1];
         for (i, one) in left.iter().enumerate() {

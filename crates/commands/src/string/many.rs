@@ -1,4 +1,4 @@
-//! MGET MSET MSETNX MSETEX: several texts at one instant.
+//! MGET MSET MSETNX MSETEX: several strings atomically.
 
 use super::{options, set, tell};
 use crate::chunked_buffer::{PieceLocation, Pieces};
@@ -37,7 +37,7 @@ const MGET: CommandSpec = CommandSpec {
     },
 };
 
-/// What MGET has found under each of very many keys.
+/// The values MGET has found under very many keys.
 ///
 /// ```text
 /// pieces   | 64 keys | 64 keys | 64 keys | ..      40 bytes a key: 4 MB at once would be a thousand fresh pages
@@ -46,18 +46,18 @@ const MGET: CommandSpec = CommandSpec {
 struct Texts {
     pieces: Vec<Vec<ValueRead>>,
     keys_count: usize,
-    /// How many long ones are among them.
+    /// The number of long strings among them.
     long_count: usize,
     copies: Pieces,
 }
 
-/// Keys of one piece.
+/// Keys per piece.
 const PIECE_KEYS: usize = 64;
 
 enum ValueRead {
     Nothing,
     Int(i64),
-    /// A copy of it.
+    /// A copy of the string.
     Short(PieceLocation),
     Long(LongString, Pin),
 }
@@ -111,14 +111,14 @@ impl Gather for Texts {
     }
 }
 
-/// What of it is yet to be told.
+/// The rest of an MGET reply.
 struct ManyReply {
     piece: std::vec::IntoIter<ValueRead>,
     pieces: std::vec::IntoIter<Vec<ValueRead>>,
     copies: Pieces,
-    /// How many long ones are among them.
+    /// The number of long strings left.
     long_left: usize,
-    /// A long one that has been begun.
+    /// A long string in progress.
     long: Option<(long_string::Part, Pin)>,
 }
 
@@ -166,7 +166,7 @@ impl Source for ManyReply {
     }
 
     fn pinned_bytes(&self) -> u64 {
-        // Copies are held for this reader alone, as much as what only its clones keep.
+        // Copies are held for this reader alone, as is data that only its clones keep alive.
         let long_bytes = self.long.as_ref().map_or(0, |(long, pin)| pin.bytes(long.heap_bytes()));
         let begun = long_bytes + self.copies.heap_bytes() as u64;
         if self.long_left == 0 {
@@ -181,7 +181,7 @@ impl Source for ManyReply {
     }
 }
 
-/// About what a header takes, in bytes.
+/// The approximate size of a header, in bytes.
 const HEADER_BYTES: usize = 8;
 
 const MSET: CommandSpec = CommandSpec {
@@ -237,7 +237,7 @@ const MSETEX: CommandSpec = CommandSpec {
 static PUT_SORTED: CommandSpec = CommandSpec { flags: &[Flag::PutsString], ..MSET };
 static PUT_SORTED_IF_ABSENT: CommandSpec = CommandSpec { flags: &[Flag::PutsString], ..MSETNX };
 
-/// The command that runs in the place of one whose arguments are [`Flag::Pairs`], once they have been sorted.
+/// Returns the command that replaces one with [`Flag::Pairs`] once its arguments have been sorted.
 pub fn put_sorted(command: &Command) -> Command {
     command.part(if command.name == MSETNX.name { &PUT_SORTED_IF_ABSENT } else { &PUT_SORTED })
 }

@@ -1,4 +1,4 @@
-//! Texts.
+//! Strings.
 
 pub(crate) mod compare;
 pub(crate) mod count;
@@ -14,7 +14,7 @@ use std::ops::Range;
 use values::{StringValue, long_string, string};
 use wire::{More, Reply, SOURCE_STEP_BYTES, Source};
 
-/// Replies a text, or null; `pin` is for its clone, if one is taken.
+/// Replies with a string, or null; `pin` is for its clone, if it takes one.
 pub(crate) fn tell(reply: &mut dyn Reply, string: Option<StringValue<'_>>, pin: impl FnOnce() -> Pin) {
     match string {
         None => reply.null(),
@@ -23,8 +23,8 @@ pub(crate) fn tell(reply: &mut dyn Reply, string: Option<StringValue<'_>>, pin: 
     }
 }
 
-/// Replies a part of a text. What is more than a short text can be is told from a clone, in steps, once the locks are
-/// let go.
+/// Replies with part of a string. More than a short string can hold is sent from a clone, in steps, after the locks are
+/// released.
 fn tell_part(reply: &mut dyn Reply, string: StringValue<'_>, range: Range<usize>, pin: impl FnOnce() -> Pin) {
     let StringValue::Long(long) = string else {
         let bytes = string.short(&mut [0; string::DIGITS_MAX]).map(|bytes| reply.bulk(&bytes[range]));
@@ -38,7 +38,7 @@ fn tell_part(reply: &mut dyn Reply, string: StringValue<'_>, range: Range<usize>
     reply.bulk_end();
 }
 
-/// What is told from a clone.
+/// A reply written from a clone.
 struct RangeReply {
     part: long_string::Part,
     pin: Pin,

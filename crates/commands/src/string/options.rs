@@ -1,25 +1,25 @@
-//! The options of SET, MSETEX and GETEX: one grammar, of which each command has its part.
+//! The options of SET, MSETEX and GETEX: one grammar, each command using a part.
 
 use super::compare::ValueCondition;
 use crate::prelude::*;
 use base::Ms;
 use parse::{Time, Unit};
 
-/// What the options say.
+/// The parsed options.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SetOptions<'a> {
     /// What the key must hold.
     pub(super) condition: Option<ValueCondition<'a>>,
-    /// GET: reply the old text.
+    /// GET: reply with the old string.
     pub(super) get: bool,
-    /// What becomes of the deadline.
+    /// The effect on the deadline.
     pub(super) life: Life<'a>,
 }
 
-/// What becomes of a key's deadline.
+/// The effect on a key's deadline.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Life<'a> {
-    /// What the command does if not told otherwise.
+    /// The command's default.
     Default,
     /// KEEPTTL.
     Keep,
@@ -30,7 +30,7 @@ pub(super) enum Life<'a> {
 }
 
 impl Life<'_> {
-    /// What becomes of the deadline of a text that is put; the instant may have passed.
+    /// Returns the deadline effect for a string being set; the instant may have passed.
     pub(super) fn expiry(self, now: Ms, args: &Args<'_>) -> Result<Expiry, Failure> {
         Ok(match self {
             Life::Until(time) => Expiry::At(time.instant(now, args)?),
@@ -45,7 +45,7 @@ pub(super) fn of_set<'a>(args: &Args<'a>) -> Result<SetOptions<'a>, Failure> {
     of_puts(args, 3, true)
 }
 
-/// Reads the options of MSETEX, from argument `at` on: those of SET that do not look at the text of one key.
+/// Reads the options of MSETEX, from argument `at` on: those of SET that do not depend on one key's string.
 pub(super) fn of_msetex<'a>(args: &Args<'a>, at: usize) -> Result<SetOptions<'a>, Failure> {
     of_puts(args, at, false)
 }
@@ -88,7 +88,7 @@ pub(super) fn of_getex<'a>(args: &Args<'a>) -> Result<Life<'a>, Failure> {
     Ok(life)
 }
 
-/// The time option at argument `at`. It may be given again, but not beside another.
+/// Reads the time option at argument `at`. It may be repeated, but not combined with another.
 fn until<'a>(args: &Args<'a>, at: usize, before: Life<'a>) -> Result<Life<'a>, Failure> {
     const WORDS: [(&str, Unit, bool); 4] = [
         ("EX", Unit::Seconds, true),

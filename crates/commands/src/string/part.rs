@@ -1,4 +1,4 @@
-//! APPEND STRLEN GETRANGE SUBSTR SETRANGE: parts of a text.
+//! APPEND STRLEN GETRANGE SUBSTR SETRANGE: parts of a string.
 
 use super::tell_part;
 use crate::prelude::*;
@@ -110,7 +110,7 @@ fn setrange(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     Ok(())
 }
 
-/// The sum, if a text may be so long.
+/// Returns the sum, if a string may be that long.
 fn checked_bytes(bytes_count: usize, more: usize) -> Result<usize, Failure> {
     let sum = bytes_count.checked_add(more).filter(|sum| *sum <= BULK_BYTES_MAX);
     sum.ok_or(Failure::text("ERR string exceeds maximum allowed size (proto-max-bulk-len)"))
@@ -127,7 +127,7 @@ fn getrange(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     Ok(())
 }
 
-/// Offsets from both ends as a range. Unlike a list's, an end before the beginning means the first byte.
+/// Resolves offsets from either end to a range. Unlike a list's, an end before the beginning means the first byte.
 fn offsets(start: i64, end: i64, len: usize) -> Range<usize> {
     if len == 0 || (start < 0 && end < 0 && start > end) {
         return 0..0;

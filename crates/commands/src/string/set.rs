@@ -1,4 +1,4 @@
-//! SET SETNX SETEX PSETEX GETSET: put a text under a key.
+//! SET SETNX SETEX PSETEX GETSET: set a key to a string.
 //!
 //! All are SET with some of its options fixed.
 
@@ -112,7 +112,7 @@ fn set_for(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, unit: Unit) -> Outco
     Ok(())
 }
 
-/// A deadline that has passed leaves nothing behind.
+/// Sets the string; a past deadline leaves nothing behind.
 pub(super) fn put(tx: &mut Tx, key: &[u8], value: &[u8], expiry: Expiry) {
     match expiry {
         Expiry::At(at_ms) if at_ms <= tx.now() => tx.put_expired(key),
