@@ -1,4 +1,4 @@
-//! The hash: fields and their values, some of which have deadlines of their own; all of it in one block list.
+//! The hash: fields with values, some with their own deadlines, all in one block list.
 //!
 //! ```text
 //! list    | head | due | due | ... | item | item | item | ...
@@ -13,8 +13,8 @@
 //! form 2  large: items in the order of (hash of the field, field), `base::hash::order`
 //! ```
 //!
-//! Everything is found in O(log n), but in small hashes, through which one looks. What is removed last takes the head
-//! along: an empty hash is an empty list.
+//! Lookups are O(log n), except in small hashes, which are scanned. Removing the last field also removes the head: an
+//! empty hash is an empty list.
 
 use crate::List;
 use base::{Ms, hash, varint};
@@ -23,29 +23,29 @@ use std::collections::HashSet;
 use std::fmt;
 use std::ops::{ControlFlow, Range};
 
-/// A hash; eight bytes, cloned in O(1). What has passed its deadline is there until [`Hash::expire`] takes it away;
-/// methods that are told the time do not see it.
+/// A hash; eight bytes, cloned in O(1). Expired fields stay until [`Hash::expire`] removes them; methods that take the
+/// time ignore them.
 #[derive(Clone, Default)]
 pub struct Hash {
     list: List,
 }
 
-/// What a field is.
+/// A field, its value and its deadline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pair<'a> {
     /// Its name.
     pub field: &'a [u8],
     /// Its value.
     pub value: &'a [u8],
-    /// When it expires.
+    /// Its deadline.
     pub expires_at_ms: Option<Ms>,
 }
 
-/// Most bytes of a field and its value together.
+/// The maximum size of a field and its value together, in bytes.
 pub const PAIR_BYTES_MAX: usize = ITEM_BYTES_MAX - 2 * varint::BYTES_MAX;
 
 impl Pair<'_> {
-    /// Whether its time has not come.
+    /// Returns true if it has not expired.
     pub fn is_live(&self, now: Ms) -> bool {
         self.expires_at_ms.is_none_or(|at_ms| at_ms > now)
     }
@@ -62,7 +62,7 @@ impl Pair<'_> {
     }
 }
 
-/// What an item of [`Hash::items`] is.
+/// Decodes an item of [`Hash::items`].
 pub fn pair(item: &[u8]) -> Pair<'_> {
     checked_pair(item).expect("items are made by `encode` or checked")
 }
@@ -74,32 +74,31 @@ fn checked_pair(mut item: &[u8]) -> Option<Pair<'_>> {
     Some(Pair { field, value, expires_at_ms })
 }
 
-/// Tells most items of other fields from those that may have `field`: by its length, and by its last byte, since names often
-/// begin alike.
+/// Rejects most items whose field is not `field`: by the length and the last byte, since names often share a prefix.
 #[inline]
 fn may_have(field: &[u8]) -> impl Fn(&[u8]) -> bool {
     let len = field.len();
     let last = field.last().copied().unwrap_or_default();
-    // The head of a short field is one byte, in which the lowest bit says whether there is a deadline.
+    // The head of a short field is one byte, whose lowest bit says whether there is a deadline.
     let is_short = (1..64).contains(&len);
     move |item| !is_short || (item.len() > len && usize::from(item[0] >> 1) == len && item[len] == last)
 }
 
-/// What [`Hash::figures`] tells.
+/// The result of [`Hash::figures`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HashFigures {
-    /// Fields whose time has not come.
+    /// The number of unexpired fields.
     pub live_len: u64,
-    /// Fields whose time has come.
+    /// The number of expired fields.
     pub expired_count: u64,
     /// See [`Hash::is_large`].
     pub is_large: bool,
 }
 
-/// A field that is there.
+/// A field that exists.
 #[derive(Clone, Copy)]
 struct FoundField {
-    /// Where in the list its item is.
+    /// The position of its item in the list.
     at: u64,
     expires_at_ms: Option<Ms>,
 }
@@ -140,12 +139,12 @@ impl HashHead {
         is_sound.then_some(Self { form, dues })
     }
 
-    /// Where the dues lie in the list.
+    /// Returns the positions of the dues in the list.
     fn dues(self) -> Range<u64> {
         1..1 + self.dues
     }
 
-    /// Where the items begin.
+    /// Returns the position of the first item.
     fn start(self) -> u64 {
         1 + self.dues
     }
@@ -167,7 +166,7 @@ fn order(item: &[u8]) -> (u64, &[u8]) {
     (hash::order(field), field)
 }
 
-/// What tells most fields of a large hash from one of this order.
+/// Filters most fields of a large hash by this hash order.
 fn by_order(order: u64) -> Guide {
     Guide { key: order, key_of: |item| self::order(item).0, is_even: true }
 }
@@ -180,22 +179,22 @@ impl Hash {
         head.unwrap_or(HashHead { form: HashForm::Small, dues: 0 })
     }
 
-    /// Number of fields, those included whose time has come. O(log n).
+    /// Returns the number of fields, expired ones included. O(log n).
     pub fn len(&self) -> u64 {
         self.list.len().saturating_sub(self.head().start())
     }
 
-    /// Whether it has no field. O(1).
+    /// Returns true if it has no fields. O(1).
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
-    /// Number of fields whose time has not come. O(log n).
+    /// Returns the number of unexpired fields. O(log n).
     pub fn live_len(&self, now: Ms) -> u64 {
         self.len() - self.expired_count(now)
     }
 
-    /// Number of fields whose time has come. O(log n).
+    /// Returns the number of expired fields. O(log n).
     pub fn expired_count(&self, now: Ms) -> u64 {
         self.expired_within(self.head(), now)
     }
@@ -208,7 +207,7 @@ impl Hash {
         self.list.partition_point_within(dues.clone(), |due| due_parts(due).0 <= now) - dues.start
     }
 
-    /// What a writer asks of it, at once. O(log n).
+    /// Returns all a writer needs to know, at once. O(log n).
     pub fn figures(&self, now: Ms) -> HashFigures {
         let head = self.head();
         let len = self.list.len().saturating_sub(head.start());
@@ -216,29 +215,29 @@ impl Hash {
         HashFigures { live_len: len - expired_count, expired_count, is_large: head.form == HashForm::Large }
     }
 
-    /// When its next field falls due, if any does. O(log n).
+    /// Returns the earliest deadline of its fields, if any. O(log n).
     pub fn next_due(&self) -> Option<Ms> {
         if self.head().dues == 0 { None } else { self.list.get(1, |due| due_parts(due).0) }
     }
 
-    /// Whether it has fields, and the time of all of them has come. O(log n).
+    /// Returns true if it has fields and all have expired. O(log n).
     pub fn is_spent(&self, now: Ms) -> bool {
         let head = self.head();
         let last = || self.list.get(head.dues, |due| due_parts(due).0).expect("dues are there");
         head.dues > 0 && self.list.len() == head.start() + head.dues && last() <= now
     }
 
-    /// The deadline of a field, passed or not, if the field is there. O(log n), of a small one O(n).
+    /// Returns the deadline of a field, passed or not, if the field exists. O(log n), in a small hash O(n).
     pub fn expires_at_ms(&self, field: &[u8]) -> Option<Option<Ms>> {
         self.find(field).map(|found| found.expires_at_ms)
     }
 
-    /// What `visit` makes of a field whose time has not come; `None` if it is not there. O(log n), of a small one O(n).
+    /// Applies `visit` to an unexpired field; `None` if there is none. O(log n), in a small hash O(n).
     pub fn get<R>(&self, field: &[u8], now: Ms, visit: impl FnOnce(Pair<'_>) -> R) -> Option<R> {
         self.look(self.head(), field, |pair| pair.is_live(now).then(|| visit(pair))).ok()?.1
     }
 
-    /// Its items in their order, to be read by [`pair`]. O(log n).
+    /// Returns its items in order, to be read by [`pair`]. O(log n).
     pub fn items(&self) -> List {
         let mut items = self.list.clone();
         if !self.is_empty() {
@@ -247,12 +246,12 @@ impl Hash {
         items
     }
 
-    /// Shows all fields in their order, those included whose time has come, until `visit` breaks.
+    /// Visits all fields in order, expired ones included, until `visit` breaks.
     pub fn walk(&self, visit: &mut impl FnMut(Pair<'_>) -> ControlFlow<()>) -> ControlFlow<()> {
         self.walk_from(0, visit)
     }
 
-    /// As [`Hash::walk`], from a field's place on.
+    /// Like [`Hash::walk`], from the field at `at` on.
     pub fn walk_from(&self, at: u64, visit: &mut impl FnMut(Pair<'_>) -> ControlFlow<()>) -> ControlFlow<()> {
         if self.is_empty() {
             return ControlFlow::Continue(());
@@ -261,7 +260,7 @@ impl Hash {
         self.list.walk(from, self.list.len() - from, Direction::Forward, &mut |item: &[u8]| visit(pair(item)))
     }
 
-    /// The place of the first field of a large one whose hash is not below `order`. O(log n).
+    /// Returns the position of the first field of a large hash whose hash is at least `order`. O(log n).
     pub fn place_of_order(&self, order: u64) -> u64 {
         assert!(self.is_large());
         let start = self.head().start();
@@ -269,12 +268,12 @@ impl Hash {
         self.list.guided_point(start..self.list.len(), by_order(order), is_before) - start
     }
 
-    /// Whether its fields lie in the order of their hashes. O(log n).
+    /// Returns true if its fields are ordered by hash. O(log n).
     pub fn is_large(&self) -> bool {
         self.head().form == HashForm::Large
     }
 
-    /// The name that `OBJECT ENCODING` replies in Redis for these contents.
+    /// Returns the name that `OBJECT ENCODING` replies in Redis for these contents.
     pub fn encoding(&self) -> &'static str {
         match self.head().form {
             HashForm::Small => "listpack",
@@ -283,17 +282,17 @@ impl Hash {
         }
     }
 
-    /// Whether the two are clones that neither side has changed since. O(1).
+    /// Returns true if the two are clones that neither side has changed since. O(1).
     pub fn shares_root_with(&self, other: &Self) -> bool {
         self.list.shares_root_with(&other.list)
     }
 
-    /// Bytes of memory beside itself. O(1).
+    /// Returns its heap memory in bytes. O(1).
     pub fn heap_bytes(&self) -> u64 {
         self.list.heap_bytes()
     }
 
-    /// Bytes of its fields and values, roughly. O(1).
+    /// Returns roughly the bytes of its fields and values. O(1).
     pub fn content_bytes(&self) -> u64 {
         self.list.content_bytes()
     }
@@ -306,13 +305,13 @@ impl Hash {
         self.place(field).ok()
     }
 
-    /// A field as it is, or where it belongs.
+    /// Returns the field, or its insertion point.
     fn place(&self, field: &[u8]) -> Result<FoundField, u64> {
         let found = self.look(self.head(), field, |pair| pair.expires_at_ms);
         found.map(|(at, expires_at_ms)| FoundField { at, expires_at_ms })
     }
 
-    /// Where in the list a field's item is, and what `visit` makes of it; or where it belongs.
+    /// Returns the position of a field's item and the result of `visit` on it; or the insertion point.
     fn look<R>(&self, head: HashHead, field: &[u8], visit: impl FnOnce(Pair<'_>) -> R) -> Result<(u64, R), u64> {
         let (start, end) = (head.start(), self.list.len());
         if self.is_empty() {
@@ -344,8 +343,7 @@ impl Hash {
 // ---- changing ----
 
 impl Hash {
-    /// Puts a value and a deadline under a field, whatever it had; whether it was not there. O(log n), of a small one
-    /// O(n).
+    /// Sets a field's value and deadline. Returns true if the field is new. O(log n), in a small hash O(n).
     pub fn put(&mut self, pair: Pair<'_>) -> bool {
         if self.is_empty() {
             self.list.push(End::Tail, &HashHead { form: HashForm::Small, dues: 0 }.encode());
@@ -365,7 +363,7 @@ impl Hash {
         place.is_err()
     }
 
-    /// Sets or clears the deadline of a field; whether it is there.
+    /// Sets or clears the deadline of a field. Returns whether the field exists.
     pub fn set_expiry(&mut self, field: &[u8], expires_at_ms: Option<Ms>) -> bool {
         let encode = |pair: Pair<'_>| (pair.expires_at_ms, Pair { expires_at_ms, ..pair }.encode());
         let Ok((at, (old, item))) = self.look(self.head(), field, encode) else { return false };
@@ -374,7 +372,7 @@ impl Hash {
         true
     }
 
-    /// Removes a field; whether it was there.
+    /// Removes a field. Returns whether it existed.
     pub fn remove(&mut self, field: &[u8]) -> bool {
         let Some(FoundField { at, expires_at_ms }) = self.find(field) else { return false };
         self.list.remove(at);
@@ -383,7 +381,8 @@ impl Hash {
         true
     }
 
-    /// Removes the `count` fields that fall due first; `false`, and nothing happens, if fewer have deadlines.
+    /// Removes the `count` fields with the earliest deadlines; returns `false` and does nothing if fewer have
+    /// deadlines.
     pub fn expire(&mut self, count: u64) -> bool {
         if self.head().dues < count {
             return false;
@@ -399,7 +398,7 @@ impl Hash {
         true
     }
 
-    /// Turns large: from now on its fields lie in the order of their hashes. O(n log n). Nothing happens to a large one.
+    /// Switches to large form, with fields ordered by hash. O(n log n). No effect on a large hash.
     pub fn grow(&mut self) {
         let head = self.head();
         if self.is_empty() || head.form == HashForm::Large {
@@ -419,7 +418,7 @@ impl Hash {
         items.iter().for_each(|(_, item)| self.list.push(End::Tail, item));
     }
 
-    /// Where the item of a due is.
+    /// Returns the position of the item of a due.
     fn find_due(&self, at_ms: Ms, due_order: u64) -> u64 {
         let head = self.head();
         let (start, end) = (head.start(), self.list.len());
@@ -441,7 +440,7 @@ impl Hash {
         at
     }
 
-    /// Has the dues follow a deadline that came, moved or went.
+    /// Updates the dues after a deadline was added, moved or removed.
     fn follow(&mut self, field: &[u8], old: Option<Ms>, new: Option<Ms>) {
         if old == new {
             return;
@@ -467,14 +466,14 @@ impl Hash {
         self.list.set(0, &HashHead { form, dues: change(dues) }.encode());
     }
 
-    /// What has no fields has no head.
+    /// Removes the head if there are no fields.
     fn drop_head(&mut self) {
         if self.list.len() == 1 {
             self.list = List::new();
         }
     }
 
-    /// The hash that this list is; `None` if it is none. O(n log n).
+    /// Returns the hash in this list; `None` if it is invalid. O(n log n).
     pub(crate) fn of_list(list: List) -> Option<Self> {
         let head = list.get(0, HashHead::decode)??;
         let len = list.len().checked_sub(head.start()).filter(|len| *len > 0)?;
@@ -488,15 +487,15 @@ impl Hash {
     }
 }
 
-/// What of a hash has been looked at.
+/// The state of validating a hash.
 struct HashCheck {
     head: HashHead,
-    /// As they lie, and as the items want them.
+    /// The dues as stored, and as the items require.
     dues: Vec<(Ms, u64)>,
     expected: Vec<(Ms, u64)>,
-    /// Of a large one: the last.
+    /// In a large hash: the last field.
     last: Option<(u64, Vec<u8>)>,
-    /// Of a small one: all.
+    /// In a small hash: all fields.
     fields: HashSet<Vec<u8>>,
 }
 
@@ -508,7 +507,7 @@ impl Default for HashCheck {
 }
 
 impl HashCheck {
-    /// Takes the next due or item in; `None` if it cannot be there.
+    /// Checks the next due or item; `None` if it is invalid there.
     fn item(&mut self, item: &[u8]) -> Option<()> {
         if (self.dues.len() as u64) < self.head.dues {
             let due = (item.len() == DUE_BYTES).then(|| due_parts(item))?;

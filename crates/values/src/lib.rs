@@ -1,7 +1,7 @@
-//! The values: what a key can hold. Pure structures; they know no keys, no time and no protocol.
+//! The values: what a key can hold. Pure data structures; they know no keys, time or protocol.
 //!
-//! A short text lies inside the entry of the table itself; everything else is a [`Value`], a root of a few bytes
-//! that can be cloned in O(1).
+//! A short string lives in the table entry itself; everything else is a [`Value`], a root of a few bytes that can be
+//! cloned in O(1).
 
 #![forbid(unsafe_code)]
 
@@ -32,20 +32,20 @@ pub use tagged::Tagged;
 use base::{Ms, varint};
 use blocks::{DecodeError, Place, StoredError, Storing};
 
-/// What a key holds, as `TYPE` names it.
+/// A value's type, as reported by `TYPE`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ValueType {
-    /// A string of bytes; integers too.
+    /// A byte string, or an integer.
     String,
     /// A list of strings.
     List,
-    /// Fields with values.
+    /// Fields and values.
     Hash,
-    /// Members without order.
+    /// Unordered members.
     Set,
-    /// Members in the order of their scores.
+    /// Members ordered by score.
     Sorted,
-    /// Entries in the order of their ids.
+    /// Entries ordered by id.
     Stream,
     /// Items with attributes.
     Tagged,
@@ -54,11 +54,11 @@ pub enum ValueType {
 }
 
 impl ValueType {
-    /// The name that `TYPE` replies.
+    /// Returns the name that `TYPE` replies.
     pub fn name(self) -> &'static str {
         match self {
             Self::String => "string",
-            // To clients it is a list that can do more.
+            // To clients it is an extended list.
             Self::List | Self::Queue => "list",
             Self::Hash => "hash",
             Self::Set => "set",
@@ -68,7 +68,7 @@ impl ValueType {
         }
     }
 
-    /// The frozen number of the kind in effects and stored records.
+    /// Returns the frozen number of the type in effects and stored records.
     pub fn number(self) -> u8 {
         match self {
             Self::String => 1,
@@ -82,12 +82,12 @@ impl ValueType {
         }
     }
 
-    /// Whether commands that take from this kind take from `other`, too: what they do with lists they do with queues.
+    /// Returns true if commands that take from this type also take from `other`: list commands work on queues.
     pub fn is_taken_from(self, other: Self) -> bool {
         self == other || (self, other) == (Self::List, Self::Queue) || (self, other) == (Self::Queue, Self::List)
     }
 
-    /// The kind of that number.
+    /// Returns the type with that number.
     pub fn of_number(number: u8) -> Option<Self> {
         match number {
             1 => Some(Self::String),
@@ -103,10 +103,10 @@ impl ValueType {
     }
 }
 
-/// The root of a value that does not lie in the entry itself. Clones share everything until one is written to.
+/// The root of a value not stored in the entry itself. Clones share everything until one is written to.
 #[derive(Clone, Debug)]
 pub enum Value {
-    /// A long text (longer than [`string::INLINE_BYTES_MAX`]).
+    /// A long string (longer than [`string::INLINE_BYTES_MAX`]).
     Text(LongString),
     /// A list; never empty in a table.
     List(List),
@@ -118,7 +118,7 @@ pub enum Value {
     Sorted(Sorted),
     /// A stream; it may have no entries.
     Stream(Stream),
-    /// A tagged list; it has items, or was made to stay without.
+    /// A tagged list; it has items, or was explicitly created.
     Tagged(Tagged),
     /// A queue; it has messages or limits.
     Queue(Queue),
@@ -126,28 +126,28 @@ pub enum Value {
 
 const _: () = assert!(size_of::<Value>() == 16);
 
-/// A kind of value that has elements: made when the first comes, removed when the last goes.
+/// A value type with elements: created with the first, removed with the last.
 pub trait Collection: Clone + Default {
-    /// Which kind.
+    /// The type.
     const TYPE: ValueType;
 
-    /// The collection that `value` is; `None` if it is of another kind.
+    /// Returns the collection in `value`; `None` if it is of another type.
     fn of(value: &Value) -> Option<&Self>;
 
-    /// As [`Collection::of`], to change it.
+    /// Like [`Collection::of`], but mutable.
     fn of_mut(value: &mut Value) -> Option<&mut Self>;
 
-    /// As a value.
+    /// Wraps it as a value.
     fn into_value(self) -> Value;
 
-    /// Whether it has no element. O(1).
+    /// Returns true if it has no elements. O(1).
     fn is_empty(&self) -> bool;
 
-    /// Bytes of memory beside itself. O(1).
+    /// Returns its heap memory in bytes. O(1).
     fn heap_bytes(&self) -> u64;
 }
 
-/// The methods of [`Collection`] that are alike for all.
+/// Defines the methods of [`Collection`] that are the same for all types.
 macro_rules! collection {
     ($kind:ident) => {
         impl Collection for $kind {
@@ -185,7 +185,7 @@ collection!(Tagged);
 collection!(Queue);
 
 impl Value {
-    /// One of `value_type` with nothing in it, as no table has it.
+    /// Returns an empty value of this type, which no table holds.
     pub fn nothing(kind: ValueType) -> Self {
         match kind {
             ValueType::String => Self::Text(LongString::default()),
@@ -199,7 +199,7 @@ impl Value {
         }
     }
 
-    /// The kind it is of.
+    /// Returns its type.
     pub fn value_type(&self) -> ValueType {
         match self {
             Self::Text(_) => ValueType::String,
@@ -213,7 +213,7 @@ impl Value {
         }
     }
 
-    /// Whether nothing is in it. O(1).
+    /// Returns true if it is empty. O(1).
     pub fn is_empty(&self) -> bool {
         match self {
             Self::Tagged(tagged) => tagged.is_empty(),
@@ -222,7 +222,7 @@ impl Value {
         }
     }
 
-    /// The name that `OBJECT ENCODING` replies in Redis for these contents.
+    /// Returns the name that `OBJECT ENCODING` replies in Redis for these contents.
     pub fn encoding(&self) -> &'static str {
         match self {
             Self::Text(string) => StringValue::Long(string).encoding(),
@@ -236,7 +236,7 @@ impl Value {
         }
     }
 
-    /// When an element of it falls due next, if any does. O(log n).
+    /// Returns the earliest deadline of its elements, if any. O(log n).
     pub fn next_due(&self) -> Option<Ms> {
         match self {
             Self::Text(_) | Self::List(_) | Self::Set(_) | Self::Sorted(_) | Self::Stream(_) | Self::Tagged(_) => None,
@@ -245,7 +245,7 @@ impl Value {
         }
     }
 
-    /// Whether it has elements, and the time of all of them has come. O(log n).
+    /// Returns true if it has elements and all have expired. O(log n).
     pub fn is_spent(&self, now: Ms) -> bool {
         match self {
             Self::Text(_)
@@ -254,13 +254,13 @@ impl Value {
             | Self::Sorted(_)
             | Self::Stream(_)
             | Self::Tagged(_)
-            // A lease is over when that has been recorded.
+            // A lease ends only when that has been recorded.
             | Self::Queue(_) => false,
             Self::Hash(hash) => hash.is_spent(now),
         }
     }
 
-    /// Bytes of memory beside the root itself. O(1).
+    /// Returns the heap memory beyond the root, in bytes. O(1).
     pub fn heap_bytes(&self) -> u64 {
         match self {
             Self::Sorted(sorted) => sorted.heap_bytes(),
@@ -270,7 +270,7 @@ impl Value {
         }
     }
 
-    /// Exact size of what [`Value::encode`] appends. O(1).
+    /// Returns the exact size of what [`Value::encode`] appends. O(1).
     pub fn encoded_bytes(&self) -> u64 {
         match self {
             Self::Text(string) => {
@@ -281,7 +281,7 @@ impl Value {
         }
     }
 
-    /// Appends the value, without its kind.
+    /// Appends the value, without its type.
     pub fn encode(&self, out: &mut Vec<u8>) {
         match self {
             Self::Text(string) => {
@@ -292,7 +292,7 @@ impl Value {
         }
     }
 
-    /// Takes a value of `value_type` that [`Value::encode`] wrote; `None` if the bytes are not one.
+    /// Decodes a value of this type that [`Value::encode`] wrote; `None` if the bytes are invalid.
     pub fn decode(kind: ValueType, input: &mut &[u8]) -> Option<Self> {
         match kind {
             ValueType::String => varint::take_bytes(input).map(|bytes| Self::Text(LongString::of(bytes))),
@@ -300,15 +300,15 @@ impl Value {
         }
     }
 
-    /// Begins to store the value leaf by leaf, as it is now, and its stored form. O(1).
+    /// Starts to store a snapshot of the value leaf by leaf, along with its stored form. O(1).
     pub fn storing(&self, form: &mut Vec<u8>) -> Storing {
         Storing::new(self.blocks().clone(), form)
     }
 
-    /// Takes a value of `value_type` from the stored form that [`Value::storing`] wrote; see [`List::of_stored`].
+    /// Decodes a value of `value_type` from the stored form that [`Value::storing`] wrote; see [`List::of_stored`].
     ///
     /// # Errors
-    /// See [`StoredError`]; a value must also be one that its kind can be.
+    /// See [`StoredError`]; also if the value is invalid for its type.
     pub fn of_stored<B: AsRef<[u8]>, E>(
         kind: ValueType,
         input: &mut &[u8],
@@ -318,7 +318,8 @@ impl Value {
         Self::of_blocks(kind, list).ok_or(StoredError::Form(DecodeError::Inconsistent))
     }
 
-    /// The value of `value_type` that lies in these blocks; `None` if none does. O(n), of what is ordered by hashes O(n log n).
+    /// Returns the value of this type stored in these blocks; `None` if invalid. O(n), for hash-ordered values O(n log
+    /// n).
     fn of_blocks(kind: ValueType, list: List) -> Option<Self> {
         match kind {
             ValueType::String => LongString::of_pieces(list).map(Self::Text),
@@ -332,22 +333,22 @@ impl Value {
         }
     }
 
-    /// Whether the two are clones that neither side has changed since. O(1).
+    /// Returns true if the two are clones that neither side has changed since. O(1).
     pub fn shares_root_with(&self, other: &Self) -> bool {
         self.value_type() == other.value_type() && self.blocks().shares_root_with(other.blocks())
     }
 
-    /// Whether the value is a single leaf, which is best encoded whole. O(1).
+    /// Returns true if the value is a single leaf, which is best encoded whole. O(1).
     pub fn is_one_leaf(&self) -> bool {
         self.blocks().is_one_leaf()
     }
 
-    /// Shows where its leaves are stored; see [`List::visit_places`].
+    /// Visits where its leaves are stored; see [`List::visit_places`].
     pub fn visit_places(&self, visit: &mut impl FnMut(Place, u64)) {
         self.blocks().visit_places(visit);
     }
 
-    /// Learns from another version of the value where leaves lie that both have; see [`List::learn_places`].
+    /// Copies, from another version of the value, where shared leaves are stored; see [`List::learn_places`].
     pub fn learn_places(&self, other: &Self) {
         self.blocks().learn_places(other.blocks());
     }

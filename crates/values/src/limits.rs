@@ -1,6 +1,6 @@
-//! The limits up to which a value is in small form, as Redis's settings name them: one of each for the whole process.
+//! The limits of a value's small form, named after Redis's settings: one of each for the whole process.
 //!
-//! A value that has passed one turns large, by an effect of its own, and never back: a replay knows no limit.
+//! A value that passes a limit becomes large by its own effect and stays so: replay is independent of limits.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -12,12 +12,12 @@ impl Limit {
         Self(AtomicU64::new(default))
     }
 
-    /// What it is now.
+    /// Returns the current value.
     pub fn get(&self) -> u64 {
         self.0.load(Relaxed)
     }
 
-    /// Tells [`Limit::get`] what the setting is now.
+    /// Sets the value that [`Limit::get`] returns.
     pub fn set(&self, limit: u64) {
         self.0.store(limit, Relaxed);
     }

@@ -1,4 +1,4 @@
-//! A long text: pieces of one length, so that a byte's offset says which piece it lies in.
+//! A long string: pieces of equal length, so that a byte's offset gives its piece.
 //!
 //! ```text
 //!   LongString ── 8 bytes: a block list
@@ -6,8 +6,8 @@
 //!   byte 9,000 ───────────────────^ piece 2, byte 840
 //! ```
 //!
-//! A clone is O(1); a write copies the pieces it names and their path, and those only while a clone lives. Zeros
-//! far beyond the end are one block that is named many times.
+//! A clone is O(1); a write copies the pieces it touches and their path, and only while a clone is alive. Zeros far
+//! beyond the end are one block referenced many times.
 
 use crate::List;
 use crate::string::INLINE_BYTES_MAX;
@@ -15,26 +15,26 @@ use blocks::{Direction, End, LEAF_BYTES_MAX};
 use std::fmt;
 use std::ops::{ControlFlow, Range};
 
-/// Bytes of every piece but the last: with its head it fills a block.
+/// Bytes of every piece but the last: with its header it fills a block.
 pub const PIECE_BYTES: usize = 4080;
 
 const _: () = assert!(PIECE_BYTES + 16 == LEAF_BYTES_MAX);
 
-/// A text as a tree of byte blocks.
+/// A string as a tree of byte blocks.
 #[derive(Clone, Default)]
 pub struct LongString {
     pieces: List,
 }
 
 impl LongString {
-    /// A text of these bytes. O(n).
+    /// Creates a string of these bytes. O(n).
     pub fn of(bytes: &[u8]) -> Self {
         let mut text = Self::default();
         text.push_pieces(bytes);
         text
     }
 
-    /// The text of these pieces, as another had them; `None` if no text has. O(pieces).
+    /// Returns the string of these pieces, taken from another one; `None` if they are invalid. O(pieces).
     pub(crate) fn of_pieces(pieces: List) -> Option<Self> {
         let mut left = pieces.len();
         let flow = pieces.walk(0, left, Direction::Forward, &mut |piece: &[u8]| {
@@ -49,15 +49,15 @@ impl LongString {
         &self.pieces
     }
 
-    /// Whether it is known without a look at much that both have the same bytes: clones that neither side has changed,
-    /// and short texts. O(1), or what a short text takes.
+    /// Returns true if a cheap check shows equal bytes: for clones that neither side has changed, and for short
+    /// strings. O(1), or the length of a short string.
     pub fn is_same(&self, other: &Self) -> bool {
         let length = self.bytes_count();
         let is_short = || length == other.bytes_count() && length <= INLINE_BYTES_MAX;
         self.pieces.shares_root_with(&other.pieces) || (is_short() && self.to_vec(0..length) == other.to_vec(0..length))
     }
 
-    /// Puts a piece at `index`, which is there or the next.
+    /// Stores a piece at `index`, an existing one or the next.
     pub(crate) fn put_piece(&mut self, index: u64, piece: &[u8]) {
         if index < self.pieces.len() {
             self.pieces.set(index, piece);
@@ -67,35 +67,35 @@ impl LongString {
         }
     }
 
-    /// Drops the pieces behind the first `count`.
+    /// Drops all but the first `count` pieces.
     pub(crate) fn keep_pieces(&mut self, count: u64) {
         self.pieces.trim(0, count);
     }
 
-    /// Length in bytes. O(1).
+    /// Returns the length in bytes. O(1).
     pub fn bytes_count(&self) -> usize {
         self.pieces.content_bytes() as usize
     }
 
-    /// Bytes asked of the allocator; a block counts as often as it is named, by a clone or by zeros. O(1).
+    /// Returns the bytes allocated; a block counts once per reference, by a clone or by zeros. O(1).
     pub fn heap_bytes(&self) -> u64 {
         self.pieces.heap_bytes()
     }
 
-    /// Shows the bytes of `range`, which must lie within the text, in order. O(log n + pieces shown).
+    /// Visits the bytes of `range`, which must lie within the string, in order. O(log n + pieces visited).
     pub fn for_each_piece(&self, range: Range<usize>, visit: impl FnMut(&[u8])) {
         assert!(range.end <= self.bytes_count());
         visit_pieces(&self.pieces, range, visit);
     }
 
-    /// The bytes of `range` as a copy.
+    /// Returns a copy of the bytes of `range`.
     pub fn to_vec(&self, range: Range<usize>) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(range.len());
         self.for_each_piece(range, |piece| bytes.extend_from_slice(piece));
         bytes
     }
 
-    /// What lies in `range`, to be read step by step and let go of on the way. O(log n).
+    /// Returns the part in `range`, to be read in steps and freed on the way. O(log n).
     pub fn part(&self, range: Range<usize>) -> Part {
         assert!(range.start <= range.end);
         assert!(range.end <= self.bytes_count());
@@ -106,7 +106,7 @@ impl LongString {
         Part { pieces, range: start..start + range.len() }
     }
 
-    /// Writes `bytes` at the end. O(n), n the bytes.
+    /// Appends `bytes`. O(n), n the bytes.
     pub fn append(&mut self, bytes: &[u8]) {
         let (filling, rest) = bytes.split_at(self.room_bytes().min(bytes.len()));
         if !filling.is_empty() {
@@ -117,7 +117,7 @@ impl LongString {
         self.push_pieces(rest);
     }
 
-    /// Writes `bytes` from `offset` on, zeros before them if the text is shorter. O(log n + bytes).
+    /// Writes `bytes` at `offset`, zero-filling the gap if the string is shorter. O(log n + bytes).
     pub fn overwrite(&mut self, offset: usize, bytes: &[u8]) {
         let bytes_count = self.bytes_count();
         self.append_zeros(offset.saturating_sub(bytes_count));
@@ -133,7 +133,7 @@ impl LongString {
         self.append(behind);
     }
 
-    /// Writes zeros at the end. O(log² n), however many.
+    /// Appends zeros. O(log² n), however many.
     fn append_zeros(&mut self, count: usize) {
         const ZEROS: &[u8] = &[0; PIECE_BYTES];
         let filling = self.room_bytes().min(count);
@@ -153,7 +153,7 @@ impl LongString {
         self.append(&ZEROS[..(count - filling) % PIECE_BYTES]);
     }
 
-    /// How much the last piece still takes.
+    /// Returns the free space of the last piece.
     fn room_bytes(&self) -> usize {
         self.pieces.len() as usize * PIECE_BYTES - self.bytes_count()
     }
@@ -184,25 +184,25 @@ impl fmt::Debug for LongString {
     }
 }
 
-/// A part of a text as it was, yet to be read. It holds on to the pieces in which its bytes lie and to no others.
+/// A snapshot of part of a string, to be read. It keeps alive only the pieces that contain its bytes.
 pub struct Part {
     pieces: List,
-    /// Of the bytes of these pieces.
+    /// The range within the bytes of these pieces.
     range: Range<usize>,
 }
 
 impl Part {
-    /// How much is left, in bytes.
+    /// Returns the bytes left.
     pub fn bytes_count(&self) -> usize {
         self.range.len()
     }
 
-    /// As [`LongString::heap_bytes`]. O(1).
+    /// Like [`LongString::heap_bytes`]. O(1).
     pub fn heap_bytes(&self) -> u64 {
         self.pieces.heap_bytes()
     }
 
-    /// Shows the next bytes, about `bytes_max` of them, and lets their pieces go.
+    /// Visits the next bytes, about `bytes_max` of them, and frees their pieces.
     pub fn take(&mut self, bytes_max: usize, visit: impl FnMut(&[u8])) {
         let pieces_count = (bytes_max / PIECE_BYTES).max(1).min(self.pieces.len() as usize);
         let end = self.range.end.min(pieces_count * PIECE_BYTES);

@@ -1,4 +1,4 @@
-//! The text: bytes, or the integer they spell.
+//! The string: bytes, or the integer they spell.
 //!
 //! ```text
 //! to 16 KiB      in the entry itself (INLINE_BYTES_MAX); an integer in canonical form as 8 bytes
@@ -7,26 +7,27 @@
 
 use crate::LongString;
 
-/// Longest text that lies in the entry itself, in bytes: one copy, which no change under a lock should exceed. With its key
-/// such a text takes an allocator's step of 20 KiB, as redis-server's does; a byte longer, pieces take 16.1 KiB.
+/// The maximum length of a string in the entry itself, in bytes: one copy, which no change under a lock should exceed.
+/// With its key such a string takes the allocator's 20 KiB size class, as in redis-server; one byte longer, pieces take
+/// 16.1 KiB.
 pub const INLINE_BYTES_MAX: usize = 16 << 10;
 
-/// Longest decimal form of an `i64`, in bytes.
+/// The maximum length of an `i64` in decimal, in bytes.
 pub const DIGITS_MAX: usize = 20;
 
-/// A look at a text in a table.
+/// A borrowed string of a table.
 #[derive(Clone, Copy, Debug)]
 pub enum StringValue<'a> {
     /// An integer in canonical form.
     Int(i64),
     /// Bytes in the entry.
     Bytes(&'a [u8]),
-    /// A long text.
+    /// A long string.
     Long(&'a LongString),
 }
 
 impl<'a> StringValue<'a> {
-    /// Length in bytes.
+    /// Returns the length in bytes.
     pub fn bytes_count(&self) -> usize {
         match self {
             Self::Int(number) => digits_count(*number),
@@ -35,7 +36,7 @@ impl<'a> StringValue<'a> {
         }
     }
 
-    /// The bytes, those of an integer written to `digits`; `None` if it is long.
+    /// Returns the bytes, writing an integer to `digits`; `None` for a long string.
     pub fn short<'b>(&self, digits: &'b mut [u8; DIGITS_MAX]) -> Option<&'b [u8]>
     where
         'a: 'b,
@@ -47,7 +48,7 @@ impl<'a> StringValue<'a> {
         }
     }
 
-    /// Shows all bytes in order: a short text at once, a long one piece by piece.
+    /// Visits all bytes in order: a short string at once, a long one piece by piece.
     pub fn for_each_piece(&self, mut visit: impl FnMut(&[u8])) {
         match self {
             Self::Long(text) => text.for_each_piece(0..text.bytes_count(), visit),
@@ -55,14 +56,14 @@ impl<'a> StringValue<'a> {
         }
     }
 
-    /// The bytes as an owned copy.
+    /// Returns an owned copy of the bytes.
     pub fn to_vec(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(self.bytes_count());
         self.for_each_piece(|piece| bytes.extend_from_slice(piece));
         bytes
     }
 
-    /// As a value: a long text is cloned, a short one copied.
+    /// Returns it as a long string: a long one is cloned, a short one copied.
     pub fn to_long(&self) -> LongString {
         match self {
             Self::Long(text) => (*text).clone(),
@@ -70,7 +71,7 @@ impl<'a> StringValue<'a> {
         }
     }
 
-    /// The integer it spells, if it is one by Redis's rules.
+    /// Returns the integer it spells, if it is one by Redis's rules.
     pub fn int(&self) -> Option<i64> {
         match self {
             Self::Int(number) => Some(*number),
@@ -79,7 +80,7 @@ impl<'a> StringValue<'a> {
         }
     }
 
-    /// The name that `OBJECT ENCODING` replies in Redis for these contents.
+    /// Returns the name that `OBJECT ENCODING` replies in Redis for these contents.
     pub fn encoding(&self) -> &'static str {
         match self {
             Self::Int(_) => "int",
@@ -89,7 +90,7 @@ impl<'a> StringValue<'a> {
     }
 }
 
-/// Reads a decimal integer in canonical form: no sign `+`, no leading zeros, no spaces, within `i64`.
+/// Parses a decimal integer in canonical form: no sign `+`, no leading zeros, no spaces, within `i64`.
 pub fn parse_int(bytes: &[u8]) -> Option<i64> {
     let (negative, digits) = match bytes {
         [b'-', digits @ ..] => (true, digits),

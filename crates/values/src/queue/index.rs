@@ -1,4 +1,4 @@
-//! Indices of a queue: lists of a number and an id, in order. They are not stored: who reads a queue builds them anew.
+//! Indices of a queue: ordered lists of (number, id). They are not stored but rebuilt on load.
 
 use crate::List;
 use base::hash::KeyHasher;
@@ -6,12 +6,12 @@ use blocks::{Direction, End};
 use std::ops::{ControlFlow, Range};
 use std::sync::LazyLock;
 
-/// Of what is buried, behind all times.
+/// The due time of buried messages, after all times.
 pub(super) const NEVER: u64 = u64::MAX;
 
 static HASHER: LazyLock<KeyHasher> = LazyLock::new(KeyHasher::random);
 
-/// What stands for a dedup id.
+/// Returns the index number of a dedup id.
 pub(super) fn hash(dedup: &[u8]) -> u64 {
     HASHER.hash(dedup)
 }
@@ -48,22 +48,22 @@ pub(super) fn remove(index: &mut List, number: u64, id: i64) {
     }
 }
 
-/// The first entry.
+/// Returns the first entry.
 pub(super) fn first(index: &List) -> Option<(u64, i64)> {
     index.get(0, parts)
 }
 
-/// The entry at a position.
+/// Returns the entry at a position.
 pub(super) fn get(index: &List, at: u64) -> Option<(u64, i64)> {
     index.get(at, parts)
 }
 
-/// How many entries have a number below this one.
+/// Returns the number of entries below this number.
 pub(super) fn below(index: &List, number: u64) -> u64 {
     index.partition_point(|other| parts(other).0 < number)
 }
 
-/// The ids of entries at these positions.
+/// Returns the ids of the entries at these positions.
 pub(super) fn ids(index: &List, range: Range<u64>) -> Vec<i64> {
     let mut ids = Vec::new();
     if !range.is_empty() {
@@ -75,7 +75,7 @@ pub(super) fn ids(index: &List, range: Range<u64>) -> Vec<i64> {
     ids
 }
 
-/// The index of these entries. O(n log n).
+/// Builds the index of these entries. O(n log n).
 pub(super) fn build(mut entries: Vec<(u64, i64)>) -> List {
     entries.sort_unstable();
     let mut index = List::new();

@@ -1,4 +1,4 @@
-//! The queue: a list whose messages can be leased, delayed, buried and told from each other; all of it in one block list.
+//! The queue: a list whose messages can be leased, delayed, buried and deduplicated, all in one block list.
 //!
 //! ```text
 //! list       | head | segment ... | held ... | returned ... | message | message | message | ...
@@ -15,12 +15,12 @@
 //!            dedups hash of a dedup id, and the id
 //! ```
 //!
-//! A list becomes a queue as it is: a head and one segment are put before its items. So a message that nobody has taken yet
-//! costs nothing beside its bytes: its id and the time when it came follow from its segment, to which a push adds one. What
-//! comes back goes before the run, in the order of ids, and so does what a list's command pushes at the left end. Segments
-//! change only at the run's ends. The indices are built anew by whoever reads a queue.
+//! A list becomes a queue in place: a head and one segment are inserted before its items. So a message not yet taken
+//! costs only its bytes: its id and arrival time follow from its segment, whose count a push increments. Returned
+//! messages go before the run, ordered by id, as do messages that list commands push at the left end. Segments change
+//! only at the run's ends. The indices are rebuilt on load.
 //!
-//! Time changes nothing by itself: a lease is over when that has been recorded.
+//! Time changes nothing by itself: a lease ends only when that has been recorded.
 
 mod build;
 mod change;
@@ -37,16 +37,16 @@ use record::{QueueHead, Segment, id_of};
 use std::fmt;
 use std::ops::{ControlFlow, Range};
 
-/// Messages that come within so many milliseconds share a segment.
+/// Messages that arrive within this many milliseconds share a segment.
 const SEGMENT_MS: Ms = 100;
-/// Most bytes of a dedup id.
+/// The maximum length of a dedup id, in bytes.
 pub const DEDUP_BYTES_MAX: usize = 1024;
-/// Most bytes of a message, whatever is to be known of it.
+/// The maximum length of a message, whatever its metadata, in bytes.
 pub const MESSAGE_BYTES_MAX: usize = ITEM_BYTES_MAX - 4096;
 
 const SOUND: &str = "what lies there was made by `encode` or checked";
 
-/// A queue; eight bytes, cloned in O(1). It is none without messages and limits.
+/// A queue; eight bytes, cloned in O(1). Without messages and limits it does not exist.
 #[derive(Clone, Default)]
 pub struct Queue {
     parts: Option<Box<QueueParts>>,
@@ -61,39 +61,39 @@ struct QueueParts {
     dedups: List,
 }
 
-/// What a queue tells of itself.
+/// The figures of a queue.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct QueueFigures {
     /// Messages that may be taken.
     pub ready: u64,
-    /// Messages that somebody has.
+    /// Leased messages.
     pub leased: u64,
-    /// Messages that are to be ready later.
+    /// Messages that become ready later.
     pub delayed: u64,
     /// Messages that wait to be kicked.
     pub buried: u64,
-    /// Messages that have been tried too often, and are about to be taken away.
+    /// Messages with too many deliveries, about to be removed.
     pub dead: u64,
-    /// Bytes of all messages.
+    /// The bytes of all messages.
     pub bytes: u64,
-    /// How many were ever pushed.
+    /// The number of messages ever pushed.
     pub pushed: u64,
-    /// How many were acknowledged.
+    /// The number of acknowledged messages.
     pub acked: u64,
-    /// When the oldest came that is ready.
+    /// When the oldest ready message arrived.
     pub oldest_ms: Option<Ms>,
 }
 
 /// A limit that is reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Full {
-    /// So many messages.
+    /// The maximum number of messages.
     Len(u64),
-    /// So many bytes of messages.
+    /// The maximum bytes of messages.
     Bytes(u64),
 }
 
-/// Where a message is.
+/// The position of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
     /// In this segment.
@@ -103,7 +103,7 @@ enum Place {
 }
 
 impl Queue {
-    /// The queue that a list becomes. O(log n).
+    /// Converts a list to a queue. O(log n).
     pub fn of_plain(mut list: List, at_ms: Ms) -> Self {
         let count = list.len();
         let mut head = QueueHead::new(at_ms);
@@ -118,37 +118,37 @@ impl Queue {
         Self { parts: Some(Box::new(QueueParts { head, list, due, came, dedups })) }
     }
 
-    /// Whether nothing is in it, nor any limit set. O(1).
+    /// Returns true if it has neither messages nor limits. O(1).
     pub fn is_empty(&self) -> bool {
         self.parts.as_ref().is_none_or(|parts| parts.len() == 0 && parts.head.limits == QueueLimits::default())
     }
 
-    /// How many messages there are, in whatever state. O(1).
+    /// Returns the number of messages in any state. O(1).
     pub fn len(&self) -> u64 {
         self.parts.as_ref().map_or(0, |parts| parts.len())
     }
 
-    /// How many messages may be taken. O(1).
+    /// Returns the number of ready messages. O(1).
     pub fn ready_len(&self) -> u64 {
         self.parts.as_ref().map_or(0, |parts| parts.ready_len())
     }
 
-    /// How many of them have come back, or were pushed at the left end: those first ones that have records. O(1).
+    /// Returns how many of them were returned, or pushed at the left end: the first ones, which have records. O(1).
     pub fn returned_len(&self) -> u64 {
         self.parts.as_ref().map_or(0, |parts| parts.head.returned)
     }
 
-    /// How many messages are held: leased, delayed, buried or dead. O(1).
+    /// Returns the number of held messages: leased, delayed, buried or dead. O(1).
     pub fn held_len(&self) -> u64 {
         self.parts.as_ref().map_or(0, |parts| parts.head.held)
     }
 
-    /// Bytes of all messages. O(1).
+    /// Returns the bytes of all messages. O(1).
     pub fn message_bytes(&self) -> u64 {
         self.parts.as_ref().map_or(0, |parts| parts.head.bytes)
     }
 
-    /// What it knows of itself. O(log n).
+    /// Returns its figures. O(log n).
     pub fn figures(&self) -> QueueFigures {
         let Some(parts) = &self.parts else { return QueueFigures::default() };
         let head = &parts.head;
@@ -166,15 +166,15 @@ impl Queue {
         }
     }
 
-    /// Its limits.
+    /// Returns its limits.
     pub fn limits(&self) -> QueueLimits {
         self.parts.as_ref().map_or_else(QueueLimits::default, |parts| parts.head.limits.clone())
     }
 
-    /// Whether so many more messages of so many bytes in all are within its limits.
+    /// Checks whether `count` more messages of `bytes` bytes in total are within its limits.
     ///
     /// # Errors
-    /// The limit that they would pass.
+    /// The limit that would be exceeded.
     pub fn takes(&self, count: u64, bytes: u64) -> Result<(), Full> {
         let Some(parts) = &self.parts else { return Ok(()) };
         let QueueLimits { len_max, bytes_max, .. } = parts.head.limits;
@@ -187,27 +187,27 @@ impl Queue {
         Ok(())
     }
 
-    /// What is added to an id where it is told.
+    /// Returns the offset between internal and client-visible ids.
     pub fn base(&self) -> u64 {
         self.parts.as_ref().map_or(0, |parts| parts.head.base)
     }
 
-    /// The number by which an id is told.
+    /// Returns the client-visible id.
     pub fn told_id(&self, id: i64) -> u64 {
         self.base().wrapping_add_signed(id)
     }
 
-    /// The id that is told by this number.
+    /// Returns the internal id of a client-visible one.
     pub fn id_of_told(&self, told: u64) -> i64 {
         told.wrapping_sub(self.base()) as i64
     }
 
-    /// The number by which the id is told that the next message at the right end gets.
+    /// Returns the client-visible id of the next message at the right end.
     pub fn next_told(&self) -> u64 {
         self.parts.as_ref().map_or(0, |parts| self.told_id(parts.head.next))
     }
 
-    /// Whether a message of this dedup id is in it. O(log n).
+    /// Returns true if it has a message with this dedup id. O(log n).
     pub fn has_dedup(&self, dedup: &[u8]) -> bool {
         let Some(parts) = &self.parts else { return false };
         let hash = index::hash(dedup);
@@ -223,14 +223,14 @@ impl Queue {
         is_there
     }
 
-    /// What `visit` makes of a message that is held. O(log n).
+    /// Applies `visit` to a held message. O(log n).
     pub fn held<R>(&self, id: i64, visit: impl FnOnce(Record<'_>) -> R) -> Option<R> {
         let parts = self.parts.as_ref()?;
         let at = parts.find_in(&parts.held(), id)?;
         parts.list.get(at, |item| visit(Record::decode(item).expect(SOUND)))
     }
 
-    /// When something of it falls due next. O(log n).
+    /// Returns the earliest due time of the queue. O(log n).
     pub fn next_due(&self) -> Option<Ms> {
         let parts = self.parts.as_ref()?;
         let due = index::first(&parts.due).map(|(due_ms, _)| due_ms).filter(|due_ms| *due_ms != index::NEVER);
@@ -238,13 +238,13 @@ impl Queue {
         due.into_iter().chain(old).min()
     }
 
-    /// When the next lease or delay is over. O(log n).
+    /// Returns when the next lease or delay ends. O(log n).
     pub fn next_return(&self) -> Option<Ms> {
         let parts = self.parts.as_ref()?;
         index::get(&parts.due, parts.head.dead).map(|(due_ms, _)| due_ms).filter(|due_ms| *due_ms != index::NEVER)
     }
 
-    /// The first messages whose lease or delay is over, `most` of them at most. O(log n + most).
+    /// Returns the first messages whose lease or delay has ended, at most `most`. O(log n + most).
     pub fn due_ids(&self, now: Ms, most: u64) -> Vec<i64> {
         let Some(parts) = &self.parts else { return Vec::new() };
         let start = parts.head.dead;
@@ -252,21 +252,21 @@ impl Queue {
         index::ids(&parts.due, start..end.min(start + most))
     }
 
-    /// The first messages that are dead.
+    /// Returns the first dead messages.
     pub fn dead_ids(&self, most: u64) -> Vec<i64> {
         let Some(parts) = &self.parts else { return Vec::new() };
         index::ids(&parts.due, 0..parts.head.dead.min(most))
     }
 
-    /// The first messages that are buried.
+    /// Returns the first buried messages.
     pub fn buried_ids(&self, most: u64) -> Vec<i64> {
         let Some(parts) = &self.parts else { return Vec::new() };
         let start = parts.due.len() - parts.head.buried;
         index::ids(&parts.due, start..start + parts.head.buried.min(most))
     }
 
-    /// What is ready and too old: ids of what has returned, `most` of them at most, and how many of the run's first
-    /// messages, of as many segments. O(log n + most).
+    /// Returns the ready messages that are too old: ids of returned ones, at most `most`, and how many of the run's
+    /// first messages, from at most as many segments. O(log n + most).
     pub fn too_old(&self, now: Ms, most: u64) -> (Vec<i64>, u64) {
         let Some(parts) = self.parts.as_ref().filter(|parts| parts.head.limits.ttl_ms > 0) else {
             return (Vec::new(), 0);
@@ -284,7 +284,7 @@ impl Queue {
         (ids, count)
     }
 
-    /// Shows messages that are ready, `count` of them from `start` on: forward from there, backward the last of them first.
+    /// Visits `count` ready messages from `start` on: forward from there, backward from the last of them.
     pub fn walk_ready(&self, start: u64, count: u64, direction: Direction, visit: &mut impl Visit) -> ControlFlow<()> {
         let Some(parts) = &self.parts else { return ControlFlow::Continue(()) };
         let (end, returned) = (start + count, parts.head.returned);
@@ -308,7 +308,7 @@ impl Queue {
         ControlFlow::Continue(())
     }
 
-    /// What `visit` makes of the message at a position of what is ready; `None` if there is none. O(log n).
+    /// Applies `visit` to the ready message at a position; `None` if there is none. O(log n).
     pub fn ready_at<R>(&self, index: u64, visit: impl FnOnce(&[u8]) -> R) -> Option<R> {
         let parts = self.parts.as_ref().filter(|parts| index < parts.ready_len())?;
         let at = parts.returned().start + index;
@@ -318,7 +318,7 @@ impl Queue {
         })
     }
 
-    /// Shows the first messages that are ready with what is known of them, until `visit` breaks. O(log n) each.
+    /// Visits the first ready messages with their metadata, until `visit` breaks. O(log n) each.
     pub fn walk_records(&self, visit: &mut impl FnMut(Record<'_>) -> ControlFlow<()>) -> ControlFlow<()> {
         let Some(parts) = &self.parts else { return ControlFlow::Continue(()) };
         let (records, run) = (parts.returned(), parts.run());
@@ -340,7 +340,7 @@ impl Queue {
         })
     }
 
-    /// Shows what is held, in the order of ids, until `visit` breaks.
+    /// Visits the held messages in id order, until `visit` breaks.
     pub fn walk_held(&self, visit: &mut impl FnMut(Record<'_>) -> ControlFlow<()>) -> ControlFlow<()> {
         let Some(parts) = &self.parts else { return ControlFlow::Continue(()) };
         let held = parts.held();
@@ -349,12 +349,12 @@ impl Queue {
         })
     }
 
-    /// The name that `OBJECT ENCODING` replies in Redis for a list of what is ready.
+    /// Returns the name that `OBJECT ENCODING` replies in Redis for a list of the ready messages.
     pub fn encoding(&self) -> &'static str {
         list::encoding_of(self.ready_len(), self.message_bytes())
     }
 
-    /// Bytes of memory beside itself. O(1).
+    /// Returns its heap memory in bytes. O(1).
     pub fn heap_bytes(&self) -> u64 {
         self.parts.as_ref().map_or(0, |parts| {
             let lists = [&parts.list, &parts.due, &parts.came, &parts.dedups];
@@ -362,20 +362,20 @@ impl Queue {
         })
     }
 
-    /// The blocks that are stored.
+    /// Returns the stored blocks.
     pub fn list(&self) -> &List {
         const NONE: &List = &List::new();
         self.parts.as_ref().map_or(NONE, |parts| &parts.list)
     }
 
-    /// Whether the two are clones that neither side has changed since. O(1).
+    /// Returns true if the two are clones that neither side has changed since. O(1).
     pub fn shares_root_with(&self, other: &Self) -> bool {
         self.list().shares_root_with(other.list())
     }
 }
 
 impl Segment {
-    /// One of its messages, with what is known of it.
+    /// Returns one of its messages with its metadata.
     fn record<'a>(&'a self, id: i64, message: &'a [u8]) -> Record<'a> {
         let (state, came_ms) = (State::Ready, self.came_ms);
         Record { id, state, due_ms: 0, deliveries: 0, came_ms, dedup: &self.dedup, message }
@@ -420,7 +420,7 @@ impl QueueParts {
         self.list.get(1 + nth, |item| Segment::decode(item).expect(SOUND))
     }
 
-    /// When the oldest of what is ready is too old.
+    /// Returns when the oldest ready message becomes too old.
     fn oldest_end_ms(&self) -> Option<Ms> {
         let ttl_ms = Some(self.head.limits.ttl_ms).filter(|ttl_ms| *ttl_ms > 0)?;
         let returned = index::first(&self.came).map(|(came_ms, _)| came_ms);
@@ -428,10 +428,10 @@ impl QueueParts {
         returned.into_iter().chain(run).min().map(|came_ms| came_ms.saturating_add(ttl_ms))
     }
 
-    /// Where the record of an id is among those at these positions, or where it belongs.
+    /// Returns the position of an id's record within this range, or its insertion point.
     fn point(&self, range: &Range<u64>, id: i64) -> u64 {
         let is_behind = |mut item: &[u8]| id_of(&mut item).expect(SOUND) < id;
-        // As a rule it is behind all others.
+        // Usually it comes after all others.
         if range.is_empty() || self.list.get(range.end - 1, is_behind) == Some(true) {
             return range.end;
         }

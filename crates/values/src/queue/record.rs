@@ -1,4 +1,4 @@
-//! What lies in a queue's list before its run: the head, segments and records.
+//! The items of a queue's list before its run: the head, segments and records.
 //!
 //! ```text
 //! head      | form | 14 numbers | retries + 1 : varint | dead letter |          numbers are varints
@@ -6,37 +6,37 @@
 //! record    | id | state | due | deliveries | came : varints | length of dedup : varint | dedup | message |
 //! ```
 //!
-//! Ids are signed: what is pushed at the left end gets one below all others.
+//! Ids are signed: a message pushed at the left end gets an id below all others.
 
 use base::{Ms, varint};
 
-/// The form of the head, and of all behind it.
+/// The format of the head, and of everything after it.
 const FORM: u8 = 1;
 
-/// What becomes of messages that are too many, too old, or have been tried too often.
+/// The limits on messages' number, age and deliveries, and where messages beyond them go.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct QueueLimits {
-    /// So many messages may be there, if that is not 0.
+    /// The maximum number of messages, if not 0.
     pub len_max: u64,
-    /// So many bytes of messages may be there, if that is not 0.
+    /// The maximum bytes of messages, if not 0.
     pub bytes_max: u64,
-    /// What is ready goes so long after it came, if that is not 0.
+    /// How long after its arrival a ready message expires, if not 0.
     pub ttl_ms: u64,
-    /// So often a message may be delivered anew.
+    /// The maximum number of redeliveries.
     pub retries: Option<u64>,
-    /// Where messages go that may not; empty: nowhere.
+    /// The queue for rejected messages; empty: none.
     pub dead_letter: Box<[u8]>,
 }
 
 impl QueueLimits {
-    /// Appends them.
+    /// Encodes the limits.
     pub fn encode(&self, out: &mut Vec<u8>) {
         [self.len_max, self.bytes_max, self.ttl_ms].into_iter().for_each(|number| varint::put(out, number));
         varint::put(out, self.retries.map_or(0, |retries| retries.saturating_add(1)));
         out.extend_from_slice(&self.dead_letter);
     }
 
-    /// All of these bytes as [`QueueLimits::encode`] wrote them.
+    /// Decodes all of these bytes, as written by [`QueueLimits::encode`].
     pub fn decode(mut bytes: &[u8]) -> Option<Self> {
         let mut take = || varint::take(&mut bytes);
         let (len_max, bytes_max, ttl_ms, retries) = (take()?, take()?, take()?, take()?.checked_sub(1));
@@ -44,24 +44,24 @@ impl QueueLimits {
     }
 }
 
-/// What a queue knows of itself.
+/// A queue's stored state.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct QueueHead {
-    /// What is added to an id where it is told: when the queue came, so that no id is ever given twice.
+    /// The offset of client-visible ids: the queue's creation time, so that no id is ever reused.
     pub(super) base: u64,
-    /// The least id that was given, and the next one at the right end.
+    /// The lowest id used, and the next one at the right end.
     pub(super) low: i64,
     pub(super) next: i64,
-    /// How many items there are of each sort.
+    /// The number of items of each kind.
     pub(super) segments: u64,
     pub(super) held: u64,
     pub(super) returned: u64,
-    /// Of those that are held, by their states.
+    /// The number of held messages by state.
     pub(super) leased: u64,
     pub(super) delayed: u64,
     pub(super) buried: u64,
     pub(super) dead: u64,
-    /// Bytes of all messages.
+    /// The bytes of all messages.
     pub(super) bytes: u64,
     pub(super) pushed: u64,
     pub(super) acked: u64,
@@ -69,7 +69,7 @@ pub(super) struct QueueHead {
 }
 
 impl QueueHead {
-    /// Of a queue that comes now.
+    /// Creates the head of a new queue.
     pub(super) fn new(at_ms: Ms) -> Self {
         Self { base: at_ms << 20, low: 1, next: 1, ..Self::default() }
     }
@@ -115,7 +115,7 @@ impl QueueHead {
         Some(head)
     }
 
-    /// How many messages of a state are held.
+    /// Returns the counter of held messages in a state.
     pub(super) fn count_mut(&mut self, state: State) -> Option<&mut u64> {
         match state {
             State::Ready => None,
@@ -132,9 +132,9 @@ impl QueueHead {
 pub(super) struct Segment {
     pub(super) first: i64,
     pub(super) count: u64,
-    /// When the first of them came.
+    /// When the first of them arrived.
     pub(super) came_ms: Ms,
-    /// Of one alone, or empty.
+    /// The dedup id of a single message, or empty.
     pub(super) dedup: Vec<u8>,
 }
 
@@ -155,52 +155,52 @@ impl Segment {
     }
 }
 
-/// What a message is doing.
+/// The state of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
-    /// It waits for somebody to take it.
+    /// Available.
     Ready,
-    /// Somebody has it, until then.
+    /// Leased until its due time.
     Leased,
-    /// It is to be ready then.
+    /// Becomes ready at its due time.
     Delayed,
-    /// It waits to be kicked.
+    /// Waits for a kick.
     Buried,
-    /// It has been tried too often, and is about to be taken away.
+    /// Delivered too often, about to be removed.
     Dead,
 }
 
 impl State {
-    /// Its frozen number.
+    /// Returns its frozen number.
     pub fn number(self) -> u8 {
         self as u8
     }
 
-    /// The state of that number.
+    /// Returns the state with that number.
     pub fn of_number(number: u8) -> Option<Self> {
         [Self::Ready, Self::Leased, Self::Delayed, Self::Buried, Self::Dead].get(usize::from(number)).copied()
     }
 
-    /// Whether it ends by itself.
+    /// Returns true if it ends by itself.
     pub fn is_timed(self) -> bool {
         matches!(self, Self::Leased | Self::Delayed)
     }
 }
 
-/// A message with all that is known of it.
+/// A message with its metadata.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Record<'a> {
-    /// Its number among the messages of the queue.
+    /// Its id within the queue.
     pub id: i64,
-    /// What it is doing.
+    /// Its state.
     pub state: State,
-    /// When that ends; 0 if it does not by itself.
+    /// When the state ends; 0 if it does not end by itself.
     pub due_ms: Ms,
-    /// How often it was leased.
+    /// The number of leases.
     pub deliveries: u64,
     /// When it was pushed, to about a tenth of a second.
     pub came_ms: Ms,
-    /// What tells it from others like it, or empty.
+    /// Its dedup id, or empty.
     pub dedup: &'a [u8],
     /// The message.
     pub message: &'a [u8],
@@ -229,17 +229,17 @@ impl<'a> Record<'a> {
     }
 }
 
-/// Takes the id that an item begins with.
+/// Reads the id at the start of an item.
 pub(super) fn id_of(item: &mut &[u8]) -> Option<i64> {
     varint::take(item).map(unzigzag)
 }
 
-/// Small numbers on both sides of 0 as small ones above it.
+/// Maps numbers near 0 of either sign to small unsigned numbers.
 pub fn zigzag(number: i64) -> u64 {
     ((number << 1) ^ (number >> 63)) as u64
 }
 
-/// What [`zigzag`] was given.
+/// Reverses [`zigzag`].
 pub fn unzigzag(number: u64) -> i64 {
     (number >> 1) as i64 ^ -((number & 1) as i64)
 }

@@ -7,33 +7,33 @@
 //!                  members go - whichever is less work
 //! ```
 //!
-//! Hashed sets have one order, so that what is looked up, added or removed lies where the one before it lay. A union that
-//! begins with a large set, and a difference that removes, share the blocks they leave alone with that set.
+//! Hashed sets share one order, so consecutive lookups, insertions and removals are at neighbouring positions. A union
+//! that starts with a large set, and a difference that removes, share unchanged blocks with that set.
 
 use super::{Set, SetForm, SetLimits, member};
 
-/// Which.
+/// A set operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SetOperation {
-    /// What is in all sets.
+    /// The members of all sets.
     Intersection,
-    /// What is in any.
+    /// The members of any set.
     Union,
-    /// What is in the first alone.
+    /// The members of the first set only.
     Difference,
 }
 
-/// An operation under way.
+/// An operation in progress.
 #[derive(Debug)]
 pub struct SetAlgebra {
     result: Set,
     limits: SetLimits,
-    /// No more members of the result are wanted than this.
+    /// The maximum number of members wanted.
     count_max: u64,
-    /// Whose members are gone through, and what becomes of each.
+    /// The sets whose members are visited, and what to do with each member.
     passes: Vec<Set>,
     act: Act,
-    /// The next member: of which pass, and its index there.
+    /// The next member: the index of its pass, and its index there.
     pass: usize,
     at: u64,
 }
@@ -42,17 +42,17 @@ pub struct SetAlgebra {
 enum Act {
     Add,
     Remove,
-    /// Kept if it is in all of these.
+    /// Kept if it is in all of these sets.
     KeepIfIn(Vec<Set>),
-    /// Kept if it is in none of these.
+    /// Kept if it is in none of these sets.
     KeepUnlessIn(Vec<Set>),
 }
 
-/// Looks into sets in one step: some 50 µs.
+/// Set lookups per step: about 50 µs.
 const STEP_LOOKS: u64 = 96;
 
 impl SetAlgebra {
-    /// Begins the operation on these sets, of which there is at least one. A key that is absent is an empty set.
+    /// Starts the operation on at least one set. An absent key is an empty set.
     pub fn new(operation: SetOperation, mut sets: Vec<Set>, limits: SetLimits) -> Self {
         assert!(!sets.is_empty());
         let mut result = Set::new();
@@ -86,13 +86,13 @@ impl SetAlgebra {
         Self { result, limits, count_max: u64::MAX, passes, act, pass: 0, at: 0 }
     }
 
-    /// Wants no more members than so many.
+    /// Limits the result to `count_max` members.
     #[must_use]
     pub fn up_to(self, count_max: u64) -> Self {
         Self { count_max, ..self }
     }
 
-    /// How many looks into sets are still to be made, at most, that which became small not counted.
+    /// Returns the maximum number of set lookups left, not counting the conversion of a result that became small.
     pub fn looks(&self) -> u64 {
         let members: u64 = self.passes.iter().map(Set::len).sum();
         members.saturating_mul(self.looks_a_member())
@@ -105,12 +105,12 @@ impl SetAlgebra {
         }
     }
 
-    /// Bytes of the members that are gone through.
+    /// Returns the bytes of the members to visit.
     pub fn content_bytes(&self) -> u64 {
         self.passes.iter().map(Set::content_bytes).sum()
     }
 
-    /// Goes on for some 50 µs; whether it is over.
+    /// Runs for about 50 µs. Returns true when done.
     pub fn step(&mut self) -> bool {
         let looks = self.looks_a_member();
         let Self { result, limits, count_max, passes, act, pass, at } = self;
@@ -140,7 +140,7 @@ impl SetAlgebra {
         false
     }
 
-    /// A result that became small takes the form that it would have, had it been made of its members alone.
+    /// Converts a result that became small to the form its members alone would have had.
     fn finish(&mut self) {
         if !self.result.is_empty()
             && self.result.form() == SetForm::Hashed
@@ -153,12 +153,12 @@ impl SetAlgebra {
         }
     }
 
-    /// The result, of an operation that is over; in part, if it is not.
+    /// Returns the result; partial until the operation is done.
     pub fn result(&self) -> &Set {
         &self.result
     }
 
-    /// Does all of it.
+    /// Runs it to completion.
     #[must_use]
     pub fn run(mut self) -> Set {
         while !self.step() {}
@@ -179,7 +179,7 @@ fn small_len(limits: SetLimits) -> u64 {
     limits.intset_entries.max(limits.listpack_entries)
 }
 
-/// Whether the members alone may tell the form.
+/// Returns true if the members alone may determine the form.
 fn is_small(set: &Set, limits: SetLimits) -> bool {
     set.form() != SetForm::Hashed || set.len() <= small_len(limits)
 }

@@ -1,4 +1,4 @@
-//! A member as it lies in a block: a canonical integer in binary, any other text as it is.
+//! A member as stored in a block: a canonical integer in binary, any other string as is.
 //!
 //! ```text
 //!   first byte      the item is
@@ -8,8 +8,8 @@
 //!   fc, fd, fe      a negative one n likewise, as -1 - n
 //! ```
 //!
-//! No text in UTF-8 begins with f8 or above. Three widths and no more, so that nearly all integers of a set have one
-//! length, and a block keeps no length for each.
+//! No UTF-8 string starts with f8 or above. There are only three widths, so that nearly all integers of a set have the
+//! same length and a block needs no length for each.
 
 use crate::string::{DIGITS_MAX, format_int, parse_int};
 use std::ops::Deref;
@@ -17,10 +17,10 @@ use std::ops::Deref;
 const ESCAPE: u8 = 0xf8;
 const POSITIVE: u8 = 0xf9;
 const NEGATIVE: u8 = 0xfc;
-/// The bytes that follow each of the three first bytes of a sign.
+/// The bytes after each of the three first bytes of a sign.
 const WIDTHS: [usize; 3] = [3, 5, 8];
 
-/// The item of a member.
+/// A member in stored form.
 pub(crate) enum MemberItem<'a> {
     Text(&'a [u8]),
     Escaped(Vec<u8>),
@@ -40,7 +40,7 @@ impl Deref for MemberItem<'_> {
 }
 
 impl<'a> MemberItem<'a> {
-    /// The item of `member`. O(length).
+    /// Encodes `member`. O(length).
     pub(crate) fn of(member: &'a [u8]) -> Self {
         if let Some(number) = parse_int(member) {
             return Self::of_integer(number);
@@ -69,7 +69,7 @@ fn holds(width: usize, magnitude: u64) -> bool {
     width == 8 || magnitude < 1 << (8 * width)
 }
 
-/// The integer that an item is, if it is one. Of bytes that are no item it gives nothing or some integer.
+/// Returns the integer of an item, if it is one. For invalid bytes, returns nothing or some integer.
 pub(crate) fn integer(item: &[u8]) -> Option<i64> {
     let (&first, bytes) = item.split_first()?;
     if !(POSITIVE..NEGATIVE + 3).contains(&first) {
@@ -79,7 +79,7 @@ pub(crate) fn integer(item: &[u8]) -> Option<i64> {
     Some(if first < NEGATIVE { magnitude as i64 } else { !(magnitude as i64) })
 }
 
-/// What `visit` makes of the member that an item is.
+/// Applies `visit` to the member an item encodes.
 pub(crate) fn spell<R>(item: &[u8], visit: impl FnOnce(&[u8]) -> R) -> R {
     match item.first() {
         Some(&ESCAPE) => visit(&item[1..]),
@@ -91,7 +91,7 @@ pub(crate) fn spell<R>(item: &[u8], visit: impl FnOnce(&[u8]) -> R) -> R {
     }
 }
 
-/// Whether these bytes, from outside, are the item of some member.
+/// Returns true if these untrusted bytes are a valid item.
 pub(crate) fn is_item(bytes: &[u8]) -> bool {
     match bytes.split_first() {
         Some((&ESCAPE, text)) => text.first().is_some_and(|first| *first >= ESCAPE),

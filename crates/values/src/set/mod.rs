@@ -7,9 +7,9 @@
 //!   Hashed     | item | item | item | ...       by hash of the item, then it
 //! ```
 //!
-//! No item begins with ff (see `member`), so the first one tells the form; that of integers is as long as most of those
-//! are. A set takes larger forms and never goes back. An empty set is an empty list. The hash of an item is not kept:
-//! whoever compares makes it anew.
+//! No item starts with ff (see `member`), so the first one gives the form; the head of integers is as long as most of
+//! them. A set only moves to larger forms. An empty set is an empty list. Hashes of items are not stored but recomputed
+//! for comparisons.
 
 mod algebra;
 mod member;
@@ -23,31 +23,31 @@ use blocks::{BlockList, Direction, End, Guide};
 use member::MemberItem;
 use std::ops::ControlFlow;
 
-/// In what order a set keeps its members. The numbers are frozen: they stand in effects and stored values.
+/// How a set orders its members. The numbers are frozen: they appear in effects and stored values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum SetForm {
     /// Integers, in numeric order.
     #[default]
     Integers = 0,
-    /// Members as they came.
+    /// Members in insertion order.
     Listed = 1,
     /// By hash.
     Hashed = 2,
 }
 
 impl SetForm {
-    /// The frozen number.
+    /// Returns the frozen number.
     pub fn number(self) -> u8 {
         self as u8
     }
 
-    /// The form of that number.
+    /// Returns the form with that number.
     pub fn of_number(number: u8) -> Option<Self> {
         [Self::Integers, Self::Listed, Self::Hashed].into_iter().find(|form| form.number() == number)
     }
 
-    /// What `OBJECT ENCODING` replies.
+    /// Returns the `OBJECT ENCODING` reply.
     pub fn encoding(self) -> &'static str {
         match self {
             Self::Integers => "intset",
@@ -57,19 +57,19 @@ impl SetForm {
     }
 }
 
-/// Up to where a set keeps a small form. One for the whole process, as the settings are.
+/// The limits of a set's small forms. Process-wide, like the settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SetLimits {
-    /// Integers in numeric order, at most.
+    /// The maximum number of integers in numeric order.
     pub intset_entries: u64,
-    /// Members in the order in which they came, at most.
+    /// The maximum number of members in insertion order.
     pub listpack_entries: u64,
-    /// Bytes of one of those, at most.
+    /// The maximum size of such a member, in bytes.
     pub listpack_value: u64,
 }
 
 impl SetLimits {
-    /// As the settings are now.
+    /// Returns the current settings.
     pub fn now() -> Self {
         Self {
             intset_entries: limits::SET_INTEGERS.get(),
@@ -91,15 +91,15 @@ pub struct Set {
     list: BlockList,
 }
 
-/// So many runs of members are removed one by one.
+/// Up to this many runs, members are removed one by one.
 const RUNS_MAX: usize = 16;
-/// The first byte of no item.
+/// A byte with which no item starts.
 const HEAD: u8 = 0xff;
 const INTEGERS_HEAD: [u8; 4] = [HEAD, 0, 0, 0];
 const LISTED_HEAD: [u8; 2] = [HEAD, 1];
 
 impl SetForm {
-    /// Of a list that begins with this item.
+    /// Returns the form of a list that starts with this item.
     fn of_head(item: &[u8]) -> Self {
         match item {
             [HEAD, 0, ..] => Self::Integers,
@@ -108,7 +108,7 @@ impl SetForm {
         }
     }
 
-    /// Where the members begin.
+    /// Returns the position of the first member.
     fn start(self) -> u64 {
         u64::from(self != Self::Hashed)
     }
@@ -122,57 +122,57 @@ impl SetForm {
     }
 }
 
-/// What tells most members of a hashed set from one of this hash.
+/// Filters most members of a hashed set by this hash.
 fn by_hash(hash: u64) -> Guide {
     Guide { key: hash, key_of: hash::order, is_even: true }
 }
 
 impl Set {
-    /// An empty set; allocates nothing.
+    /// Creates an empty set, without allocating.
     pub const fn new() -> Self {
         Self { list: BlockList::new() }
     }
 
-    /// The order of its members. O(log n).
+    /// Returns its form. O(log n).
     pub fn form(&self) -> SetForm {
         self.list.get(0, SetForm::of_head).unwrap_or_default()
     }
 
-    /// Where its members begin in the list.
+    /// Returns the position of its first member in the list.
     fn start(&self) -> u64 {
         if self.is_empty() { 0 } else { self.form().start() }
     }
 
-    /// Number of members. O(log n).
+    /// Returns the number of members. O(log n).
     pub fn len(&self) -> u64 {
         self.list.len() - self.start()
     }
 
-    /// Whether it has none. O(1).
+    /// Returns true if it has none. O(1).
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
-    /// Bytes of memory. O(1).
+    /// Returns its memory in bytes. O(1).
     pub fn heap_bytes(&self) -> u64 {
         self.list.heap_bytes()
     }
 
-    /// Bytes of its items. O(1).
+    /// Returns the bytes of its items. O(1).
     pub fn content_bytes(&self) -> u64 {
         self.list.content_bytes()
     }
 
-    /// Whether `member` is one. O(log n), in a listed set O(n).
+    /// Returns true if `member` is in the set. O(log n), in a listed set O(n).
     pub fn contains(&self, member: &[u8]) -> bool {
         self.place(&MemberItem::of(member)).is_ok()
     }
 
-    /// Adds a member, for which the set takes `form` if that is larger than its own; whether it is new. O(log n), in a
-    /// listed set O(n); O(n log n) where it becomes hashed.
+    /// Adds a member, switching to `form` if that is larger than the current one. Returns true if the member is new.
+    /// O(log n), in a listed set O(n); O(n log n) if it becomes hashed.
     ///
     /// # Panics
-    /// If the form does not take it: the caller's bug.
+    /// If the form cannot hold the member: a bug of the caller.
     pub fn add(&mut self, member: &[u8], form: SetForm) -> bool {
         self.add_item(&MemberItem::of(member), form)
     }
@@ -190,7 +190,7 @@ impl Set {
         true
     }
 
-    /// Takes this form, if it is a larger one.
+    /// Switches to this form, if it is larger.
     fn turn(&mut self, form: SetForm) {
         if self.is_empty() {
             self.list.push(End::Tail, form.head());
@@ -201,7 +201,7 @@ impl Set {
             return;
         }
         if form == SetForm::Listed {
-            // Integers go on in numeric order.
+            // Integers stay in numeric order.
             self.list.set(0, form.head());
             return;
         }
@@ -215,7 +215,7 @@ impl Set {
         items.iter().for_each(|(_, item)| self.list.push(End::Tail, item));
     }
 
-    /// Removes a member; whether it was one. O(log n), in a listed set O(n).
+    /// Removes a member. Returns whether it was present. O(log n), in a listed set O(n).
     pub fn remove(&mut self, member: &[u8]) -> bool {
         self.remove_item(&MemberItem::of(member))
     }
@@ -230,8 +230,8 @@ impl Set {
         true
     }
 
-    /// Removes the members of these runs of places, given as first and count, which rise and do not touch; some are left.
-    /// O(runs log n); of many runs each block is written once however many of its members go.
+    /// Removes runs of members, given as first position and count, ascending and not adjacent; some members must
+    /// remain. O(runs log n); with many runs, each block is written once however many of its members are removed.
     pub fn remove_runs(&mut self, runs: impl Iterator<Item = (u64, u64)> + Clone) {
         let start = self.start();
         if runs.clone().nth(RUNS_MAX).is_some() {
@@ -255,17 +255,18 @@ impl Set {
         self.list.append(behind);
     }
 
-    /// Whether `member` can be added in this form, or in the set's own if that is larger. O(1) but for a small set.
+    /// Returns true if `member` can be added in this form, or in the set's own if that is larger. O(1) except for a
+    /// small set.
     pub fn takes(&self, member: &[u8], form: SetForm) -> bool {
         form != SetForm::Integers || parse_int(member).is_some() || !self.is_empty() && self.form() != SetForm::Integers
     }
 
-    /// What `visit` makes of the member at `index` of the order; `None` if there is none. O(log n).
+    /// Applies `visit` to the member at `index` in order; `None` if there is none. O(log n).
     pub fn get<R>(&self, index: u64, visit: impl FnOnce(&[u8]) -> R) -> Option<R> {
         self.list.get(self.start() + index, |item| member::spell(item, visit))
     }
 
-    /// Shows `count` members from `start` on, in their order, until `visit` breaks. O(log n + count).
+    /// Visits `count` members from `start` on, in order, until `visit` breaks. O(log n + count).
     pub fn walk(&self, start: u64, count: u64, mut visit: impl FnMut(&[u8]) -> ControlFlow<()>) {
         let _ = self
             .list
@@ -279,24 +280,24 @@ impl Set {
         });
     }
 
-    /// The index of the first member whose hash is at least `hash`; in a hashed set. O(log n).
+    /// Returns the index of the first member of a hashed set whose hash is at least `hash`. O(log n).
     pub fn index_of_hash(&self, hash: u64) -> u64 {
         self.list.guided_point(0..self.list.len(), by_hash(hash), |item| hash::order(item) < hash)
     }
 
-    /// The hash of the member at `index`, by which a hashed set is in order. O(log n).
+    /// Returns the hash of the member at `index`, by which a hashed set is ordered. O(log n).
     pub fn hash_at(&self, index: u64) -> Option<u64> {
         self.list.get(index, hash::order)
     }
 
-    /// Shows the members of a hashed set from `start` on, with their hashes, until `visit` breaks.
+    /// Visits the members of a hashed set from `start` on, with their hashes, until `visit` breaks.
     pub fn walk_hashed(&self, start: u64, mut visit: impl FnMut(u64, &[u8]) -> ControlFlow<()>) {
         let _ = self.list.walk(start, self.list.len() - start, Direction::Forward, &mut |item: &[u8]| {
             member::spell(item, |member| visit(hash::order(item), member))
         });
     }
 
-    /// The form in which `member` can be added, one of `count` that come together: this one, or a larger. O(log n).
+    /// Returns the form needed to add `member` as one of `count` together: the current one, or a larger. O(log n).
     pub fn form_with(&self, member: &[u8], count: u64, limits: SetLimits) -> SetForm {
         let is_integer = parse_int(member).is_some();
         let (form, len) = (self.form(), self.len());
@@ -319,13 +320,13 @@ impl Set {
         }
     }
 
-    /// Whether its integers, which lie in numeric order, are no longer than a listed set allows.
+    /// Returns true if its integers, in numeric order, are no longer than a listed set allows.
     fn are_short(&self, limits: SetLimits) -> bool {
         let ends = [0, self.len() - 1];
         ends.iter().all(|index| self.get(*index, |member| member.len() as u64 <= limits.listpack_value) == Some(true))
     }
 
-    /// Where an item is in the list, or else where it belongs.
+    /// Returns an item's position in the list, or else its insertion point.
     fn place(&self, item: &[u8]) -> Result<u64, u64> {
         let form = self.form();
         let mut is_there = false;
@@ -334,7 +335,7 @@ impl Set {
             SetForm::Integers => {
                 let Some(number) = member::integer(item) else { return Err(self.list.len()) };
                 self.list.partition_point(|other| {
-                    // The head alone is none, and goes first.
+                    // The head is no integer, and comes first.
                     let other = member::integer(other);
                     is_there |= other == Some(number);
                     other.is_none_or(|other| other < number)
@@ -342,7 +343,7 @@ impl Set {
             }
             SetForm::Hashed => {
                 let hash = hash::order(item);
-                // Whatever is at the place that is found has been looked at.
+                // The filter has already compared whatever is at the position found.
                 self.list.guided_point(0..self.list.len(), by_hash(hash), |other| {
                     let other_hash = hash::order(other);
                     is_there |= other_hash == hash && other == item;
@@ -353,13 +354,13 @@ impl Set {
         if is_there { Ok(index) } else { Err(index) }
     }
 
-    /// The list in which it lies.
+    /// Returns the list that stores the set.
     pub fn list(&self) -> &BlockList {
         &self.list
     }
 
-    /// The set that lies in this list, which comes from outside; `None` if none does: if its items are none, or out of
-    /// order, or there twice. O(n), of a listed set O(n log n).
+    /// Returns the set stored in this untrusted list; `None` if items are invalid, out of order, or duplicated. O(n),
+    /// for a listed set O(n log n).
     pub fn of_list(list: BlockList) -> Option<Self> {
         let set = Self { list };
         let is_sound = !set.is_empty() && set.list.len() > set.start() && set.has_its_head() && set.is_in_order();
@@ -388,7 +389,7 @@ impl Set {
     }
 }
 
-/// Whether what came so far rises.
+/// Checks that keys ascend.
 struct Order<K> {
     last: Option<(K, Vec<u8>)>,
     rises: bool,

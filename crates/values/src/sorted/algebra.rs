@@ -14,17 +14,17 @@ use blocks::Direction;
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
-/// Looks into sources in one step: some 50 µs.
+/// Source lookups per step: about 50 µs.
 const STEP_LOOKS: u64 = 48;
-/// Members put into buckets in one step.
+/// Members put into buckets per step.
 const STEP_MEMBERS: u64 = 256;
-/// Members of a bucket, about: some 100 µs.
+/// The approximate number of members per bucket: about 100 µs.
 const BUCKET_MEMBERS: u64 = 512;
 
-/// What becomes of the scores of a member that several have.
+/// How the scores of a member in several sources are combined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Aggregate {
-    /// Their sum; that of infinities of both signs is 0.
+    /// The sum; of infinities of both signs it is 0.
     Sum,
     /// The lowest.
     Min,
@@ -47,17 +47,17 @@ fn no_nan(score: f64) -> f64 {
     if score.is_nan() { 0.0 } else { score }
 }
 
-/// What has members; those of a set have the score 1.
+/// A source's members; those of a set have score 1.
 #[derive(Clone, Debug)]
 pub enum Members {
-    /// A sorted set's.
+    /// The members of a sorted set.
     Sorted(Sorted),
-    /// A set's.
+    /// The members of a set.
     Set(Set),
 }
 
 impl Members {
-    /// Number of members. O(1).
+    /// Returns the number of members. O(1).
     pub fn len(&self) -> u64 {
         match self {
             Self::Sorted(sorted) => sorted.len(),
@@ -65,12 +65,12 @@ impl Members {
         }
     }
 
-    /// Whether there is none. O(1).
+    /// Returns true if there are none. O(1).
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Bytes of members and scores, as they are kept. O(1).
+    /// Returns the bytes of members and scores, as stored. O(1).
     pub fn content_bytes(&self) -> u64 {
         match self {
             Self::Sorted(sorted) => sorted.content_bytes(),
@@ -78,7 +78,7 @@ impl Members {
         }
     }
 
-    /// Bytes of memory. O(1).
+    /// Returns its memory in bytes. O(1).
     pub fn heap_bytes(&self) -> u64 {
         match self {
             Self::Sorted(sorted) => sorted.heap_bytes(),
@@ -93,7 +93,7 @@ impl Members {
         }
     }
 
-    /// Shows `count` of them from `at` on, each once over all of them.
+    /// Visits `count` of them from `at` on; a full pass visits each once.
     fn walk(&self, at: u64, count: u64, mut visit: impl FnMut(f64, &[u8])) {
         match self {
             Self::Sorted(sorted) => {
@@ -110,12 +110,12 @@ impl Members {
     }
 }
 
-/// One of those that an operation works on.
+/// One input of an operation.
 #[derive(Clone, Debug)]
 pub struct Source {
     /// Its members.
     pub members: Members,
-    /// What its scores are multiplied by.
+    /// The factor for its scores.
     pub weight: f64,
 }
 
@@ -124,34 +124,35 @@ impl Source {
         no_nan(score * self.weight)
     }
 
-    /// NaN if infinity has no weight: a sum with it is 0, and it is neither the lowest nor the highest, as in Redis.
+    /// Returns NaN for an infinity with weight 0: a sum with it is 0, and it is neither minimum nor maximum, as in
+    /// Redis.
     fn raw_score(&self, member: &[u8]) -> Option<f64> {
         self.members.score(member).map(|score| score * self.weight)
     }
 }
 
-/// What it is about.
+/// The requested operation.
 #[derive(Clone, Copy, Debug)]
 pub struct Asked {
-    /// Which members.
+    /// The operation on the members.
     pub operation: SetOperation,
-    /// With which scores.
+    /// The operation on the scores.
     pub aggregate: Aggregate,
-    /// No more members than so many.
+    /// The maximum number of members.
     pub count_max: u64,
-    /// Only how many there are: no sorted set is made of them.
+    /// Whether only their number is wanted: no sorted set is built.
     pub is_counted: bool,
 }
 
-/// An operation under way.
+/// An operation in progress.
 #[derive(Debug)]
 pub struct SortedAlgebra {
     asked: Asked,
     sources: Vec<Source>,
-    /// Whose members are gone through, and from which on.
+    /// The source whose members are visited, and the next member.
     source: usize,
     at: u64,
-    /// Scores and members of a union, by hash; in each of them in the order of the sources.
+    /// Scores and members of a union, by hash; each bucket in the order of the sources.
     buckets: Vec<Vec<u8>>,
     buckets_bytes: u64,
     bucket: usize,
@@ -170,11 +171,11 @@ enum AlgebraPhase {
 }
 
 impl SortedAlgebra {
-    /// Begins it on these sources, of which there is at least one.
+    /// Starts it on at least one source.
     pub fn new(asked: Asked, mut sources: Vec<Source>, limits: SortedLimits) -> Self {
         assert!(!sources.is_empty());
         if asked.operation != SetOperation::Difference {
-            // The sum of doubles hangs on their order: it is Redis's, the smallest first.
+            // A sum of doubles depends on the order: we use Redis's, smallest source first.
             sources.sort_by_key(|source| source.members.len());
         }
         let all = match asked.operation {
@@ -201,7 +202,7 @@ impl SortedAlgebra {
         }
     }
 
-    /// How many looks into sources are to be made, at most.
+    /// Returns the maximum number of source lookups.
     pub fn looks(&self) -> u64 {
         match self.asked.operation {
             SetOperation::Union => self.sources.iter().map(|source| source.members.len()).sum(),
@@ -209,13 +210,13 @@ impl SortedAlgebra {
         }
     }
 
-    /// Bytes of the members that are gone through.
+    /// Returns the bytes of the members to visit.
     pub fn content_bytes(&self) -> u64 {
         let count = if self.asked.operation == SetOperation::Union { self.sources.len() } else { 1 };
         self.sources[..count].iter().map(|source| source.members.content_bytes()).sum()
     }
 
-    /// Goes on for some 50 to 100 µs; whether it is over.
+    /// Runs for about 50 to 100 µs. Returns true when done.
     pub fn step(&mut self) -> bool {
         match self.phase {
             AlgebraPhase::Take if self.asked.operation == SetOperation::Union => self.take_all(),
@@ -227,24 +228,24 @@ impl SortedAlgebra {
         self.phase == AlgebraPhase::Over
     }
 
-    /// Members that it found, once it is over.
+    /// Returns the number of members found, once it is done.
     pub fn count(&self) -> u64 {
         self.counted
     }
 
-    /// What came out, once it is over; nothing if only their number was wanted.
+    /// Returns the result, once it is done; empty if only the count was wanted.
     pub fn result(&self) -> &Sorted {
         self.building.result()
     }
 
-    /// Does all of it.
+    /// Runs it to completion.
     #[must_use]
     pub fn run(mut self) -> Sorted {
         while !self.step() {}
         self.result().clone()
     }
 
-    /// Bytes of memory beside the sources, about. O(1).
+    /// Returns roughly its memory beyond the sources, in bytes. O(1).
     pub fn heap_bytes(&self) -> u64 {
         self.buckets_bytes + self.sorting.heap_bytes() + self.building.heap_bytes()
     }
@@ -268,7 +269,7 @@ impl SortedAlgebra {
         self.pass(count);
     }
 
-    /// Has the scores of one bucket meet.
+    /// Combines the scores of one bucket.
     fn meet(&mut self) {
         let Some(bucket) = self.buckets.get_mut(self.bucket).map(std::mem::take) else {
             self.end_taking();
@@ -288,7 +289,7 @@ impl SortedAlgebra {
         self.bucket += 1;
     }
 
-    /// Looks for some members in the other sources.
+    /// Looks up some members in the other sources.
     fn take_some(&mut self) {
         let Self { sources, sorting, asked, counted, .. } = self;
         let (first, others) = sources.split_first().expect("at least one source");

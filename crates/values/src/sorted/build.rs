@@ -1,4 +1,4 @@
-//! Sorted sets made in steps: no step is long, however many members there are.
+//! Builds sorted sets in short steps, however many members there are.
 //!
 //! ```text
 //!   members in any order --> runs of RUN_MEMBERS, each sorted --> merged, the lowest first --.
@@ -13,41 +13,41 @@ use crate::List;
 use base::varint;
 use blocks::End;
 
-/// Members that are sorted at once: some 100 µs.
+/// Members sorted at once: about 100 µs.
 const RUN_MEMBERS: usize = 1024;
-/// Hashes that are sorted at once, about.
+/// Hashes sorted at once, approximately.
 const BUCKET_HASHES: u64 = 512;
-/// Buckets at most: where there are more members, each has more.
+/// The maximum number of buckets: beyond, buckets hold more.
 pub(super) const BUCKETS_MAX: u64 = 1 << 14;
 /// Members merged in one step.
 const STEP_MEMBERS: usize = 256;
 
-/// Beyond which a sorted set is large.
+/// The limits beyond which a sorted set is large.
 #[derive(Clone, Copy, Debug)]
 pub struct SortedLimits {
-    /// Members.
+    /// The maximum number of members.
     pub entries: u64,
-    /// Bytes of a member.
+    /// The maximum size of a member, in bytes.
     pub member_bytes: u64,
 }
 
-/// Members that are put in order.
+/// A merge sort of members.
 #[derive(Debug, Default)]
 pub(super) struct Sorting {
     open: MemberRun,
     runs: Vec<MemberRun>,
-    /// Of those runs that have some left the numbers: a heap, the one with the lowest member first.
+    /// The indices of the runs with members left: a heap, the one with the lowest member first.
     heap: Vec<usize>,
     members: u64,
-    /// Of all runs.
+    /// The bytes of all runs.
     bytes: u64,
 }
 
-/// Members behind their scores.
+/// Members, each after its score.
 #[derive(Debug, Default)]
 struct MemberRun {
     bytes: Vec<u8>,
-    /// Where each of the open run begins; of one that is sorted, where the next begins.
+    /// The start of each member in an open run; in a sorted one, where the next member starts.
     starts: Vec<usize>,
     at: usize,
 }
@@ -67,7 +67,7 @@ impl MemberRun {
         self.get(self.at)
     }
 
-    /// Passes over the first member; whether another follows.
+    /// Skips the first member. Returns whether another follows.
     fn advance(&mut self) -> bool {
         let length = self.first().1.len();
         self.at += size_of::<f64>() + varint::encoded_bytes(length as u64) + length;
@@ -89,7 +89,7 @@ impl MemberRun {
 }
 
 impl Sorting {
-    /// Adds a member that is not there yet. Now and then some 100 µs.
+    /// Adds a member not yet present. Occasionally takes about 100 µs.
     pub(super) fn add(&mut self, score: f64, member: &[u8]) {
         self.open.starts.push(self.open.bytes.len());
         let before = self.open.bytes.len();
@@ -101,7 +101,7 @@ impl Sorting {
         }
     }
 
-    /// No member follows.
+    /// Marks the end of the members.
     pub(super) fn end(&mut self) {
         if !self.open.starts.is_empty() {
             self.runs.push(std::mem::take(&mut self.open).sorted());
@@ -110,17 +110,17 @@ impl Sorting {
         (0..self.heap.len() / 2).rev().for_each(|at| self.sift_down(at));
     }
 
-    /// Members added.
+    /// Returns the number of members added.
     pub(super) fn len(&self) -> u64 {
         self.members
     }
 
-    /// Bytes of memory, about. O(1).
+    /// Returns roughly its memory in bytes. O(1).
     pub(super) fn heap_bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Shows the lowest of those that are left; `false` if none is.
+    /// Visits and removes the lowest member; returns `false` if none is left.
     fn pop(&mut self, visit: impl FnOnce(f64, &[u8])) -> bool {
         let Some(&lowest) = self.heap.first() else { return false };
         let run = &mut self.runs[lowest];
@@ -152,7 +152,7 @@ impl Sorting {
     }
 }
 
-/// A sorted set under way, of members that come in order.
+/// A sorted set being built from members in order.
 #[derive(Debug)]
 pub(super) struct SortedBuilder {
     limits: SortedLimits,
@@ -163,13 +163,13 @@ pub(super) struct SortedBuilder {
 }
 
 impl SortedBuilder {
-    /// Of `members_max` members at most.
+    /// Creates one for at most `members_max` members.
     pub(super) fn new(members_max: u64, limits: SortedLimits) -> Self {
         let indexing = Indexing::new(members_max);
         Self { limits, main: List::new(), indexing, is_large: false, result: Sorted::default() }
     }
 
-    /// Takes some of what is left of `members`, or of what is to be done after them; whether it is over.
+    /// Consumes some of `members`, or does some of the work after them. Returns true when done.
     pub(super) fn step(&mut self, members: &mut Sorting) -> bool {
         for _ in 0..STEP_MEMBERS {
             if !members.pop(|score, member| self.push(score, member)) {
@@ -185,7 +185,7 @@ impl SortedBuilder {
         self.main.push(End::Tail, &item(score, member));
     }
 
-    /// Goes on with what comes behind the last member; whether it is over.
+    /// Does some of the work after the last member. Returns true when done.
     fn finish(&mut self) -> bool {
         if self.is_large && !self.indexing.step() {
             return false;
@@ -200,31 +200,31 @@ impl SortedBuilder {
         true
     }
 
-    /// Bytes of memory, about. O(1).
+    /// Returns roughly its memory in bytes. O(1).
     pub(super) fn heap_bytes(&self) -> u64 {
         self.indexing.heap_bytes() + self.main.heap_bytes() + self.result.heap_bytes()
     }
 
-    /// What came out, once it is over.
+    /// Returns the result, once it is done.
     pub(super) fn result(&self) -> &Sorted {
         &self.result
     }
 }
 
-/// An index under way.
+/// An index being built.
 #[derive(Debug)]
 pub(super) struct Indexing {
     index: List,
-    /// What the index is to have, by the first bits of the hash.
+    /// The entries of the index, by the first bits of the hash.
     buckets: Vec<Vec<(MemberHash, f64)>>,
-    /// Of which so many are done.
+    /// The number of finished buckets.
     done: usize,
-    /// Hashes that they have.
+    /// The number of hashes in all buckets.
     hashes: u64,
 }
 
 impl Indexing {
-    /// Of `members_max` members at most.
+    /// Creates one for at most `members_max` members.
     pub(super) fn new(members_max: u64) -> Self {
         let buckets = (members_max / BUCKET_HASHES).min(BUCKETS_MAX).next_power_of_two();
         Self { index: List::new(), buckets: vec![Vec::new(); buckets as usize], done: 0, hashes: 0 }
@@ -237,7 +237,7 @@ impl Indexing {
         self.hashes += 1;
     }
 
-    /// Goes on once all members are there; whether it is over.
+    /// Runs one step once all members are there. Returns true when done.
     pub(super) fn step(&mut self) -> bool {
         let Some(bucket) = self.buckets.get_mut(self.done) else { return true };
         let mut bucket = std::mem::take(bucket);
@@ -248,7 +248,7 @@ impl Indexing {
         false
     }
 
-    /// What came out, once it is over.
+    /// Returns the result, once it is done.
     pub(super) fn take(&mut self) -> List {
         std::mem::take(&mut self.index)
     }

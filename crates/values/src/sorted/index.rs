@@ -1,4 +1,4 @@
-//! The index of a large sorted set: for each member a few bytes of its hash, and its score.
+//! The index of a large sorted set: a few hash bytes and the score of each member.
 
 use super::score::{ScoreForm, split};
 use crate::List;
@@ -8,17 +8,17 @@ use std::collections::HashSet;
 use std::ops::ControlFlow;
 use std::sync::LazyLock;
 
-/// Bytes of the hash that are kept: of ten million members two in five share them with another.
+/// Hash bytes stored: of ten million members, two in five share them with another.
 const HASH_BYTES: usize = 3;
-/// So many hashes there are.
+/// The number of distinct hashes.
 pub(super) const HASHES_COUNT: u64 = 1 << (8 * HASH_BYTES);
 
-/// Members whose hashes are sorted at a time, when an index is built: 64 MiB of them.
+/// Members whose hashes are sorted at a time when an index is built: 64 MiB of them.
 const BATCH: u64 = 4 << 20;
 
 static HASHER: LazyLock<KeyHasher> = LazyLock::new(KeyHasher::random);
 
-/// What is kept of a member's hash.
+/// The stored part of a member's hash.
 pub(super) type MemberHash = [u8; HASH_BYTES];
 
 pub(super) fn whole_hash(member: &[u8]) -> u64 {
@@ -34,24 +34,24 @@ pub(super) fn hash(member: &[u8]) -> MemberHash {
     short(whole_hash(member))
 }
 
-/// What the index has of a member. It knows no negative zero: the main list has both zeros in one place.
+/// Encodes an index entry. It has no negative zero: the main list stores both zeros in one position.
 pub(super) fn item(hash: MemberHash, score: f64) -> Vec<u8> {
     [&hash, ScoreForm::of(score + 0.0).as_bytes()].concat()
 }
 
-/// Where what has this hash begins, or belongs.
+/// Returns the position of the first entry with this hash, or its insertion point.
 pub(super) fn point(index: &List, hash: MemberHash) -> u64 {
     index.guided_point(0..index.len(), by_hash(hash), |item| item[..HASH_BYTES] < hash[..])
 }
 
-/// As [`point`], and the score of what is there, if it has this hash.
+/// Like [`point`], with the score of the entry there, if it has this hash.
 pub(super) fn first_beside(index: &List, hash: MemberHash) -> (u64, Option<f64>) {
     let is_before = |item: &[u8]| item[..HASH_BYTES] < hash[..];
     let (at, seen) = index.guided_look(0..index.len(), by_hash(hash), is_before, |item| score_beside(item, hash));
     (at, seen.flatten())
 }
 
-/// Behind what has this hash.
+/// Returns the position after the entries with this hash.
 pub(super) fn point_behind(index: &List, hash: MemberHash) -> u64 {
     index.guided_point(0..index.len(), by_hash(hash), |item| item[..HASH_BYTES] <= hash[..])
 }
@@ -60,7 +60,7 @@ fn by_hash(hash: MemberHash) -> Guide {
     Guide { key: number_of(hash), key_of: |item| number_of(hash_in(item)), is_even: true }
 }
 
-/// A hash as a number, and back if it is one.
+/// Converts a hash to a number; the reverse conversion fails if it is out of range.
 pub(super) fn number_of([a, b, c]: MemberHash) -> u64 {
     u64::from(u32::from_be_bytes([0, a, b, c]))
 }
@@ -70,22 +70,22 @@ pub(super) fn hash_of(number: u64) -> Option<MemberHash> {
     Some([a, b, c])
 }
 
-/// The hash of an item.
+/// Returns the hash of an item.
 pub(super) fn hash_in(item: &[u8]) -> MemberHash {
     item[..HASH_BYTES].try_into().expect("an item begins with its hash")
 }
 
-/// The score of an item.
+/// Returns the score of an item.
 pub(super) fn score_in(item: &[u8]) -> f64 {
     split(&item[HASH_BYTES..]).0
 }
 
-/// The score of an item, if it has this hash.
+/// Returns the score of an item, if it has this hash.
 pub(super) fn score_beside(item: &[u8], hash: MemberHash) -> Option<f64> {
     (hash_in(item) == hash).then(|| score_in(item))
 }
 
-/// Removes one of the items of this hash and score, which are all the same.
+/// Removes one of the items with this hash and score, which are all equal.
 pub(super) fn remove(index: &mut List, hash: MemberHash, score: f64) {
     let mut at = point(index, hash);
     let flow = index.walk(at, index.len() - at, Direction::Forward, &mut |item: &[u8]| {
@@ -100,7 +100,7 @@ pub(super) fn remove(index: &mut List, hash: MemberHash, score: f64) {
     index.remove(at);
 }
 
-/// The index of a main list, and the hashes that it has met more than once. O(n log n).
+/// Returns the index of a main list, and the hashes that occur more than once. O(n log n).
 pub(super) fn of(main: &List) -> (List, HashSet<u64>) {
     let (mut index, mut met) = (List::new(), HashSet::new());
     let bits = main.len().div_ceil(BATCH).next_power_of_two().trailing_zeros();
@@ -120,7 +120,7 @@ pub(super) fn of(main: &List) -> (List, HashSet<u64>) {
     (index, met)
 }
 
-/// Whether no member whose hash is among these is in a main list twice. O(n).
+/// Returns true if no member whose hash is among these is in a main list twice. O(n).
 pub(super) fn has_no_member_twice(main: &List, hashes: &HashSet<u64>) -> bool {
     let mut members = HashSet::new();
     hashes.is_empty()
@@ -128,7 +128,7 @@ pub(super) fn has_no_member_twice(main: &List, hashes: &HashSet<u64>) -> bool {
             .is_continue()
 }
 
-/// Shows members with their scores until `visit` says that it is enough.
+/// Visits members with their scores until `visit` stops it.
 fn for_each(main: &List, mut visit: impl FnMut(f64, &[u8]) -> bool) -> ControlFlow<()> {
     main.walk(0, main.len(), Direction::Forward, &mut |item: &[u8]| {
         if item.is_empty() {

@@ -1,4 +1,4 @@
-//! The sorted set: members in the order of (score, member), and an index that finds a member's score.
+//! The sorted set: members ordered by (score, member), and an index that finds a member's score.
 //!
 //! ```text
 //!   small    main     | score member | score member | ...          a member is looked for from the first on
@@ -9,8 +9,8 @@
 //!   member --> hash --> the few scores beside that hash --> for each, whether (score, member) is in main
 //! ```
 //!
-//! The index is not part of the stored value: who reads one builds it anew. So its hash is keyed by what each process
-//! draws, and nobody can choose members that meet in it.
+//! The index is not stored but rebuilt on load. So its hash can use a random per-process key, and nobody can choose
+//! members that collide.
 
 mod algebra;
 mod build;
@@ -41,26 +41,26 @@ pub struct Sorted {
 #[derive(Clone, Default)]
 struct SortedParts {
     main: List,
-    /// Empty in a small one.
+    /// Empty in a small sorted set.
     index: List,
 }
 
 /// A bound of a range.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Bound<T> {
-    /// From or to the very end.
+    /// Unbounded.
     None,
-    /// It belongs to the range.
+    /// The bound is included.
     Including(T),
-    /// It does not.
+    /// The bound is excluded.
     Excluding(T),
 }
 
-/// A sorted set's place for a member.
+/// A member's position.
 struct MemberPlace {
-    /// In main.
+    /// The position in main.
     at: u64,
-    /// In the index; of a large one.
+    /// The position in the index, if large.
     index_at: u64,
     score: f64,
 }
@@ -73,64 +73,64 @@ impl Sorted {
         self.parts.as_ref().map_or(NONE, |parts| &parts.main)
     }
 
-    /// The blocks that are stored: what [`Sorted::of_list`] takes.
+    /// Returns the stored blocks, as [`Sorted::of_list`] takes them.
     pub fn list(&self) -> &List {
         self.main()
     }
 
-    /// Whether it is in large form.
+    /// Returns true if it is in large form.
     pub fn is_large(&self) -> bool {
         self.parts.as_ref().is_some_and(|parts| !parts.index.is_empty())
     }
 
-    /// Items before the first member: the head of a large one.
+    /// Returns the number of items before the first member: the head of a large one.
     fn start(&self) -> u64 {
         u64::from(self.is_large())
     }
 
-    /// Number of members. O(1).
+    /// Returns the number of members. O(1).
     pub fn len(&self) -> u64 {
         self.main().len() - self.start()
     }
 
-    /// Whether it has no member. O(1).
+    /// Returns true if it has no members. O(1).
     pub fn is_empty(&self) -> bool {
         self.parts.is_none()
     }
 
-    /// Bytes of members and scores, as they are kept. O(1).
+    /// Returns the bytes of members and scores, as stored. O(1).
     pub fn content_bytes(&self) -> u64 {
         self.main().content_bytes()
     }
 
-    /// Bytes of memory beside itself. O(1).
+    /// Returns its heap memory in bytes. O(1).
     pub fn heap_bytes(&self) -> u64 {
         self.parts
             .as_ref()
             .map_or(0, |parts| size_of::<SortedParts>() as u64 + parts.main.heap_bytes() + parts.index.heap_bytes())
     }
 
-    /// The name that `OBJECT ENCODING` replies in Redis.
+    /// Returns the name that `OBJECT ENCODING` replies in Redis.
     pub fn encoding(&self) -> &'static str {
         if self.is_large() { "skiplist" } else { "listpack" }
     }
 
-    /// Whether the two are clones that neither side has changed since. O(1).
+    /// Returns true if the two are clones that neither side has changed since. O(1).
     pub fn shares_root_with(&self, other: &Self) -> bool {
         self.main().shares_root_with(other.main())
     }
 
-    /// The score of `member`. O(log n); in a small one O(n).
+    /// Returns the score of `member`. O(log n); in a small one O(n).
     pub fn score(&self, member: &[u8]) -> Option<f64> {
         self.find(member).map(|found| found.score)
     }
 
-    /// The rank of `member`, counted from the lowest score, and its score. As [`Sorted::score`].
+    /// Returns the rank of `member`, counted from the lowest score, and its score. Cost as of [`Sorted::score`].
     pub fn rank(&self, member: &[u8]) -> Option<(u64, f64)> {
         self.find(member).map(|found| (found.at - self.start(), found.score))
     }
 
-    /// What `visit` makes of score and member at `rank`; `None` if there is none. O(log n).
+    /// Applies `visit` to score and member at `rank`; `None` if there is none. O(log n).
     pub fn get<R>(&self, rank: u64, visit: impl FnOnce(f64, &[u8]) -> R) -> Option<R> {
         self.main().get(rank + self.start(), |item| {
             let (score, member) = split(item);
@@ -138,8 +138,8 @@ impl Sorted {
         })
     }
 
-    /// Shows the `count` members from `rank` on to `visit`: forward from the first of them, backward from the last. Breaks
-    /// when `visit` does. O(log n + count).
+    /// Visits the `count` members from `rank` on: forward from the first of them, backward from the last. Breaks when
+    /// `visit` does. O(log n + count).
     pub fn walk(
         &self,
         rank: u64,
@@ -153,15 +153,15 @@ impl Sorted {
         })
     }
 
-    /// The `count` members from `rank` on, in small form whatever their number: to be walked, not to be searched by member.
-    /// O(log n).
+    /// Returns the `count` members from `rank` on, in small form whatever their number: for iteration, not for lookups
+    /// by member. O(log n).
     pub fn slice(&self, rank: u64, count: u64) -> Self {
         let mut main = self.main().clone();
         main.trim(rank + self.start(), count);
         Self { parts: (count > 0).then(|| Box::new(SortedParts { main, index: List::new() })) }
     }
 
-    /// Shows every member, the lowest score first.
+    /// Visits every member, the lowest score first.
     pub fn for_each(&self, mut visit: impl FnMut(f64, &[u8])) {
         let _ = self.walk(0, self.len(), Direction::Forward, &mut |score, member| {
             visit(score, member);
@@ -169,13 +169,14 @@ impl Sorted {
         });
     }
 
-    /// How many members `is_before` holds for, which must be those with the lowest ranks. Looks at O(log n) of them.
+    /// Returns the number of members for which `is_before` holds; they must have the lowest ranks. Examines O(log n) of
+    /// them.
     fn count_before(&self, mut is_before: impl FnMut(&[u8]) -> bool) -> u64 {
         let point = self.main().partition_point(|item| item.is_empty() || is_before(split(item).1));
         point - self.start()
     }
 
-    /// How many members have scores below `bound`, or up to it.
+    /// Returns the number of members with scores below `bound`, or up to it.
     fn count_below(&self, bound: f64, takes_bound: bool) -> u64 {
         let is_before = |item: &[u8]| {
             item.is_empty() || {
@@ -186,7 +187,7 @@ impl Sorted {
         self.main().guided_point(0..self.main().len(), by_score(bound), is_before) - self.start()
     }
 
-    /// The ranks of the members with scores from `least` to `most`: the first, and how many. O(log n).
+    /// Returns the first rank and the number of members with scores from `least` to `most`. O(log n).
     pub fn score_range(&self, least: Bound<f64>, most: Bound<f64>) -> (u64, u64) {
         let start = match least {
             Bound::None => 0,
@@ -201,7 +202,7 @@ impl Sorted {
         (start, end.saturating_sub(start))
     }
 
-    /// The ranks of the members from `least` to `most`, byte by byte, if all scores are the same: the first, and how many.
+    /// Returns the first rank and the number of members from `least` to `most` in byte order, if all scores are equal.
     /// O(log n).
     pub fn lex_range(&self, least: Bound<&[u8]>, most: Bound<&[u8]>) -> (u64, u64) {
         let start = match least {
@@ -217,9 +218,9 @@ impl Sorted {
         (start, end.saturating_sub(start))
     }
 
-    /// Shows members step by step in an order that has nothing to do with scores: about `wanted` from `cursor` on, 0 being
-    /// the first, and gives the cursor for the next step; `None` if that was all. Who stays is shown in some step, whatever
-    /// else comes and goes. O(wanted log n), but where very many members have one score O(those).
+    /// Visits about `wanted` members from `cursor` on, in an order unrelated to scores, and returns the next cursor;
+    /// `None` at the end. Cursor 0 is the start. A member that stays is visited in some step, whatever else comes and
+    /// goes. O(wanted log n), but where very many members share a score, O(those).
     pub fn scan(&self, cursor: u64, wanted: u64, mut visit: impl FnMut(f64, &[u8])) -> Option<u64> {
         match self.begin_scan(cursor, wanted) {
             Some(mut scan) => {
@@ -235,8 +236,8 @@ impl Sorted {
         }
     }
 
-    /// As [`Sorted::scan`], in turns; `None`: a small one is shown at cursor 0, all at once, and beyond the last hash is
-    /// nothing.
+    /// Like [`Sorted::scan`], but incremental; `None`: a small one is visited whole at cursor 0, and there is nothing
+    /// after the last hash.
     pub fn begin_scan(&self, cursor: u64, wanted: u64) -> Option<Scan> {
         let parts = self.parts.as_ref().filter(|_| self.is_large())?;
         Scan::new(&parts.main, &parts.index, cursor, wanted)
@@ -266,7 +267,7 @@ impl SortedParts {
     fn find_large(&self, member: &[u8]) -> Option<MemberPlace> {
         let hash = index::hash(member);
         let (mut index_at, first) = index::first_beside(&self.index, hash);
-        // As a rule nobody else is there.
+        // Usually no other member has this hash.
         if let Ok((at, score)) = self.place(first?, member) {
             return Some(MemberPlace { at, index_at, score });
         }
@@ -287,7 +288,8 @@ impl SortedParts {
         found
     }
 
-    /// Where (score, member) is in main, and its score as it is there, which may be the other zero; or where it belongs.
+    /// Returns the position of (score, member) in main and its score there, which may be the other zero; or the
+    /// insertion point.
     fn place(&self, score: f64, member: &[u8]) -> Result<(u64, f64), u64> {
         let is_before = |item: &[u8]| item.is_empty() || order(split(item), (score, member)).is_lt();
         let score_of = |item: &[u8]| {
@@ -304,20 +306,20 @@ impl SortedParts {
     }
 }
 
-/// The order of the main list. Zeros of both signs are the same, as in every comparison of scores.
+/// The order of the main list. Zeros of both signs are equal, as in every comparison of scores.
 fn order((score, member): (f64, &[u8]), (other_score, other): (f64, &[u8])) -> Ordering {
     score.partial_cmp(&other_score).expect("no score is NaN").then_with(|| member.cmp(other))
 }
 
-/// What tells most members of the main list from one with this score.
+/// Filters most members of the main list by this score.
 fn by_score(score: f64) -> Guide {
     let key_of = |item: &[u8]| if item.is_empty() { 0 } else { score_key(split(item).0) };
     Guide { key: score_key(score), key_of, is_even: false }
 }
 
-/// A number for each score, in their order.
+/// Maps scores to numbers in the same order.
 fn score_key(score: f64) -> u64 {
-    // Zeros of both signs are the same.
+    // Zeros of both signs are equal.
     let bits = (score + 0.0).to_bits();
     if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
 }
