@@ -1,35 +1,35 @@
-//! Integers of 1 to 64 bits that lie anywhere in a text, the highest bit first.
+//! Integers of 1 to 64 bits at any bit offset of a string, the highest bit first.
 //!
 //! ```text
 //!   byte 2  |  byte 3  |  byte 4           u12 at bit 21:  5 bits of byte 2, the highest at bit 21, and 7 of byte 3
 //!      xxxxx xxxxxxx
 //! ```
 
-/// Bytes over which an integer lies, at most.
+/// The maximum number of bytes that an integer spans.
 pub const WINDOW_BYTES: usize = 9;
 
-/// How an integer is read: `i16`, `u8`.
+/// An integer type: `i16`, `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Field {
-    /// In two's complement.
+    /// Whether it is in two's complement.
     pub is_signed: bool,
-    /// How many bits: 1 to 64, without a sign to 63.
+    /// The width in bits: 1 to 64, unsigned to 63.
     pub bits: u32,
 }
 
-/// What becomes of a number that does not fit.
+/// The handling of numbers that do not fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Overflow {
-    /// Its high bits are lost.
+    /// Drop the high bits.
     Wrap,
-    /// It is the nearest one that fits.
+    /// Clamp to the nearest number that fits.
     Saturate,
-    /// It is not put.
+    /// Do not store it.
     Fail,
 }
 
 impl Field {
-    /// Reads `i1` to `i64`, `u1` to `u63`.
+    /// Parses `i1` to `i64`, `u1` to `u63`.
     pub fn parse(text: &[u8]) -> Option<Self> {
         let (&letter, digits) = text.split_first()?;
         let is_signed = match letter {
@@ -42,7 +42,7 @@ impl Field {
         (1..=most).contains(&bits).then_some(Self { is_signed, bits })
     }
 
-    /// The integer at bit `at` (0 to 7) of `window`.
+    /// Returns the integer at bit `at` (0 to 7) of `window`.
     pub fn get(self, window: [u8; WINDOW_BYTES], at: u32) -> i64 {
         let raw = word(window) >> self.shift(at);
         let unused = 128 - self.bits;
@@ -58,7 +58,7 @@ impl Field {
         window.copy_from_slice(&word.to_be_bytes()[16 - WINDOW_BYTES..]);
     }
 
-    /// `value`, or what becomes of it; `None` if it does not fit and is not to be put.
+    /// Returns `value`, adjusted if it does not fit; `None` if it is not to be stored.
     pub fn fit(self, value: i128, overflow: Overflow) -> Option<i64> {
         let (least, most) = if self.is_signed {
             (-(1_i128 << (self.bits - 1)), (1_i128 << (self.bits - 1)) - 1)
@@ -78,7 +78,7 @@ impl Field {
         Some(i64::try_from(fitting).expect("a field holds no more"))
     }
 
-    /// How far its lowest bit is from the window's, as a number of 72 bits.
+    /// Returns the distance from the window's lowest bit to the integer's, with the window as a 72-bit number.
     fn shift(self, at: u32) -> u32 {
         WINDOW_BYTES as u32 * 8 - at - self.bits
     }
@@ -92,7 +92,7 @@ fn word(window: [u8; WINDOW_BYTES]) -> u128 {
 mod tests {
     use super::*;
 
-    /// One bit after the other, by the definition.
+    /// Reads one bit after the other, by the definition.
     fn get_plainly(field: Field, bytes: &[u8], at: u32) -> i64 {
         let bit = |index: u32| bytes[index as usize / 8] >> (7 - index % 8) & 1;
         let bits = (at..at + field.bits).fold(0_i128, |value, index| value << 1 | i128::from(bit(index)));

@@ -1,6 +1,6 @@
-//! Bits of texts: counting them, finding one, and making a text of the bits of several.
+//! Bit operations on strings: counting, searching, and combining several strings.
 //!
-//! Bit 0 is the highest of byte 0, as in Redis. Behind the end of a text there are only zeros.
+//! Bit 0 is the highest of byte 0, as in Redis. Beyond the end of a string there are only zeros.
 //!
 //! ```text
 //!   sources    | 4,080 | 4,080 | 4,080 | 900 |        one piece of each at a time
@@ -12,7 +12,7 @@ use crate::LongString;
 use crate::long_string::PIECE_BYTES;
 use std::ops::Range;
 
-/// How many bits of `range` are set; the range lies within `bytes`, in bits. O(range).
+/// Returns the number of set bits in `range`, in bits, which must lie within `bytes`. O(range).
 pub fn count(bytes: &[u8], range: Range<u64>) -> u64 {
     if range.is_empty() {
         return 0;
@@ -23,13 +23,14 @@ pub fn count(bytes: &[u8], range: Range<u64>) -> u64 {
     count_all(&bytes[first..=last]) - u64::from(edges)
 }
 
-/// Where the first bit of `range` that is `bit` lies; the range lies within `bytes`, in bits. O(bits passed).
+/// Returns the position of the first bit of `range` that equals `bit`; the range, in bits, must lie within `bytes`.
+/// O(bits passed).
 pub fn find(bytes: &[u8], range: Range<u64>, bit: bool) -> Option<u64> {
     if range.is_empty() {
         return None;
     }
     let (first, last) = ((range.start / 8) as usize, ((range.end - 1) / 8) as usize);
-    // What is looked for is made a one, and what lies beside the range a zero.
+    // Bits that match become ones, and bits outside the range zeros.
     let flip = if bit { 0 } else { 0xff };
     let (before, behind) = edges(&range);
     let mut at = first;
@@ -47,28 +48,28 @@ pub fn find(bytes: &[u8], range: Range<u64>, bit: bool) -> Option<u64> {
     (head != 0).then(|| at as u64 * 8 + u64::from(head.leading_zeros()))
 }
 
-/// Masks of the bits of the first byte that lie before `range`, and of the last byte that lie behind it.
+/// Returns masks of the bits of the first byte before `range`, and of the last byte after it.
 fn edges(range: &Range<u64>) -> (u8, u8) {
     let before = !(0xff_u16 >> (range.start % 8)) as u8;
     let behind = (0x7f_u16 >> ((range.end - 1) % 8)) as u8;
     (before, behind)
 }
 
-/// By the word: that is four times as fast as by the byte where no instruction counts bits.
+/// By the word: four times as fast as by the byte without a popcount instruction.
 fn count_all(bytes: &[u8]) -> u64 {
     let (words, rest) = bytes.as_chunks::<8>();
     let sum = |ones: u64, word: &[u8; 8]| ones + u64::from(u64::from_ne_bytes(*word).count_ones());
     words.iter().fold(0, sum) + rest.iter().map(|byte| u64::from(byte.count_ones())).sum::<u64>()
 }
 
-/// How many bytes at the front are `byte`.
+/// Returns how many leading bytes are `byte`.
 fn same_bytes(bytes: &[u8], byte: u8) -> usize {
     let words = bytes.as_chunks::<32>().0.iter().take_while(|word| **word == [byte; 32]).count();
     let rest = &bytes[32 * words..];
     32 * words + rest.iter().take_while(|next| **next == byte).count()
 }
 
-/// What BITOP makes of the bits at one place of its sources.
+/// The operation of BITOP on the source bits at one position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BitOperation {
     /// Set in all.
@@ -89,12 +90,12 @@ pub enum BitOperation {
     One,
 }
 
-/// The bits of a piece while its sources come, one by one.
+/// The bits of a piece while its sources are added, one by one.
 struct Fold {
     operation: BitOperation,
-    /// All but the first of [`BitOperation::Diff`] and its like, which is `first`.
+    /// The combined sources; for [`BitOperation::Diff`] and the like all but `first`.
     bits: [u8; PIECE_BYTES],
-    /// The first source; of [`BitOperation::One`], bits that were set more than once.
+    /// The first source; for [`BitOperation::One`], bits that were set more than once.
     first: [u8; PIECE_BYTES],
 }
 
@@ -103,7 +104,7 @@ impl Fold {
         Self { operation, bits: [0; PIECE_BYTES], first: [0; PIECE_BYTES] }
     }
 
-    /// Takes in the piece of source number `index`.
+    /// Adds the piece of source number `index`.
     fn take(&mut self, index: usize, piece: &[u8]) {
         let (bits, rest) = self.bits.split_at_mut(piece.len());
         let pairs = bits.iter_mut().zip(piece);
@@ -126,7 +127,7 @@ impl Fold {
         }
     }
 
-    /// The first `bytes_count` bytes of what came out.
+    /// Returns the first `bytes_count` bytes of the result.
     fn finish(&mut self, bytes_count: usize) -> &[u8] {
         let pairs = self.bits[..bytes_count].iter_mut().zip(&self.first);
         match self.operation {
@@ -140,41 +141,41 @@ impl Fold {
     }
 }
 
-/// BITOP under way: in steps over texts as they were.
+/// A BITOP in progress, in steps over snapshots of its sources.
 #[derive(Clone, Debug)]
 pub struct Mixing {
     operation: BitOperation,
     sources: Vec<LongString>,
     result: LongString,
-    /// Pieces that are yet to be made, the last first; they do not touch.
+    /// The pieces still to be computed, the last first; disjoint and not adjacent.
     todo: Vec<Range<u64>>,
 }
 
 impl Mixing {
-    /// Begins. Of [`BitOperation::Not`] there is one source.
+    /// Starts the operation. [`BitOperation::Not`] has one source.
     pub fn new(operation: BitOperation, sources: Vec<LongString>) -> Self {
         let mut mixing = Self { operation, sources, result: LongString::default(), todo: Vec::new() };
         mixing.todo.push(0..mixing.pieces_count());
         mixing
     }
 
-    /// The operation.
+    /// Returns the operation.
     pub fn operation(&self) -> BitOperation {
         self.operation
     }
 
-    /// What it works on.
+    /// Returns the sources.
     pub fn sources(&self) -> &[LongString] {
         &self.sources
     }
 
-    /// Whether `sources` are what they were here.
+    /// Returns true if `sources` are unchanged from those used here.
     pub fn is_of(&self, sources: &[LongString]) -> bool {
         self.sources.len() == sources.len()
             && self.sources.iter().zip(sources).all(|(mine, theirs)| mine.is_same(theirs))
     }
 
-    /// Begins again, with as many sources that have changed since; only what differs is made anew.
+    /// Restarts with the same number of sources, some changed since; only differing pieces are recomputed.
     /// O(differences · log n).
     #[must_use]
     pub fn again(&self, sources: Vec<LongString>) -> Self {
@@ -183,13 +184,13 @@ impl Mixing {
         let mut todo: Vec<Range<u64>> = self.todo.clone();
         for (was, is) in self.sources.iter().zip(&next.sources).filter(|(was, is)| !was.is_same(is)) {
             is.pieces().for_each_differing(was.pieces(), |range| todo.push(range));
-            // What a source has lost, others may have.
+            // Other sources may still have what one has lost.
             todo.push(is.pieces().len()..was.pieces().len());
         }
         let count = next.pieces_count();
         let length = next.bytes_count();
         if length != self.result.bytes_count() {
-            // The piece in which the shorter one ends is of another length.
+            // The piece in which the shorter one ends has another length.
             let common = length.min(self.result.bytes_count()) / PIECE_BYTES;
             next.result.keep_pieces(count.min(next.result.pieces().len()));
             todo.push(common as u64..count);
@@ -198,7 +199,7 @@ impl Mixing {
         next
     }
 
-    /// Makes about `bytes_max` more, counted over all sources; whether it is over.
+    /// Processes about `bytes_max` more, summed over all sources. Returns true when done.
     pub fn step(&mut self, bytes_max: usize) -> bool {
         let piece_bytes = PIECE_BYTES * self.sources.len().max(1);
         let mut left = bytes_max.div_ceil(piece_bytes);
@@ -215,7 +216,7 @@ impl Mixing {
         self.todo.iter().all(Range::is_empty)
     }
 
-    /// What came out, once it is over.
+    /// Returns the result, once it is done.
     pub fn result(&self) -> &LongString {
         assert!(self.todo.iter().all(Range::is_empty));
         &self.result
@@ -242,7 +243,7 @@ impl Mixing {
     }
 }
 
-/// Ranges below `end` without what is in them twice, the last first.
+/// Returns the ranges below `end` with overlaps merged, the last first.
 fn falling(mut ranges: Vec<Range<u64>>, end: u64) -> Vec<Range<u64>> {
     ranges.iter_mut().for_each(|range| range.end = range.end.min(end));
     ranges.retain(|range| !range.is_empty());

@@ -1,52 +1,53 @@
-//! The other end of the line: replies, RESP2 or RESP3, as a client reads them.
+//! The client side: reads RESP2 and RESP3 replies.
 //!
 //! ```text
 //!   bytes ──feed──> buffer ──next──> Value
 //!                     open: [ %2 with 1 of 4 ] [ *3 with 0 of 3 ]     aggregates not yet whole
 //! ```
 //!
-//! Aggregates under way are kept open on a stack, so a reply that arrives in pieces is read once.
+//! Incomplete aggregates stay open on a stack, so a reply that arrives in pieces is parsed once.
 
 use crate::number::{Double, parse_int};
 use base::limits::BULK_BYTES_MAX;
 use base::raw_text;
 use std::fmt;
 
-/// Aggregates within aggregates, at most.
+/// The maximum nesting depth of aggregates.
 pub const DEPTH_MAX: usize = 128;
-/// Longest line of a status, an error or a number, in bytes.
+/// The maximum length of a status, error or number line, in bytes.
 const LINE_BYTES_MAX: usize = 1 << 20;
-/// Room made for an aggregate on the word of its header alone, in values.
+/// The maximum capacity reserved for an aggregate because of its header alone, in values.
 const CAPACITY_MAX: u64 = 1024;
 
-/// A reply. Shown, it is one line: `OK`, `!ERR syntax error`, `3`, `"bytes\n"`, `["a", 1]`, `{"k": "v"}`, `null`.
+/// A reply. Its Display form is one line: `OK`, `!ERR syntax error`, `3`, `"bytes\n"`, `["a", 1]`, `{"k": "v"}`,
+/// `null`.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
     /// A status.
     Simple(String),
     /// An error, with its prefix.
     Error(String),
-    /// A whole number.
+    /// An integer.
     Int(i64),
     /// Bytes.
     Bulk(Vec<u8>),
     /// No value.
     Null,
-    /// No array; RESP2 only.
+    /// A null array; RESP2 only.
     NullArray,
     /// Values in order.
     Array(Vec<Value>),
-    /// Pairs in the order they came.
+    /// Pairs in order of arrival.
     Map(Vec<(Value, Value)>),
-    /// Values whose order means nothing.
+    /// Unordered values.
     Set(Vec<Value>),
-    /// A message nobody asked for.
+    /// An unsolicited message.
     Push(Vec<Value>),
-    /// A double; not a number is unequal to itself.
+    /// A double; NaN is unequal to itself.
     Double(f64),
     /// A boolean.
     Boolean(bool),
-    /// A whole number of any length, in decimal digits.
+    /// An integer of any length, in decimal digits.
     BigNumber(String),
     /// Text with its format.
     Verbatim {
@@ -58,22 +59,22 @@ pub enum Value {
 }
 
 impl Value {
-    /// A bulk of these bytes.
+    /// Returns a bulk of these bytes.
     pub fn bulk(bytes: impl AsRef<[u8]>) -> Value {
         Value::Bulk(bytes.as_ref().to_vec())
     }
 
-    /// The bytes of a bulk.
+    /// Returns the bytes of a bulk.
     pub fn as_bytes(&self) -> Option<&[u8]> {
         if let Value::Bulk(bytes) = self { Some(bytes) } else { None }
     }
 
-    /// The number of an integer reply.
+    /// Returns the number of an integer reply.
     pub fn as_int(&self) -> Option<i64> {
         if let Value::Int(value) = self { Some(*value) } else { None }
     }
 
-    /// The elements of an array, set or push.
+    /// Returns the elements of an array, set or push.
     pub fn as_slice(&self) -> Option<&[Value]> {
         match self {
             Value::Array(values) | Value::Set(values) | Value::Push(values) => Some(values),
@@ -81,7 +82,7 @@ impl Value {
         }
     }
 
-    /// The text of an error.
+    /// Returns the text of an error.
     pub fn as_error(&self) -> Option<&str> {
         if let Value::Error(text) = self { Some(text) } else { None }
     }
@@ -124,16 +125,16 @@ fn write_map(f: &mut fmt::Formatter<'_>, pairs: &[(Value, Value)]) -> fmt::Resul
     f.write_str("}")
 }
 
-/// How a server broke the protocol.
+/// A server's protocol violation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReplyError {
     /// No reply begins with this byte.
     UnknownType(u8),
-    /// A length, count or number that is none.
+    /// An invalid length, count or number.
     InvalidNumber(String),
-    /// A line without an end, aggregates too deep.
+    /// An unterminated line, or aggregates nested too deep.
     TooBig,
-    /// Bytes that are no text where text must be, or a bulk without its line end.
+    /// Invalid text, or a bulk without its line end.
     Malformed,
 }
 
@@ -154,33 +155,33 @@ impl std::error::Error for ReplyError {}
 #[derive(Default)]
 pub struct Parser {
     buffer: Vec<u8>,
-    /// The first byte of `buffer` not understood yet.
+    /// The first unparsed byte of `buffer`.
     at: usize,
-    /// How far a line end was looked for.
+    /// How far the search for a line end has got.
     scanned: usize,
     open: Vec<Open>,
 }
 
-/// An aggregate whose values have not all come.
+/// An aggregate whose values have not all arrived.
 pub(crate) struct Open {
     kind: u8,
     left: u64,
     values: Vec<Value>,
 }
 
-/// What stands at the front of the buffer.
+/// The item at the front of the buffer.
 enum Item {
     Value(Value),
     Aggregate(Open),
 }
 
 impl Parser {
-    /// A parser at the start of a reply.
+    /// Creates a parser at the start of a reply.
     pub fn new() -> Parser {
         Parser::default()
     }
 
-    /// Adds bytes as they arrived.
+    /// Adds received bytes.
     pub fn feed(&mut self, bytes: &[u8]) {
         if self.at > self.buffer.len() / 2 {
             self.buffer.drain(..self.at);
@@ -190,10 +191,10 @@ impl Parser {
         self.buffer.extend_from_slice(bytes);
     }
 
-    /// The next whole reply; `None` until more bytes come. Attributes are read and dropped.
+    /// Returns the next complete reply; `None` until more bytes arrive. Attributes are read and dropped.
     ///
     /// # Errors
-    /// When the bytes are no reply; the parser is of no use then.
+    /// If the bytes are no valid reply; the parser is then unusable.
     pub fn next_value(&mut self) -> Result<Option<Value>, ReplyError> {
         while let Some(item) = self.item()? {
             let whole = match item {
@@ -230,7 +231,7 @@ impl Parser {
         Ok(Some(item))
     }
 
-    /// The bulk whose bytes begin at `start`.
+    /// Returns the bulk whose bytes begin at `start`.
     fn bulk(&mut self, kind: u8, start: usize, length: usize) -> Result<Option<Item>, ReplyError> {
         let end = start + length;
         let Some(line_end) = self.buffer.get(end..end + 2) else { return Ok(None) };
@@ -247,7 +248,7 @@ impl Parser {
         Ok(Some(Item::Value(value)))
     }
 
-    /// The line at the front, without its end, and where the next begins.
+    /// Returns the line at the front, without its end, and where the next begins.
     fn line(&mut self) -> Result<Option<(std::ops::Range<usize>, usize)>, ReplyError> {
         let from = self.at.max(self.scanned);
         let Some(found) = memchr::memchr(b'\n', &self.buffer[from..]) else {
@@ -255,7 +256,7 @@ impl Parser {
             return if self.scanned - self.at > LINE_BYTES_MAX { Err(ReplyError::TooBig) } else { Ok(None) };
         };
         let end = from + found;
-        // A bulk that is not whole yet: its header is found at once next time.
+        // An incomplete bulk: the next call finds its header at once.
         self.scanned = end;
         match self.buffer[self.at..end].last() {
             Some(b'\r') => Ok(Some((self.at..end - 1, end + 1))),
@@ -276,12 +277,12 @@ impl Open {
         Ok(Open::new(kind, left))
     }
 
-    /// One of `kind` that `left` values are to come for.
+    /// Creates an aggregate of type `kind` that expects `left` values.
     pub(crate) fn new(kind: u8, left: u64) -> Open {
         Open { kind, left, values: Vec::with_capacity(left.min(CAPACITY_MAX) as usize) }
     }
 
-    /// The value, all of whose parts have come; `None` for an attribute.
+    /// Returns the complete value; `None` for an attribute.
     pub(crate) fn close(self) -> Option<Value> {
         Some(match self.kind {
             b'%' => Value::Map(pairs(self.values)),
@@ -293,7 +294,7 @@ impl Open {
     }
 }
 
-/// Puts `value` where it belongs; gives back the reply that is whole with it.
+/// Adds `value` to the innermost aggregate; returns the reply if that completes it.
 pub(crate) fn place(aggregates: &mut Vec<Open>, value: Value) -> Option<Value> {
     let mut value = value;
     while let Some(mut open) = aggregates.pop() {

@@ -1,5 +1,5 @@
-//! HTTP, which a web page can make a browser send to any port. Its request line is recognised, so that nothing of the
-//! request runs: its body may hold whole commands.
+//! HTTP, which a web page can make a browser send to any port. We recognise its request line and run nothing of the
+//! request: its body may hold whole commands.
 //!
 //! ```text
 //!   POST / HTTP/1.1          a method, a target, a version: the first line of each request

@@ -7,8 +7,8 @@
 //!                   ^ pieces: | bytes | Source | bytes ... |
 //! ```
 //!
-//! A handler sees [`Args`] and [`Reply`] only, so another protocol is another decoder and another `Reply`.
-//! [`client`] is the other end of the line, for tests, the laboratory and everything that calls a server.
+//! A handler sees [`Args`] and [`Reply`] only, so another protocol is another decoder and another `Reply`. [`client`]
+//! is the client side, for tests, the laboratory and everything that calls a server.
 
 #![forbid(unsafe_code)]
 

@@ -1,7 +1,7 @@
-//! Numbers as text: the lengths of RESP lines, and doubles as Redis spells them.
+//! Numbers as text: RESP lengths, and doubles formatted as in Redis.
 
-/// A whole number written plainly: no blanks, no `+`, no leading zeros, not `-0`. `None` for anything else and for
-/// what an `i64` cannot hold.
+/// Parses a plain integer: no blanks, no `+`, no leading zeros, not `-0`. `None` for anything else and for numbers
+/// outside `i64`.
 pub fn parse_int(text: &[u8]) -> Option<i64> {
     let (negative, digits) = match text {
         [b'-', rest @ ..] => (true, rest),
@@ -23,7 +23,7 @@ pub fn parse_int(text: &[u8]) -> Option<i64> {
     if negative { 0i64.checked_sub_unsigned(value) } else { i64::try_from(value).ok() }
 }
 
-/// The text of a double: the shortest digits that read back as the same double, spelled as Redis 7.2 and later do.
+/// A double as text: the shortest digits that read back as the same double, formatted as in Redis 7.2 and later.
 ///
 /// ```text
 ///   3        3.0                     whole numbers up to 2^62 in full
@@ -47,7 +47,7 @@ impl Double {
         double
     }
 
-    /// The text, in ASCII.
+    /// Returns the text, in ASCII.
     pub fn as_bytes(&self) -> &[u8] {
         &self.text[..self.length]
     }
@@ -121,7 +121,7 @@ impl Double {
     }
 }
 
-/// Whole numbers up to this are written in full: half of what an `i64` holds.
+/// Integers up to this are written in full: half of what an `i64` holds.
 const WHOLE_MAX: f64 = (1u64 << 62) as f64;
 
 /// A finite double above zero as `0.digits * 10^point`, without leading or trailing zeros.

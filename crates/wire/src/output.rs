@@ -1,13 +1,13 @@
-//! The replies of one batch, in order, on their way to a socket.
+//! The replies of one batch, in order, queued for a socket.
 //!
 //! ```text
 //!   pieces   | bytes | bytes | Source | bytes |   then   tail, where replies are written
 //!            ^ consumed                    ^ nothing behind may leave before the source is done
 //! ```
 //!
-//! Everything before the first source is ready. `fill` runs that source into the piece before it until enough is
-//! ready, so a reply of any length occupies about `FILL_BYTES` at a time. A source may have to search before it knows
-//! what to write, or write into memory that is fresh: `fill_some` then comes back after each step.
+//! Everything before the first source is ready. `fill` runs that source into the piece before it until enough is ready,
+//! so a reply of any length occupies about `FILL_BYTES` at a time. A source may have to search before it can write, or
+//! write into fresh memory: `fill_some` then returns after each step.
 
 use crate::reply::{BULK_QUEUED_BYTES_MIN, More, SOURCE_STEP_BYTES, Source};
 use crate::resp::{Encoder, Protocol};
@@ -17,15 +17,15 @@ use std::sync::Arc;
 
 /// `Output::fill` stops when this much is ready, in bytes.
 const FILL_BYTES: usize = 64 << 10;
-/// Room of a buffer that sources write into, in bytes: made at once, it is not moved as it fills.
+/// Capacity of a buffer that sources write into, in bytes: allocated at once, it never moves as it fills.
 const ROOM_BYTES: usize = FILL_BYTES + SOURCE_STEP_BYTES;
-/// A drained buffer larger than this is given back to the allocator rather than used again, in bytes.
+/// Drained buffers larger than this are freed rather than reused, in bytes.
 const BUFFER_KEPT_BYTES_MAX: usize = 256 << 10;
-/// Shared bytes from this length on are sent from where they lie, in bytes.
+/// Shared bytes from this length on are sent without copying, in bytes.
 const SHARED_BYTES_MIN: usize = 8 << 10;
-/// Replies that are put behind others are copied up to this length, in bytes.
+/// Replies appended to others are copied up to this length, in bytes.
 const MOVED_BYTES_MAX: usize = 64 << 10;
-/// A source that pins at least so much is not dropped in passing, in bytes.
+/// A source that pins at least this much is not dropped inline, in bytes.
 const SPENT_BYTES_MIN: u64 = 64 << 10;
 
 /// A queue of replies.
@@ -33,17 +33,17 @@ const SPENT_BYTES_MIN: u64 = 64 << 10;
 pub struct Output {
     pieces: VecDeque<Piece>,
     pub(crate) tail: Vec<u8>,
-    /// How much of the first piece (of the tail, if there is none) has left, in bytes.
+    /// How much of the first piece (of the tail, if there is none) has been sent, in bytes.
     consumed: usize,
-    /// The buffer of a piece that has left, for the next step of a source.
+    /// The buffer of a sent piece, for the next step of a source.
     spare: Vec<u8>,
     beside: Option<Box<Beside>>,
 }
 
-/// What is seldom there.
+/// Rarely used fields.
 #[derive(Default)]
 struct Beside {
-    /// Sources that have ended and may be the last holders of much.
+    /// Finished sources that may be the last owners of much memory.
     spent: Vec<Box<dyn Source>>,
     /// See [`crate::Reply::aside`].
     aside: Option<Box<[u8]>>,
@@ -53,13 +53,13 @@ const _: () = assert!(size_of::<Output>() <= 96);
 
 enum Piece {
     Bytes(Vec<u8>),
-    /// Held by others too.
+    /// Bytes with other owners too.
     Shared(Arc<[u8]>),
     Source(Box<dyn Source>, Protocol),
 }
 
 impl Piece {
-    /// The bytes that are ready; `None` for a source.
+    /// Returns the bytes that are ready; `None` for a source.
     fn ready(&self) -> Option<&[u8]> {
         match self {
             Piece::Bytes(bytes) => Some(bytes),
@@ -69,7 +69,7 @@ impl Piece {
     }
 }
 
-/// A place in an [`Output`] to go back to.
+/// A position in an [`Output`] to return to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mark {
     pieces_count: usize,
@@ -77,23 +77,23 @@ pub struct Mark {
 }
 
 impl Output {
-    /// An empty queue, without memory.
+    /// Creates an empty queue, without allocating.
     pub fn new() -> Output {
         Output::default()
     }
 
-    /// Whether nothing is left to send, now or later.
+    /// Returns true if nothing is left to send, now or later.
     pub fn is_empty(&self) -> bool {
         self.pieces.is_empty() && self.tail.is_empty()
     }
 
-    /// How much is held in memory and not consumed yet, in bytes. O(pieces).
+    /// Returns the bytes held in memory and not yet consumed. O(pieces).
     pub fn bytes_pending(&self) -> usize {
         let queued: usize = self.pieces.iter().filter_map(Piece::ready).map(<[u8]>::len).sum();
         queued + self.tail.len() - self.consumed
     }
 
-    /// What the sources that are yet to run keep in memory, in bytes ([`Source::pinned_bytes`]). O(pieces).
+    /// Returns the bytes pinned by sources still to run ([`Source::pinned_bytes`]). O(pieces).
     pub fn pinned_bytes(&self) -> u64 {
         let pinned = |piece: &Piece| match piece {
             Piece::Source(source, _) => source.pinned_bytes(),
@@ -102,23 +102,23 @@ impl Output {
         self.pieces.iter().map(pinned).sum()
     }
 
-    /// Sources that have ended and whose drop may take long; `None` if there are none.
+    /// Returns finished sources whose drop may be slow; `None` if there are none.
     pub fn take_spent(&mut self) -> Option<Vec<Box<dyn Source>>> {
         let spent = std::mem::take(&mut self.beside.as_mut()?.spent);
         (!spent.is_empty()).then_some(spent)
     }
 
-    /// Notes what the connection is to know of a reply.
+    /// Records reply metadata for the connection.
     pub(crate) fn put_aside(&mut self, text: &[u8]) {
         self.beside.get_or_insert_default().aside = Some(text.into());
     }
 
-    /// What the last reply that said anything aside has said, once.
+    /// Takes the metadata last recorded, if any.
     pub fn take_aside(&mut self) -> Option<Box<[u8]>> {
         self.beside.as_mut()?.aside.take()
     }
 
-    /// The next bytes to send; `None` if none are ready, for want of a reply or of [`Output::fill`].
+    /// Returns the next bytes to send; `None` if none are ready, for want of a reply or of [`Output::fill`].
     pub fn front(&self) -> Option<&[u8]> {
         let front = match self.pieces.front() {
             Some(piece) => piece.ready()?,
@@ -127,7 +127,7 @@ impl Output {
         Some(&front[self.consumed..]).filter(|bytes| !bytes.is_empty())
     }
 
-    /// Fills `slices` with what is ready, in order, for one vectored write. Says how many were filled.
+    /// Fills `slices` with ready bytes, in order, for one vectored write. Returns how many were filled.
     pub fn io_slices<'a>(&'a self, slices: &mut [IoSlice<'a>]) -> usize {
         let ready = self.ready_slices();
         let mut filled = 0;
@@ -138,7 +138,7 @@ impl Output {
         filled
     }
 
-    /// Notes that the next `count` ready bytes have been sent.
+    /// Marks the next `count` ready bytes as sent.
     ///
     /// # Panics
     /// If fewer are ready.
@@ -171,8 +171,8 @@ impl Output {
         while self.fill_some() {}
     }
 
-    /// As [`Output::fill`], but up to a step that searched and wrote nothing or little, or wrote into a fresh buffer, whose
-    /// pages the system has to find: `true` says so, and that others may have their turn before it goes on.
+    /// Like [`Output::fill`], but stops after a step that searched and wrote little or nothing, or wrote into a fresh
+    /// buffer and so caused page faults: `true` then means others may get their turn before it continues.
     pub fn fill_some(&mut self) -> bool {
         loop {
             let ready: usize = self.ready_slices().map(<[u8]>::len).sum();
@@ -188,7 +188,7 @@ impl Output {
         }
     }
 
-    /// Puts all that `other` holds behind what is here. Nothing of `other` may have been sent.
+    /// Appends all of `other`. Nothing of `other` may have been sent.
     ///
     /// # Panics
     /// If a part of `other` was sent.
@@ -196,7 +196,7 @@ impl Output {
         self.take_from(&mut other);
     }
 
-    /// As [`Output::append`]; the buffer of `other` stays with it, where it can.
+    /// Like [`Output::append`], but leaves `other` its buffer if possible.
     ///
     /// # Panics
     /// If a part of `other` was sent.
@@ -216,26 +216,26 @@ impl Output {
         self.tail = std::mem::take(&mut other.tail);
     }
 
-    /// Where the next reply will begin.
+    /// Returns where the next reply will begin.
     pub fn mark(&self) -> Mark {
         Mark { pieces_count: self.pieces.len(), tail_bytes: self.tail.len() }
     }
 
-    /// The first bytes that were written since `mark`, with nothing consumed or filled in between; not all of them where a
-    /// source or a long bulk is among them.
+    /// Returns the first bytes written since `mark`, with nothing consumed or filled in between; incomplete if they
+    /// include a source or a long bulk.
     pub fn since(&self, mark: Mark) -> &[u8] {
         match self.pieces.get(mark.pieces_count) {
-            // It is what the tail was then, unless the tail was empty.
+            // It is the former tail, unless the tail was empty.
             Some(piece) if mark.tail_bytes > 0 => piece.ready().map_or(&[], |bytes| &bytes[mark.tail_bytes..]),
             Some(piece) => piece.ready().unwrap_or(&[]),
             None => &self.tail[mark.tail_bytes..],
         }
     }
 
-    /// Takes back all that was written since `mark`, with nothing consumed or filled in between.
+    /// Removes all that was written since `mark`, with nothing consumed or filled in between.
     pub fn truncate(&mut self, mark: Mark) {
         if self.pieces.len() > mark.pieces_count {
-            // The first piece since the mark is what the tail was then, unless the tail was empty.
+            // The first piece since the mark is the former tail, unless the tail was empty.
             let first = self.pieces.drain(mark.pieces_count..).next();
             self.tail = match first {
                 Some(Piece::Bytes(bytes)) if mark.tail_bytes > 0 => bytes,
@@ -246,7 +246,8 @@ impl Output {
         self.tail.truncate(mark.tail_bytes);
     }
 
-    /// Takes away all that was written since `mark`, with nothing consumed or filled in between, to be appended again.
+    /// Removes and returns all that was written since `mark`, with nothing consumed or filled in between, to be
+    /// appended later.
     pub fn split_off(&mut self, mark: Mark) -> Output {
         let mut behind = Output::new();
         if self.pieces.len() == mark.pieces_count {
@@ -255,7 +256,7 @@ impl Output {
         }
         behind.pieces = self.pieces.split_off(mark.pieces_count);
         behind.tail = std::mem::take(&mut self.tail);
-        // The first piece since the mark is what the tail was then, unless the tail was empty.
+        // The first piece since the mark is the former tail, unless the tail was empty.
         if mark.tail_bytes > 0
             && let Some(Piece::Bytes(mut bytes)) = behind.pieces.pop_front()
         {
@@ -268,7 +269,7 @@ impl Output {
         behind
     }
 
-    /// Lends a buffer to write replies into. Ignored if there is a better one.
+    /// Provides a buffer for replies. Ignored if there is a better one.
     pub fn give_buffer(&mut self, buffer: Vec<u8>) {
         if self.tail.is_empty() && self.tail.capacity() < buffer.capacity() {
             self.tail = buffer;
@@ -276,8 +277,8 @@ impl Output {
         }
     }
 
-    /// Takes the buffer of a queue that has been sent, so that an idle connection holds no memory. `None` while
-    /// there is something to send, or if there is no buffer worth keeping.
+    /// Takes the buffer of a fully sent queue, so that an idle connection holds no memory. `None` while there is
+    /// something to send, or if there is no buffer worth keeping.
     pub fn take_buffer(&mut self) -> Option<Vec<u8>> {
         if !self.is_empty() {
             return None;
@@ -287,12 +288,12 @@ impl Output {
         Some(larger).filter(|buffer| (1..=BUFFER_KEPT_BYTES_MAX).contains(&buffer.capacity()))
     }
 
-    /// Puts bytes behind what is here: of a request, say, for another server.
+    /// Appends raw bytes, such as a request to another server.
     pub fn append_bytes(&mut self, bytes: &[u8]) {
         self.tail.extend_from_slice(bytes);
     }
 
-    /// Queues `bytes` as they are if that is worth a piece of its own.
+    /// Queues `bytes` without copying if they are worth a piece of their own.
     pub(crate) fn append_owned(&mut self, bytes: Vec<u8>) {
         if bytes.len() < BULK_QUEUED_BYTES_MIN {
             self.tail.extend_from_slice(&bytes);
@@ -301,7 +302,7 @@ impl Output {
         }
     }
 
-    /// Queues bytes that others send too: not copied unless that costs less.
+    /// Queues bytes shared with other outputs: not copied unless that is cheaper.
     pub(crate) fn append_shared(&mut self, bytes: &Arc<[u8]>) {
         if bytes.len() < SHARED_BYTES_MIN {
             self.tail.extend_from_slice(bytes);
@@ -329,7 +330,7 @@ impl Output {
         queued.chain(tail).map(move |bytes| &bytes[std::mem::take(&mut skipped)..]).filter(|bytes| !bytes.is_empty())
     }
 
-    /// One step of the source at `index`, whose bytes go into the piece before it if that is short. Whether it goes on
+    /// Runs one step of the source at `index`, into the piece before it if that is short. Returns true if it continues
     /// and has written nothing, or into a fresh buffer.
     fn run_source(&mut self, index: usize) -> bool {
         let mut index = index;

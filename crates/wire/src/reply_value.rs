@@ -1,4 +1,4 @@
-//! A reply kept as a value, for whoever reads it here rather than at the other end of a line.
+//! A reply kept as a value, to be read in this process rather than by a client.
 //!
 //! ```text
 //!   map(1) bulk(k) array(2) int(1) int(2)   -->   {"k": [1, 2]}
@@ -11,34 +11,34 @@ use crate::reply::{More, Reply, Source};
 use crate::resp::Protocol;
 use base::raw_text;
 
-/// One reply as a client that speaks `protocol` would read it.
+/// One reply as a client using `protocol` would read it.
 pub struct ReplyValue {
     protocol: Protocol,
     open: Vec<Open>,
-    /// A bulk that comes in parts.
+    /// The bulk being received in parts.
     bulk: Vec<u8>,
     whole: Option<Value>,
-    /// Bytes that may still come; `None` once there were more.
+    /// The bytes left; `None` once exceeded.
     room_bytes: Option<usize>,
 }
 
 impl ReplyValue {
-    /// Nothing has been replied yet. Of a reply that takes more than `bytes_max` in memory, the rest is not kept.
+    /// Creates an empty one. Beyond `bytes_max` of memory, the rest of a reply is dropped.
     pub fn new(protocol: Protocol, bytes_max: usize) -> Self {
         Self { protocol, open: Vec::new(), bulk: Vec::new(), whole: None, room_bytes: Some(bytes_max) }
     }
 
-    /// The reply; `None` if it is not whole.
+    /// Returns the reply; `None` if it is incomplete.
     pub fn into_value(self) -> Option<Value> {
         self.whole
     }
 
-    /// Whether it took more than it may.
+    /// Returns true if it exceeded its limit.
     pub fn is_too_long(&self) -> bool {
         self.room_bytes.is_none()
     }
 
-    /// Takes room for so many bytes; whether there was as much.
+    /// Reserves `bytes`. Returns whether they were left.
     #[inline]
     fn takes(&mut self, bytes: usize) -> bool {
         self.room_bytes = self.room_bytes.and_then(|room| room.checked_sub(bytes));
@@ -47,7 +47,7 @@ impl ReplyValue {
 
     #[inline]
     fn put(&mut self, value: Value) {
-        // The bytes of a bulk are taken before.
+        // The bytes of a bulk are reserved earlier.
         if !self.takes(size_of::<Value>()) {
             return;
         }
@@ -73,7 +73,7 @@ impl ReplyValue {
     }
 }
 
-/// Without line ends, as errors and numbers travel.
+/// Replaces line ends, as for errors and numbers on the wire.
 fn one_line(text: &str) -> String {
     if text.contains(['\r', '\n']) { text.replace(['\r', '\n'], " ") } else { text.to_owned() }
 }

@@ -1,4 +1,4 @@
-//! A request as its arguments: views into the bytes they came in, or a copy that outlives them.
+//! The arguments of a request: slices of the bytes they arrived in, or a copy that outlives them.
 //!
 //! ```text
 //!   input   *3\r\n$3\r\nSET\r\n$1\r\nk\r\n$1\r\nv\r\n
@@ -6,10 +6,10 @@
 //!   ranges  [8,3] [17,1] [24,1]      8 bytes an argument
 //! ```
 //!
-//! An inline request may hold quoted bytes, which are nowhere in the input as such; its arguments are written
-//! one after another into [`Ranges`] itself, and `Ranges::args` knows which bytes its ranges speak of.
+//! An inline request may hold quoted words, whose value does not appear in the input; its arguments are stored one
+//! after another in [`Ranges`] itself, and `Ranges::args` resolves ranges against the right bytes.
 
-/// Where one argument lies, in bytes. A request is shorter than 4 GiB (`resp::REQUEST_BYTES_MAX`).
+/// The position of an argument, in bytes. A request is shorter than 4 GiB (`resp::REQUEST_BYTES_MAX`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Range {
     start: u32,
@@ -20,29 +20,29 @@ const _: () = assert!(size_of::<Range>() == 8);
 
 impl Range {
     /// # Panics
-    /// If it ends beyond 4 GiB: whoever takes requests in bounds them before.
+    /// If it ends beyond 4 GiB: requests are bounded on arrival.
     pub(crate) fn new(start: usize, length: usize) -> Range {
         assert!(start.saturating_add(length) <= u32::MAX as usize, "a request of 4 GiB or more");
         Range { start: start as u32, length: length as u32 }
     }
 
-    /// How long it is.
+    /// Returns its length.
     pub(crate) fn length(self) -> usize {
         self.length as usize
     }
 
-    /// Where what follows it begins.
+    /// Returns its end.
     pub(crate) fn end(self) -> usize {
         (self.start + self.length) as usize
     }
 
-    /// Its bytes.
+    /// Returns its bytes.
     pub(crate) fn of(self, bytes: &[u8]) -> &[u8] {
         &bytes[self.start as usize..self.end()]
     }
 }
 
-/// The arguments of one request: a view that is copied freely.
+/// The arguments of one request: a view that is cheap to copy.
 #[derive(Clone, Copy)]
 pub struct Args<'a> {
     bytes: &'a [u8],
@@ -50,36 +50,36 @@ pub struct Args<'a> {
 }
 
 impl<'a> Args<'a> {
-    /// How many arguments there are, the name included.
+    /// Returns the number of arguments, including the name.
     pub fn len(&self) -> usize {
         self.ranges.len()
     }
 
-    /// Whether there are none: true of no decoded request, but of many a [`Args::from`].
+    /// Returns true if there are none: never for a decoded request, but possibly for an [`Args::from`].
     pub fn is_empty(&self) -> bool {
         self.ranges.is_empty()
     }
 
-    /// The argument at `index`.
+    /// Returns the argument at `index`.
     ///
     /// # Panics
-    /// If there is none: a handler reads only what its arity promises.
+    /// If there is none: a handler reads only what its arity guarantees.
     pub fn get(&self, index: usize) -> &'a [u8] {
         let range = self.ranges[index];
         &self.bytes[range.start as usize..][..range.length as usize]
     }
 
-    /// The first argument, which names the command.
+    /// Returns the first argument, the command's name.
     pub fn name(&self) -> &'a [u8] {
         self.get(0)
     }
 
-    /// The arguments from `index` on, or none if there are not that many.
+    /// Returns the arguments from `index` on, or none if there are not that many.
     pub fn from(&self, index: usize) -> Args<'a> {
         Args { bytes: self.bytes, ranges: &self.ranges[index.min(self.ranges.len())..] }
     }
 
-    /// The arguments from `start` to before `end`.
+    /// Returns the arguments from `start` to before `end`.
     ///
     /// # Panics
     /// If there are not that many.
@@ -87,27 +87,27 @@ impl<'a> Args<'a> {
         Args { bytes: self.bytes, ranges: &self.ranges[start..end] }
     }
 
-    /// Every argument in order.
+    /// Iterates over all arguments.
     pub fn iter(&self) -> ArgsIter<'a> {
         ArgsIter { args: *self }
     }
 
-    /// The bytes of all arguments together.
+    /// Returns the total bytes of all arguments.
     pub fn bytes_total(&self) -> usize {
         self.ranges.iter().map(|range| range.length as usize).sum()
     }
 
-    /// A copy that outlives the input.
+    /// Returns a copy that outlives the input.
     pub fn to_owned(&self) -> OwnedRequest {
         let mut copying = self.copying();
         while !copying.step(usize::MAX) {}
         copying.finish()
     }
 
-    /// Begins such a copy, to be made in steps.
+    /// Starts such a copy, to be made in steps.
     pub fn copying(&self) -> Copying<'a> {
         let ends = self.ranges.first().zip(self.ranges.last());
-        // Arguments lie in order: one copy of all that is between them is much quicker than one of each.
+        // Arguments are in order: one copy including the bytes between them is much faster than one copy each.
         let bytes = ends
             .map_or(&[][..], |(first, last)| &self.bytes[first.start as usize..(last.start + last.length) as usize]);
         let start = ends.map_or(0, |(first, _)| first.start);
@@ -116,19 +116,19 @@ impl<'a> Args<'a> {
     }
 }
 
-/// A copy of a request under way: that of a very long one takes a while.
+/// A copy of a request in progress, since a very long one takes a while.
 pub struct Copying<'a> {
-    /// What is left.
+    /// The bytes left to copy.
     bytes: &'a [u8],
     ranges: &'a [Range],
-    /// Where the first argument lies.
+    /// The position of the first argument.
     start: u32,
     made: Vec<u8>,
     moved: Vec<Range>,
 }
 
 impl Copying<'_> {
-    /// Copies some more, about so many bytes; whether that was the rest.
+    /// Copies about `bytes` more. Returns true when done.
     pub fn step(&mut self, bytes: usize) -> bool {
         let (step, rest) = self.bytes.split_at(bytes.min(self.bytes.len()));
         let (ranges, ranges_rest) = self.ranges.split_at((bytes / size_of::<Range>()).min(self.ranges.len()));
@@ -139,10 +139,10 @@ impl Copying<'_> {
         rest.is_empty() && ranges_rest.is_empty()
     }
 
-    /// The copy.
+    /// Returns the copy.
     ///
     /// # Panics
-    /// If it is not whole.
+    /// If it is not complete.
     pub fn finish(self) -> OwnedRequest {
         assert!(self.bytes.is_empty() && self.ranges.is_empty());
         OwnedRequest { bytes: self.made.into(), ranges: self.moved.into() }
@@ -172,7 +172,7 @@ impl std::fmt::Debug for Args<'_> {
     }
 }
 
-/// The arguments one by one.
+/// Iterates over the arguments.
 #[derive(Clone)]
 pub struct ArgsIter<'a> {
     args: Args<'a>,
@@ -194,11 +194,11 @@ impl<'a> Iterator for ArgsIter<'a> {
 
 impl ExactSizeIterator for ArgsIter<'_> {}
 
-/// Room for more ranges than this goes back after the request that needed it.
+/// Capacity for more ranges than this is freed after the request that needed it.
 const RANGES_KEPT_MAX: usize = 8 << 10;
 
-/// Where the arguments of the request just decoded lie. One is enough for a thread: the decoder keeps what it
-/// needs of a half-received request itself.
+/// The positions of the arguments of the current request. One is enough for a thread: decoders keep the state of a
+/// half-received request themselves.
 #[derive(Default)]
 pub struct Ranges {
     pub(crate) list: Vec<Range>,
@@ -207,17 +207,17 @@ pub struct Ranges {
 }
 
 impl Ranges {
-    /// No arguments, no memory.
+    /// Creates an empty one, without allocating.
     pub fn new() -> Ranges {
         Ranges::default()
     }
 
-    /// The arguments, given the input that the decoder was given in the step that answered `Request`.
+    /// Returns the arguments, given the input of the decoder step that returned `Request`.
     pub fn args<'a>(&'a self, input: &'a [u8]) -> Args<'a> {
         Args { bytes: if self.inline { &self.unquoted } else { input }, ranges: &self.list }
     }
 
-    /// Takes them for a request that is to outlive this step: a few are copied, very many moved.
+    /// Takes the ranges for a request that outlives this step: a few are copied, very many moved.
     pub fn take(&mut self) -> Ranges {
         if self.list.len() > RANGES_KEPT_MAX {
             return std::mem::take(self);
@@ -225,13 +225,13 @@ impl Ranges {
         Ranges { list: self.list.as_slice().into(), unquoted: self.unquoted.as_slice().into(), inline: self.inline }
     }
 
-    /// Adds an argument that is copied, in ranges all of whose arguments are.
+    /// Adds an argument by copying it; all arguments must then be copied.
     pub(crate) fn own_word(&mut self, word: &[u8]) {
         self.list.push(Range::new(self.unquoted.len(), word.len()));
         self.unquoted.extend_from_slice(word);
     }
 
-    /// Puts arguments of one's own in the place of those that were found.
+    /// Replaces the arguments by the given ones.
     pub fn put<T: AsRef<[u8]>>(&mut self, words: &[T]) {
         self.clear();
         self.inline = true;
@@ -256,18 +256,18 @@ pub struct OwnedRequest {
 }
 
 impl OwnedRequest {
-    /// A request of these arguments.
+    /// Creates a request of these arguments.
     pub fn of<T: AsRef<[u8]>>(arguments: &[T]) -> OwnedRequest {
         let bytes_total = arguments.iter().map(|item| item.as_ref().len()).sum();
         OwnedRequest::of_parts(arguments.iter().map(AsRef::as_ref), arguments.len(), bytes_total)
     }
 
-    /// A view of the arguments.
+    /// Returns a view of the arguments.
     pub fn args(&self) -> Args<'_> {
         Args { bytes: &self.bytes, ranges: &self.ranges }
     }
 
-    /// What it occupies on the heap, in bytes.
+    /// Returns its heap memory in bytes.
     pub fn heap_bytes(&self) -> usize {
         self.bytes.len() + size_of_val(&*self.ranges)
     }
@@ -283,14 +283,14 @@ impl OwnedRequest {
     }
 }
 
-/// Some arguments of a request as a request of their own: where they lie, without a copy of their bytes.
+/// A subset of a request's arguments as a request of its own: positions only, without copying bytes.
 #[derive(Default)]
 pub struct Selection {
     ranges: Vec<Range>,
 }
 
 impl Selection {
-    /// Forgets all arguments, and keeps the memory.
+    /// Removes all arguments, but keeps the memory.
     pub fn clear(&mut self) {
         self.ranges.clear();
     }
@@ -303,23 +303,23 @@ impl Selection {
         self.ranges.push(args.ranges[index]);
     }
 
-    /// How many arguments have been added.
+    /// Returns the number of arguments added.
     pub fn len(&self) -> usize {
         self.ranges.len()
     }
 
-    /// Whether none has been added.
+    /// Returns true if none has been added.
     pub fn is_empty(&self) -> bool {
         self.ranges.is_empty()
     }
 
-    /// A view of them, given the request that they were added from.
+    /// Returns a view of them, given the request that they were added from.
     pub fn args<'a>(&'a self, of: &Args<'a>) -> Args<'a> {
         Args { bytes: of.bytes, ranges: &self.ranges }
     }
 }
 
-/// A request that is put together word by word, again and again in the same memory.
+/// A request built word by word in reused memory.
 #[derive(Default)]
 pub struct Words {
     bytes: Vec<u8>,
@@ -327,7 +327,7 @@ pub struct Words {
 }
 
 impl Words {
-    /// No words yet, with room for so many of so many bytes in all.
+    /// Creates an empty one with capacity for this many words and bytes.
     pub fn with_capacity(words: usize, bytes: usize) -> Self {
         Self { bytes: Vec::with_capacity(bytes), ranges: Vec::with_capacity(words) }
     }
@@ -339,12 +339,12 @@ impl Words {
         self.bytes.extend_from_slice(word);
     }
 
-    /// A view of the words.
+    /// Returns a view of the words.
     pub fn args(&self) -> Args<'_> {
         Args { bytes: &self.bytes, ranges: &self.ranges }
     }
 
-    /// No words, and no more memory than a request usually takes.
+    /// Removes all words, and frees memory beyond that of a usual request.
     pub fn clear(&mut self) {
         self.bytes.clear();
         self.bytes.shrink_to(WORDS_KEPT_BYTES_MAX);
@@ -353,7 +353,7 @@ impl Words {
     }
 }
 
-/// Room for longer requests than this is not kept, in bytes.
+/// Capacity for longer requests is not kept, in bytes.
 const WORDS_KEPT_BYTES_MAX: usize = 64 << 10;
 
 impl PartialEq for OwnedRequest {

@@ -1,4 +1,4 @@
-//! Registers of six bits, each from the lowest bit of its byte on.
+//! Registers of six bits, packed from the lowest bit of each byte on.
 //!
 //! ```text
 //!   byte 0     byte 1     byte 2
@@ -7,10 +7,10 @@
 
 use super::{Mark, REGISTERS};
 
-/// Bytes of all.
+/// The bytes of all registers.
 pub(super) const BYTES: usize = REGISTERS * 6 / 8;
 
-/// Shows each register and what it holds.
+/// Visits each register with its value.
 pub(super) fn for_each(bytes: &[u8], mut visit: impl FnMut(usize, u8)) {
     for (group, three) in bytes.as_chunks::<3>().0.iter().enumerate() {
         let word = u32::from(three[0]) | u32::from(three[1]) << 8 | u32::from(three[2]) << 16;
@@ -27,8 +27,8 @@ pub(super) fn encode(registers: &[u8; REGISTERS]) -> Vec<u8> {
     bytes
 }
 
-/// Where the bytes lie that hold the register of `mark`, and what they are once it holds as much; `None` if it does. The
-/// last register lies in the last byte alone, so the pair begins a byte before that.
+/// Returns the offset of the two bytes that hold the register of `mark`, and their contents once raised to it; `None`
+/// if the register is not lower. The last register lies in the last byte alone, so its pair begins a byte earlier.
 pub(super) fn raised(bytes: &[u8], mark: Mark) -> Option<(usize, [u8; 2])> {
     let at = (mark.index * 6 / 8).min(BYTES - 2);
     let shift = mark.index * 6 - 8 * at;
@@ -40,7 +40,7 @@ pub(super) fn raised(bytes: &[u8], mark: Mark) -> Option<(usize, [u8; 2])> {
     Some((at, word.to_le_bytes()))
 }
 
-/// Has the register of `mark` hold as much; whether it did not.
+/// Raises the register to `mark`. Returns whether it was lower.
 pub(super) fn raise(bytes: &mut [u8], mark: Mark) -> bool {
     let raised = raised(bytes, mark);
     if let Some((at, pair)) = raised {

@@ -1,7 +1,7 @@
-//! The hash of elements, and the estimate of how many they were.
+//! The hash of elements, and the estimate of their number.
 //!
-//! The hash is MurmurHash2 for 64 bits with a seed of Redis's, the estimate Otmar Ertl's ("New cardinality estimation
-//! algorithms for HyperLogLog sketches", 2017): every server that tells the same count has both.
+//! The hash is 64-bit MurmurHash2 with Redis's seed, the estimate Otmar Ertl's ("New cardinality estimation algorithms
+//! for HyperLogLog sketches", 2017): servers must share both to report the same count.
 
 use super::{REGISTERS, RUN_BITS};
 
@@ -24,10 +24,10 @@ pub(super) fn hash(element: &[u8]) -> u64 {
     mix(mix(hash).wrapping_mul(MULTIPLIER))
 }
 
-/// One half of the inverse of the logarithm of two.
+/// Half the inverse of the natural logarithm of two.
 const ALPHA: f64 = 0.721_347_520_444_481_7;
 
-/// The estimate, by how many registers hold each number.
+/// Returns the estimate, given how many registers hold each value.
 pub(super) fn count(histogram: &[usize; 64]) -> u64 {
     let all = REGISTERS as f64;
     let full = histogram[RUN_BITS as usize + 1] as f64;
@@ -39,7 +39,7 @@ pub(super) fn count(histogram: &[usize; 64]) -> u64 {
     (ALPHA * all * all / sum).round() as u64
 }
 
-/// For the registers that hold the most that can be.
+/// The term for registers with the maximum value.
 fn tau(mut x: f64) -> f64 {
     if x == 0.0 || x == 1.0 {
         return 0.0;
@@ -56,7 +56,7 @@ fn tau(mut x: f64) -> f64 {
     }
 }
 
-/// For those that hold nothing.
+/// The term for empty registers.
 fn sigma(mut x: f64) -> f64 {
     if x == 1.0 {
         return f64::INFINITY;

@@ -1,4 +1,4 @@
-//! HyperLogLog in Redis's own representation, which lives in a text and moves between servers as one.
+//! HyperLogLog in Redis's own representation, which is stored in a string and can move between servers as one.
 //!
 //! ```text
 //!   0      4          5        8            16
@@ -7,8 +7,8 @@
 //!                                lowest byte first; its highest bit: not true any more
 //! ```
 //!
-//! An element's hash chooses a register by its low 14 bits; the register keeps the longest run of zeros, and one, that the
-//! bits above began with. How many elements that were is estimated from how many registers hold what.
+//! An element's hash selects a register by its low 14 bits; the register keeps the maximum length of the zero run, plus
+//! one, that starts the bits above. The number of elements is estimated from how many registers hold each value.
 
 mod dense;
 mod estimate;
@@ -18,39 +18,39 @@ use std::fmt;
 
 /// Bytes before the registers.
 pub const HEAD_BYTES: usize = 16;
-/// Where the cached count lies.
+/// The offset of the cached count.
 pub const CACHE_AT: usize = 8;
-/// Bytes of a dense one.
+/// The length of a dense one.
 pub const DENSE_BYTES: usize = HEAD_BYTES + dense::BYTES;
-/// A sparse one is never longer: each byte of it stands for a register or more, or for one half of such a byte.
+/// The maximum length of a sparse one: each byte represents at least one register, or is half of a two-byte run.
 pub const SPARSE_BYTES_MAX: usize = HEAD_BYTES + 2 * REGISTERS;
 
 const MAGIC: &[u8; 4] = b"HYLL";
 const ENCODING_AT: usize = 4;
 const DENSE: u8 = 0;
 const SPARSE: u8 = 1;
-/// Bits of the hash that choose a register.
+/// Hash bits that select a register.
 const INDEX_BITS: u32 = 14;
 const REGISTERS: usize = 1 << INDEX_BITS;
-/// Bits of the hash that are left.
+/// The remaining hash bits.
 const RUN_BITS: u32 = 64 - INDEX_BITS;
-/// In the last byte of the cached count.
+/// The stale flag, in the last byte of the cached count.
 const STALE: u8 = 0x80;
 
-/// How the registers are written.
+/// The register encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Encoding {
-    /// Each in six bits.
+    /// Six bits per register.
     Dense,
-    /// As runs.
+    /// Runs.
     Sparse,
 }
 
-/// Runs that do not make up the registers.
+/// The runs do not add up to the registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Corrupt;
 
-/// What each register holds.
+/// The values of all registers.
 #[derive(Clone)]
 pub struct Registers(Box<[u8; REGISTERS]>);
 
@@ -61,19 +61,19 @@ impl Default for Registers {
 }
 
 impl Registers {
-    /// The register behind each other.
+    /// Returns the values of the registers in order.
     pub fn as_slice(&self) -> &[u8] {
         &self.0[..]
     }
 
-    /// Estimates how many elements they have met.
+    /// Estimates the number of elements.
     pub fn count(&self) -> u64 {
         let mut histogram = [0; 64];
         self.0.iter().for_each(|register| histogram[usize::from(*register)] += 1);
         estimate::count(&histogram)
     }
 
-    /// One that holds these.
+    /// Encodes these registers.
     pub fn encode(&self, is_dense: bool, sparse_bytes_max: u64) -> HyperLogLog {
         let runs =
             sparse::encode(&self.0).filter(|runs| !is_dense && (HEAD_BYTES + runs.len()) as u64 <= sparse_bytes_max);
@@ -84,7 +84,7 @@ impl Registers {
     }
 }
 
-/// A register, and what an element asks it to hold at least.
+/// A register, and the minimum value an element requires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mark {
     index: usize,
@@ -92,22 +92,21 @@ pub struct Mark {
 }
 
 impl Mark {
-    /// That of an element.
+    /// Returns the mark of an element.
     pub fn of(element: &[u8]) -> Self {
         let hash = estimate::hash(element);
-        // One bit beyond the last, so that a run ends.
+        // A set bit after the last one ends any run.
         let above = hash >> INDEX_BITS | 1 << RUN_BITS;
         Self { index: (hash & (REGISTERS as u64 - 1)) as usize, run: above.trailing_zeros() as u8 + 1 }
     }
 }
 
-/// Bytes with the head of a HyperLogLog. Runs of a sparse one are not trusted: whoever reads them finds them corrupt, or
-/// not.
+/// Bytes with the header of a HyperLogLog. Runs of a sparse one are unchecked: reading them may reveal corruption.
 #[derive(Clone, PartialEq, Eq)]
 pub struct HyperLogLog(Vec<u8>);
 
 impl HyperLogLog {
-    /// One that has met nothing.
+    /// Creates an empty one.
     pub fn new() -> Self {
         Self::of(SPARSE, &sparse::EMPTY)
     }
@@ -121,12 +120,13 @@ impl HyperLogLog {
         Self(bytes)
     }
 
-    /// Takes over the unused bytes and the cached count of `other`, as Redis leaves them where it merges into a value.
+    /// Copies the unused bytes and the cached count of `other`, which Redis leaves unchanged when it merges into a
+    /// value.
     pub fn keep_head_of(&mut self, other: &Self) {
         self.0[ENCODING_AT + 1..HEAD_BYTES].copy_from_slice(&other.0[ENCODING_AT + 1..HEAD_BYTES]);
     }
 
-    /// How `bytes`, of which `bytes_count` follow in all, are encoded; `None` if they are no HyperLogLog.
+    /// Returns the encoding of a value of `bytes_count` bytes that starts with `bytes`; `None` if it is no HyperLogLog.
     pub fn encoding_of(bytes: &[u8], bytes_count: usize) -> Option<Encoding> {
         if bytes_count < HEAD_BYTES || !bytes.starts_with(MAGIC) {
             return None;
@@ -138,17 +138,17 @@ impl HyperLogLog {
         }
     }
 
-    /// Takes bytes; `None` if they are no HyperLogLog.
+    /// Wraps bytes; `None` if they are no HyperLogLog.
     pub fn parse(bytes: Vec<u8>) -> Option<Self> {
         Self::encoding_of(&bytes, bytes.len()).map(|_| Self(bytes))
     }
 
-    /// Its bytes.
+    /// Returns its bytes.
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
     }
 
-    /// How it is encoded.
+    /// Returns its encoding.
     pub fn encoding(&self) -> Encoding {
         if self.0[ENCODING_AT] == DENSE { Encoding::Dense } else { Encoding::Sparse }
     }
@@ -157,12 +157,12 @@ impl HyperLogLog {
         &self.0[HEAD_BYTES..]
     }
 
-    /// The count that was noted, if it is still true.
+    /// Returns the cached count, if still valid.
     pub fn cached(&self) -> Option<u64> {
         cached(self.0.first_chunk().expect("it has a head"))
     }
 
-    /// Estimates how many elements it has met.
+    /// Estimates the number of elements.
     ///
     /// # Errors
     /// If it is corrupt.
@@ -177,10 +177,10 @@ impl HyperLogLog {
         Ok(estimate::count(&histogram))
     }
 
-    /// Raises `registers` to what it holds.
+    /// Raises `registers` to its values.
     ///
     /// # Errors
-    /// If it is corrupt; some are raised then.
+    /// If it is corrupt; some registers may have been raised.
     pub fn merge_into(&self, registers: &mut Registers) -> Result<(), Corrupt> {
         let mut raise = |index: usize, run: u8| registers.0[index] = registers.0[index].max(run);
         match self.encoding() {
@@ -194,11 +194,11 @@ impl HyperLogLog {
         Ok(())
     }
 
-    /// Adds an element; whether a register was raised. A sparse one that would be longer than `sparse_bytes_max`, or has to
-    /// hold more than a run can say, turns dense.
+    /// Adds an element. Returns whether a register was raised. A sparse one becomes dense if it would be longer than
+    /// `sparse_bytes_max`, or has a value too large for a run.
     ///
     /// # Errors
-    /// If it is corrupt as far as it is looked at.
+    /// If it is corrupt in the part it reads.
     pub fn add(&mut self, mark: Mark, sparse_bytes_max: u64) -> Result<bool, Corrupt> {
         if self.encoding() == Encoding::Sparse {
             match sparse::raise(&mut self.0, mark, sparse_bytes_max)? {
@@ -209,12 +209,12 @@ impl HyperLogLog {
         Ok(dense::raise(&mut self.0[HEAD_BYTES..], mark))
     }
 
-    /// Notes that the cached count is no longer true.
+    /// Marks the cached count as stale.
     pub fn make_stale(&mut self) {
         self.0[HEAD_BYTES - 1] |= STALE;
     }
 
-    /// Writes it dense, the cached count as it was; whether it was sparse.
+    /// Converts it to dense, keeping the cached count. Returns whether it was sparse.
     ///
     /// # Errors
     /// If it is corrupt.
@@ -229,7 +229,7 @@ impl HyperLogLog {
         Ok(())
     }
 
-    /// What each register holds.
+    /// Returns the values of all registers.
     ///
     /// # Errors
     /// If it is corrupt.
@@ -239,7 +239,7 @@ impl HyperLogLog {
         Ok(registers)
     }
 
-    /// The runs in words, as PFDEBUG DECODE tells them; `None` if it is dense.
+    /// Describes the runs as PFDEBUG DECODE does; `None` if it is dense.
     pub fn describe(&self) -> Option<String> {
         (self.encoding() == Encoding::Sparse).then(|| sparse::describe(self.registers()))
     }
@@ -257,13 +257,14 @@ impl fmt::Debug for HyperLogLog {
     }
 }
 
-/// The count that a head notes, if it is true.
+/// Returns the cached count of a header, if valid.
 pub fn cached(head: &[u8; HEAD_BYTES]) -> Option<u64> {
     let count = u64::from_le_bytes(head[CACHE_AT..].try_into().expect("eight bytes"));
     (count >> 63 == 0).then_some(count)
 }
 
-/// A change of a dense one by one element: where, and the bytes that lie there then. `None` if it holds as much.
+/// Returns the change that one element makes to a dense one: the offset, and the new bytes there. `None` if the
+/// register is not lower.
 pub fn raised_dense(bytes: &[u8], mark: Mark) -> Option<(usize, [u8; 2])> {
     dense::raised(&bytes[HEAD_BYTES..], mark).map(|(at, pair)| (HEAD_BYTES + at, pair))
 }

@@ -6,8 +6,8 @@
 //!   1vvvvvll             l + 1 registers hold v + 1
 //! ```
 //!
-//! An element splits the run in which its register lies; then neighbours of one value are joined again, a few from there on.
-//! That is what Redis does, so the same elements leave the same bytes.
+//! An element splits the run of its register; then neighbours of equal value are joined again, within a few runs. Redis
+//! does the same, so the same elements yield the same bytes.
 
 use super::{Corrupt, HEAD_BYTES, Mark, REGISTERS};
 use std::ops::Range;
@@ -17,9 +17,9 @@ pub(super) const EMPTY: [u8; 2] = long_zeros(REGISTERS);
 
 const ZEROS_MAX: usize = 64;
 const SAME_MAX: usize = 4;
-/// The most a run can say that its registers hold.
+/// The maximum register value of a run.
 const RUN_MAX: u8 = 32;
-/// How many runs are looked at to be joined.
+/// The number of runs examined for joining.
 const JOINED_MAX: usize = 5;
 
 const fn long_zeros(count: usize) -> [u8; 2] {
@@ -35,23 +35,23 @@ fn put_zeros(out: &mut Vec<u8>, count: usize) {
     }
 }
 
-/// Of at most four registers.
+/// Returns a run of at most four registers.
 fn same(run: u8, count: usize) -> u8 {
     0x80 | (run - 1) << 2 | (count as u8 - 1)
 }
 
-/// A run as it lies there.
+/// A decoded run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct SparseRun {
-    /// How many registers.
+    /// The number of registers.
     count: usize,
-    /// What each holds.
+    /// The value of each.
     value: u8,
-    /// In how many bytes it is written.
+    /// The encoded length.
     bytes: usize,
 }
 
-/// The run at the front; `None` if that is cut short, or there is none.
+/// Returns the first run; `None` if it is truncated or missing.
 fn first(bytes: &[u8]) -> Option<SparseRun> {
     let (&head, rest) = bytes.split_first()?;
     let low = usize::from(head & 63);
@@ -62,7 +62,7 @@ fn first(bytes: &[u8]) -> Option<SparseRun> {
     })
 }
 
-/// Shows each run: its registers, and what they hold.
+/// Visits each run with its registers and their value.
 pub(super) fn for_each(mut bytes: &[u8], mut visit: impl FnMut(Range<usize>, u8)) -> Result<(), Corrupt> {
     let mut index = 0;
     while !bytes.is_empty() {
@@ -78,15 +78,15 @@ pub(super) fn for_each(mut bytes: &[u8], mut visit: impl FnMut(Range<usize>, u8)
     if index == REGISTERS { Ok(()) } else { Err(Corrupt) }
 }
 
-/// What came of an element.
+/// The result of adding an element.
 pub(super) enum Raised {
-    /// It is in, and whether its register did not hold as much before.
+    /// Added; whether its register was lower before.
     Done(bool),
-    /// Runs cannot say it, or not in as many bytes as they may take. Nothing has changed.
+    /// Runs cannot represent it, or not within the length limit. Nothing has changed.
     NoRoom,
 }
 
-/// Adds an element to a sparse one, head and all.
+/// Adds an element to a sparse one, given with its header.
 pub(super) fn raise(bytes: &mut Vec<u8>, mark: Mark, bytes_max: u64) -> Result<Raised, Corrupt> {
     if mark.run > RUN_MAX {
         return Ok(Raised::NoRoom);
@@ -126,7 +126,7 @@ pub(super) fn raise(bytes: &mut Vec<u8>, mark: Mark, bytes_max: u64) -> Result<R
     Ok(Raised::Done(true))
 }
 
-/// Joins neighbours of one value, from `at` on.
+/// Joins neighbours of equal value, from `at` on.
 fn join(bytes: &mut Vec<u8>, mut at: usize) {
     for _ in 0..JOINED_MAX {
         let Some(run) = first(&bytes[at..]) else { return };
@@ -141,7 +141,7 @@ fn join(bytes: &mut Vec<u8>, mut at: usize) {
     }
 }
 
-/// Registers as runs, in as few bytes as can be; `None` if one holds more than a run can say.
+/// Encodes registers as runs, as short as possible; `None` if a value is too large for a run.
 pub(super) fn encode(registers: &[u8; REGISTERS]) -> Option<Vec<u8>> {
     let mut out = Vec::new();
     for run in registers.chunk_by(|one, next| one == next) {
@@ -154,7 +154,7 @@ pub(super) fn encode(registers: &[u8; REGISTERS]) -> Option<Vec<u8>> {
     Some(out)
 }
 
-/// Runs in words: `z:` for short and `Z:` for long ones of nothing, `v:` for a value and how many hold it.
+/// Describes the runs: `z:` for short and `Z:` for long empty ones, `v:` for a value and its count.
 pub(super) fn describe(mut bytes: &[u8]) -> String {
     let mut words = Vec::new();
     while let Some(run) = first(bytes) {

@@ -1,4 +1,4 @@
-//! A queue out of its list, of which nothing is trusted.
+//! Builds a queue from its untrusted list.
 
 use super::index::{self, NEVER};
 use super::record::{QueueHead, Record, Segment, State};
@@ -7,19 +7,19 @@ use crate::List;
 use blocks::Direction;
 use std::ops::ControlFlow;
 
-/// What of a queue has been looked at.
+/// The state of validating a queue.
 #[derive(Default)]
 struct QueueCheck {
     head: QueueHead,
     nth: u64,
-    /// Of the segments, and of the records of either sort: the last id and what follows it.
+    /// For segments, and for each kind of record: the last id and the one that may follow.
     last: Option<i64>,
     run: u64,
     leased: u64,
     delayed: u64,
     buried: u64,
     dead: u64,
-    /// Bytes of items that are no message of the run, and of messages that have records.
+    /// Bytes of all items but the run's messages, and of messages with records.
     beside: u64,
     bytes: u64,
     due: Vec<(u64, i64)>,
@@ -28,7 +28,7 @@ struct QueueCheck {
 }
 
 impl QueueCheck {
-    /// Takes in the next item behind the head; `None` if it cannot be there.
+    /// Checks the next item after the head; `None` if it is invalid there.
     fn item(&mut self, item: &[u8]) -> Option<()> {
         let (segments, held) = (self.head.segments, self.head.segments + self.head.held);
         if self.nth == segments || self.nth == held {
@@ -80,7 +80,7 @@ impl QueueCheck {
         is_held.then_some(())
     }
 
-    /// Whether the head says what was found.
+    /// Returns true if the head agrees with what was found.
     fn is_right(&self, list: &List) -> bool {
         let head = &self.head;
         let items = self.nth + 1;
@@ -93,7 +93,7 @@ impl QueueCheck {
 }
 
 impl Queue {
-    /// The queue that lies in this list; `None` if none does. O(records log n).
+    /// Returns the queue stored in this list; `None` if it is invalid. O(records log n).
     pub(crate) fn of_list(list: List) -> Option<Self> {
         let (head, head_bytes) =
             list.get(0, |item| QueueHead::decode(item).map(|head| (head, item.len() as u64)))??;

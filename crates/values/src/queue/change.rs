@@ -1,4 +1,4 @@
-//! Changes to a queue. Each is whole or does not fit; then nothing has changed.
+//! Changes to a queue. Each is applied whole or fails without any effect.
 
 use super::index::{self, NEVER};
 use super::record::{QueueHead, QueueLimits, Record, Segment, State};
@@ -8,7 +8,7 @@ use base::Ms;
 use blocks::{Direction, End};
 use std::ops::{ControlFlow, Range};
 
-/// A queue is not one to which a change can be made.
+/// The change does not fit the queue's state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Misfit;
 
@@ -18,7 +18,7 @@ fn fit_if(fits: bool) -> Fit {
     if fits { Ok(()) } else { Err(Misfit) }
 }
 
-/// What an index keeps of a state that ends at a time, or not.
+/// Returns the due index's number for a state and its due time.
 fn due_number(state: State, due_ms: Ms) -> u64 {
     match state {
         State::Leased | State::Delayed => due_ms,
@@ -39,10 +39,10 @@ impl Queue {
         self.parts.as_mut().expect("just made")
     }
 
-    /// Puts messages at an end, one after the other, which came at a time. O(messages), at the left end times log n.
+    /// Pushes messages one by one to an end, with this arrival time. O(messages), at the left end times log n.
     ///
     /// # Errors
-    /// If there are more than can be told apart, or one is too long.
+    /// If ids run out, or a message is too long.
     pub fn push<'a>(&mut self, end: End, at_ms: Ms, messages: impl Iterator<Item = &'a [u8]> + Clone) -> Fit {
         let (mut count, mut bytes) = (0u64, 0u64);
         for message in messages.clone() {
@@ -70,11 +70,11 @@ impl Queue {
         Ok(())
     }
 
-    /// Puts one message at the right end, to be ready then, if `due_ms` is not 0, and told from others by `dedup`, if that is
-    /// not empty. O(log n).
+    /// Pushes one message to the right end: delayed until `due_ms`, if not 0, and with a dedup id, if not empty. O(log
+    /// n).
     ///
     /// # Errors
-    /// If there are more than can be told apart, or something is too long.
+    /// If ids run out, or something is too long.
     pub fn push_one(&mut self, at_ms: Ms, due_ms: Ms, dedup: &[u8], message: &[u8]) -> Fit {
         fit_if(message.len() <= MESSAGE_BYTES_MAX && dedup.len() <= DEDUP_BYTES_MAX && due_ms < NEVER)?;
         let head = self.parts.as_ref().map_or_else(|| QueueHead::new(at_ms), |parts| parts.head.clone());
@@ -97,10 +97,10 @@ impl Queue {
         Ok(())
     }
 
-    /// Leases the first `count` messages that are ready until `due_ms`. O(count log n).
+    /// Leases the first `count` ready messages until `due_ms`. O(count log n).
     ///
     /// # Errors
-    /// If there are not so many.
+    /// If there are fewer.
     pub fn reserve(&mut self, count: u64, due_ms: Ms) -> Fit {
         fit_if(count > 0 && count <= self.ready_len() && is_time(due_ms))?;
         let parts = self.parts.as_mut().ok_or(Misfit)?;
@@ -111,10 +111,10 @@ impl Queue {
         Ok(())
     }
 
-    /// Takes `count` messages that are ready off an end. O(log n + records and segments that go).
+    /// Removes `count` ready messages from an end. O(log n + records and segments removed).
     ///
     /// # Errors
-    /// If there are not so many.
+    /// If there are fewer.
     pub fn pop(&mut self, end: End, count: u64) -> Fit {
         fit_if(count > 0 && count <= self.ready_len())?;
         let parts = self.parts.as_mut().ok_or(Misfit)?;
@@ -136,8 +136,7 @@ impl Queue {
         Ok(())
     }
 
-    /// Removes messages that are held, of which nobody knows any more then; whether they were acknowledged is counted. The ids
-    /// rise. O(ids log n).
+    /// Removes held messages for good, and counts them as acknowledged or not. The ids must ascend. O(ids log n).
     ///
     /// # Errors
     /// If one is not held.
@@ -153,7 +152,7 @@ impl Queue {
         Ok(())
     }
 
-    /// Has messages that are held ready again. The ids rise. O(ids log n).
+    /// Makes held messages ready again. The ids must ascend. O(ids log n).
     ///
     /// # Errors
     /// If one is not held.
@@ -168,10 +167,10 @@ impl Queue {
         Ok(())
     }
 
-    /// Has messages that are held be in a state, until then if that ends by itself. The ids rise. O(ids log n).
+    /// Sets the state of held messages, until `due_ms` if it ends by itself. The ids must ascend. O(ids log n).
     ///
     /// # Errors
-    /// If one is not held, or the state is none for those that are.
+    /// If one is not held, or the state is not one of held messages.
     pub fn set_state(&mut self, ids: &[i64], state: State, due_ms: Ms) -> Fit {
         fit_if(state != State::Ready && (if state.is_timed() { is_time(due_ms) } else { due_ms == 0 }))?;
         let parts = self.parts_of(ids)?;
@@ -188,11 +187,11 @@ impl Queue {
         Ok(())
     }
 
-    /// Removes messages that are ready: those of these rising ids, which have returned, and the first `count` of the run.
-    /// O((ids + segments) log n).
+    /// Removes ready messages: returned ones by ascending ids, and the first `count` of the run. O((ids + segments) log
+    /// n).
     ///
     /// # Errors
-    /// If one is not there.
+    /// If one does not exist.
     pub fn expire(&mut self, ids: &[i64], count: u64) -> Fit {
         let parts = self.parts.as_mut().ok_or(Misfit)?;
         let (run, returned) = (parts.run(), parts.returned());
@@ -215,10 +214,10 @@ impl Queue {
         parts.put_head();
     }
 
-    /// Has ids told from another base on.
+    /// Sets the offset of client-visible ids.
     ///
     /// # Errors
-    /// If there is nothing.
+    /// If the queue has neither messages nor limits.
     pub fn set_base(&mut self, base: u64) -> Fit {
         let parts = self.parts.as_mut().ok_or(Misfit)?;
         parts.head.base = base;
@@ -226,16 +225,16 @@ impl Queue {
         Ok(())
     }
 
-    /// The list of what is ready. O(log n + messages that have returned).
+    /// Returns the ready messages as a list. O(log n + returned messages).
     ///
     /// # Errors
-    /// If something is held, which would be lost.
+    /// If messages are held, which would be lost.
     pub fn to_plain(&self) -> Result<List, Misfit> {
         fit_if(self.held_len() == 0)?;
         Ok(self.ready_list())
     }
 
-    /// What is ready, as a list. O(log n + messages that have returned).
+    /// Returns the ready messages as a list. O(log n + returned messages).
     pub fn ready_list(&self) -> List {
         let Some(parts) = &self.parts else { return List::new() };
         let (run, records) = (parts.run(), parts.returned());
@@ -248,7 +247,7 @@ impl Queue {
         list
     }
 
-    /// What holds these rising ids, all of them, and there are some.
+    /// Returns the queue's parts if these ids ascend, are not empty, and are all held.
     fn parts_of(&mut self, ids: &[i64]) -> Result<&mut QueueParts, Misfit> {
         let parts = self.parts.as_mut().ok_or(Misfit)?;
         let held = parts.held();
@@ -264,7 +263,7 @@ impl QueueParts {
         self.list.set(0, &head);
     }
 
-    /// Says of `count` messages at the run's end what their ids are, from the next one on.
+    /// Assigns the next ids to `count` messages at the run's end.
     fn add_to_run(&mut self, at_ms: Ms, count: u64, dedup: &[u8]) {
         let last = self.head.segments.checked_sub(1).and_then(|nth| self.segment(nth));
         let joins = |last: &Segment| {
@@ -296,7 +295,7 @@ impl QueueParts {
         });
     }
 
-    /// Puts a record among those that have returned.
+    /// Inserts a record among the returned ones.
     fn give_back(&mut self, record: Record<'_>) {
         let at = self.point(&self.returned(), record.id);
         self.list.insert(at, &record.encode());
@@ -304,7 +303,7 @@ impl QueueParts {
         index::add(&mut self.came, record.came_ms, record.id);
     }
 
-    /// Puts a record among those that are held.
+    /// Inserts a record among the held ones.
     fn hold(&mut self, record: Record<'_>) {
         let at = self.point(&self.held(), record.id);
         self.list.insert(at, &record.encode());
@@ -341,7 +340,7 @@ impl QueueParts {
         self.hold(Record { state: State::Leased, due_ms, deliveries: record.deliveries.saturating_add(1), ..record });
     }
 
-    /// Takes a record off those that are held.
+    /// Removes a held record and returns it.
     fn take_held(&mut self, id: i64) -> Vec<u8> {
         let at = self.find_in(&self.held(), id).expect("asked before");
         let item = self.list.get(at, <[u8]>::to_vec).expect("just found");
@@ -356,7 +355,7 @@ impl QueueParts {
         self.forget(&Record::decode(&item).expect(SOUND));
     }
 
-    /// A message is there no more.
+    /// Updates counters and indices after a message is gone.
     fn forget(&mut self, record: &Record<'_>) {
         self.head.bytes -= record.message.len() as u64;
         self.forget_dedup(record.dedup, record.id);
@@ -368,7 +367,7 @@ impl QueueParts {
         }
     }
 
-    /// Removes records of those that have returned, counted from the first of these.
+    /// Removes returned records, by positions among these.
     fn cut_returned(&mut self, range: Range<u64>) {
         let (start, count) = (self.returned().start + range.start, range.end - range.start);
         let cut = self.cut(start, count);
@@ -395,13 +394,13 @@ impl QueueParts {
             let segment = self.segment(nth).expect(SOUND);
             let taken = segment.count.min(left);
             self.shorten(nth, &segment, end, taken);
-            // With a dedup id it is one message.
+            // A segment with a dedup id is a single message.
             self.forget_dedup(&segment.dedup, segment.first);
             left -= taken;
         }
     }
 
-    /// Takes ids off an end of a segment, which is given, and the segment when it has none.
+    /// Removes ids from an end of the given segment, and the segment itself once it is empty.
     fn shorten(&mut self, nth: u64, segment: &Segment, end: End, count: u64) {
         if segment.count == count {
             self.list.remove(1 + nth);
@@ -413,7 +412,7 @@ impl QueueParts {
         self.list.set(1 + nth, &Segment { first, count, came_ms: segment.came_ms, dedup }.encode());
     }
 
-    /// Takes items out of the list. O(log n).
+    /// Removes items from the list and returns them. O(log n).
     fn cut(&mut self, start: u64, count: u64) -> List {
         if count == 0 {
             return List::new();

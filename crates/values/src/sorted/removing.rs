@@ -1,4 +1,4 @@
-//! Removals of very many members of a sorted set, in steps: no step is long, however many they are.
+//! Removes very many members of a sorted set, in short steps.
 //!
 //! ```text
 //!   main     | kept ...... | cut ........ | kept ..... |     cut out at once
@@ -13,14 +13,14 @@ use crate::List;
 use blocks::Direction;
 use std::ops::ControlFlow;
 
-/// When more than a fourth of what is left goes at once, the index is built anew.
+/// If more than a fourth of what remains is removed at once, the index is rebuilt.
 const REBUILD_SHARE: u64 = 4;
-/// Members taken out of the index in one step: some 60 µs.
+/// Members removed from the index per step: about 60 µs.
 const STEP_REMOVALS: u64 = 32;
-/// Members put into an index in one step.
+/// Members put into an index per step.
 const STEP_MEMBERS: u64 = 512;
 
-/// A removal under way.
+/// A removal in progress.
 #[derive(Debug)]
 pub struct Removing {
     main: List,
@@ -30,12 +30,12 @@ pub struct Removing {
 
 #[derive(Debug)]
 enum Work {
-    /// Those that go, from a place on, are to be taken out of the index.
+    /// The removed members, from a position on, are removed from the index one by one.
     Each {
         cut: List,
         at: u64,
     },
-    /// Those that are kept, from a place on, are to be put into a new one.
+    /// The kept members, from a position on, are put into a new index.
     Anew {
         indexing: Indexing,
         at: u64,
@@ -44,7 +44,7 @@ enum Work {
 }
 
 impl Removing {
-    /// Begins to remove the `count` members from `rank` on, which must be there.
+    /// Starts to remove the `count` members from `rank` on, which must exist.
     pub fn new(sorted: Sorted, rank: u64, count: u64) -> Self {
         assert!(rank + count <= sorted.len());
         let (is_large, at, kept) = (sorted.is_large(), rank + sorted.start(), sorted.len() - count);
@@ -59,7 +59,7 @@ impl Removing {
         Self { main, index, work }
     }
 
-    /// Goes on for some 100 µs; whether it is over.
+    /// Runs for about 100 µs. Returns true when done.
     pub fn step(&mut self) -> bool {
         let Self { main, index, work } = self;
         match work {
@@ -87,15 +87,15 @@ impl Removing {
         matches!(self.work, Work::Over)
     }
 
-    /// What is left, once it is over.
+    /// Returns the remaining set, once it is done.
     pub fn result(&self) -> Sorted {
-        // What has no member has no head.
+        // A set without members has no head.
         let has_members = self.main.len() > u64::from(self.main.get(0, <[u8]>::is_empty) == Some(true));
         let parts = || Box::new(SortedParts { main: self.main.clone(), index: self.index.clone() });
         Sorted { parts: has_members.then(parts) }
     }
 
-    /// Does all of it.
+    /// Runs it to completion.
     #[must_use]
     pub fn run(mut self) -> Sorted {
         while !self.step() {}

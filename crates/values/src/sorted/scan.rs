@@ -1,5 +1,5 @@
-//! A large sorted set step by step, in the order of the members' hashes: the index has hashes and scores, and of each score
-//! the main list has the members.
+//! Scans a large sorted set in steps, in the order of the members' hashes: the index has hashes and scores, and the
+//! main list has the members of each score.
 //!
 //! ```text
 //!   index   | 00f3.. 7 | 00f9.. 2 | 0104.. 7 | 0110.. 9 |     a step goes from one hash to another
@@ -7,7 +7,7 @@
 //!   main    | ... 2 a | 2 b | ... | 7 c | 7 d | ... |         of those with that score, the one with that hash
 //! ```
 //!
-//! Where that would be to look at very many members for each one shown, the step takes in more hashes. It goes on in turns:
+//! If that would examine very many members for each one shown, the step covers more hashes. It runs in turns:
 //!
 //! ```text
 //!   Take: the scores of some hashes  -->  Weigh: how many members have them  -->  Show: those of each score
@@ -24,31 +24,31 @@ use blocks::Direction;
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 
-/// So many members are looked at for each that is shown, before a step takes in more hashes.
+/// Members examined for each one shown, before a step covers more hashes.
 const LOOKS_MAX: u64 = 128;
-/// Least part of all members that such a step takes in: so many steps see all.
+/// The smallest part of all members that such a step covers: this many steps cover all.
 const STEPS: u64 = 64;
-/// Members, and hashes, that a turn looks at: some 100 µs.
+/// Members, and hashes, examined per turn: about 100 µs.
 const TURN_LOOKS: u64 = 1024;
-/// So many bytes of a member count as a look.
+/// Bytes of a member that count as one look.
 const LOOK_BYTES: u64 = 256;
-/// Scores whose members a turn counts.
+/// Scores whose members are counted per turn.
 const TURN_SCORES: usize = 64;
 
-/// A step under way.
+/// A scan step in progress.
 #[derive(Debug)]
 pub struct Scan {
     main: List,
     index: List,
-    /// The first hash, and the place behind the last one.
+    /// The first hash, and the position after the last one.
     from: u64,
     end: u64,
-    /// What of the index is to be looked at next.
+    /// The next position in the index.
     at: u64,
     wanted: u64,
     scores: Vec<f64>,
     known: HashSet<u64>,
-    /// The next score, and the next of its members.
+    /// The next score, and its next member.
     score: usize,
     member: Option<u64>,
     looks: u64,
@@ -65,7 +65,7 @@ enum ScanPhase {
 }
 
 impl Scan {
-    /// Of a large sorted set; `None` if the cursor is beyond all hashes.
+    /// Starts a step on a large sorted set; `None` if the cursor is beyond all hashes.
     pub(super) fn new(main: &List, index: &List, cursor: u64, wanted: u64) -> Option<Self> {
         let from = index::point(index, index::hash_of(cursor)?);
         let mut scan = Self {
@@ -87,7 +87,7 @@ impl Scan {
         Some(scan)
     }
 
-    /// Goes on for some 100 µs and shows members; whether it is over.
+    /// Runs for about 100 µs and visits members. Returns true when done.
     pub fn turn(&mut self, visit: &mut impl FnMut(f64, &[u8])) -> bool {
         match self.phase {
             ScanPhase::Take => self.take(),
@@ -98,12 +98,12 @@ impl Scan {
         self.phase == ScanPhase::Over
     }
 
-    /// The cursor for the next step; `None` if there is none.
+    /// Returns the cursor for the next step; `None` at the end.
     pub fn next(&self) -> Option<u64> {
         self.hash(self.end).map(index::number_of)
     }
 
-    /// Where a step of so many hashes ends: between two of them.
+    /// Returns the end of a step of `wanted` hashes: between two distinct ones.
     fn end_of(&self, wanted: u64) -> u64 {
         match self.hash(self.from.saturating_add(wanted)) {
             Some(hash) if self.hash(self.from) == Some(hash) => index::point_behind(&self.index, hash),
@@ -147,7 +147,7 @@ impl Scan {
         }
     }
 
-    /// The first member of a score, or the one behind its last.
+    /// Returns the position of the first member with a score, or of the one after its last.
     fn place(&self, score: f64, is_behind: bool) -> u64 {
         let is_before = |item: &[u8]| {
             item.is_empty() || {
@@ -180,7 +180,7 @@ impl Scan {
                 left = left.saturating_sub(1 + member.len() as u64 / LOOK_BYTES);
                 let hash = index::hash(member);
                 if hash >= first && behind.is_none_or(|behind| hash < behind) {
-                    // Zeros have their sign.
+                    // The main list knows the sign of zero.
                     visit(found, member);
                 }
                 is_tired = left == 0;
@@ -191,7 +191,7 @@ impl Scan {
             } else {
                 self.member = Some(at);
             }
-            // To find the next one is some looks, too.
+            // Finding the next one costs some looks, too.
             left = left.saturating_sub(4);
         }
     }

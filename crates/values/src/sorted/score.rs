@@ -1,4 +1,4 @@
-//! Scores, and the items in which they lie: in few bytes, each score in one form only.
+//! Scores and their item encoding: compact, with exactly one form per score.
 //!
 //! ```text
 //!   0 to 7   so many bytes of an integer, zigzag, the lowest first      below 2^53 to either side, never -0
@@ -8,13 +8,13 @@
 /// The tag of a double.
 const DOUBLE: u8 = 8;
 
-/// Integers from here on are kept as doubles.
+/// Integers from here on are stored as doubles.
 const INTEGER_END: f64 = (1u64 << 53) as f64;
 
-/// Longest form of a score, in bytes.
+/// The maximum length of an encoded score, in bytes.
 pub(super) const SCORE_BYTES_MAX: usize = 9;
 
-/// A score in its form.
+/// An encoded score.
 #[derive(Clone, Copy)]
 pub(super) struct ScoreForm {
     bytes: [u8; SCORE_BYTES_MAX],
@@ -43,13 +43,13 @@ impl ScoreForm {
     }
 }
 
-/// The score at the front of an item that [`ScoreForm::of`] made, and what is behind it.
+/// Splits an item that starts with a [`ScoreForm::of`] encoding into the score and the rest.
 #[inline]
 pub(super) fn split(item: &[u8]) -> (f64, &[u8]) {
     let length = usize::from(item[0]);
     let (score, rest) = item[1..].split_at(length);
     let number = match item.get(1..9).map(<[u8; 8]>::try_from) {
-        // Most are so long: at once, without what follows the score.
+        // Most items are at least this long: read eight bytes at once and mask what follows the score.
         Some(Ok(eight)) => u64::from_le_bytes(eight) & u64::MAX.checked_shr(64 - 8 * length as u32).unwrap_or(0),
         _ => score.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte)),
     };
@@ -57,7 +57,7 @@ pub(super) fn split(item: &[u8]) -> (f64, &[u8]) {
     (score, rest)
 }
 
-/// As [`split`], of bytes that nobody has looked at.
+/// Like [`split`], for untrusted bytes.
 pub(super) fn split_checked(item: &[u8]) -> Option<(f64, &[u8])> {
     let &tag = item.first().filter(|tag| **tag <= DOUBLE)?;
     if item.len() <= usize::from(tag) {

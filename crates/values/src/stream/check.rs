@@ -1,4 +1,4 @@
-//! Whether a list is a stream: for bytes that come from a disk.
+//! Validates a list from disk as a stream.
 
 use super::chunk::StreamChunk;
 use super::group::{self, Consumer, Group, Pending};
@@ -10,17 +10,17 @@ use blocks::Direction;
 use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 
-/// What was seen so far.
+/// The state of the validation.
 #[derive(Default)]
 struct Seen {
     before: Option<Vec<u8>>,
-    /// By number.
+    /// Group names by number.
     group_names: HashMap<u32, Vec<u8>>,
     groups: HashSet<u32>,
-    /// By group and number.
+    /// Consumer names by group and number.
     consumer_names: HashMap<(u32, u32), Vec<u8>>,
     consumers: HashSet<(u32, u32)>,
-    /// Group, consumer and id, of what is pending and was not seen to be owned.
+    /// Group, consumer and id of pending deliveries not yet seen as owned.
     pending: HashSet<(u32, u32, StreamId)>,
     entries: u64,
     top_id: StreamId,
@@ -28,7 +28,7 @@ struct Seen {
 }
 
 impl Seen {
-    /// Takes the next item; `None` if no stream has it there.
+    /// Checks the next item; `None` if it is invalid there.
     fn take(&mut self, item: &[u8]) -> Option<()> {
         let rises = self.before.as_ref().is_none_or(|before| key::rise(before, item));
         (rises && self.foot.is_none()).then_some(())?;
@@ -81,13 +81,13 @@ impl Seen {
     }
 }
 
-/// Whether two items are of one delivery, whoever owns it.
+/// Returns true if two items are of one delivery, whoever owns it.
 fn same_pending(item: &[u8], next: &[u8]) -> bool {
     item.first() == Some(&PENDING) && item[..key::PENDING_KEY_BYTES] == next[..key::PENDING_KEY_BYTES]
 }
 
 impl Stream {
-    /// The stream that this list is; `None` if it is none. O(n).
+    /// Returns the stream stored in this list; `None` if it is invalid. O(n).
     pub fn of_list(list: List) -> Option<Self> {
         let mut seen = Seen::default();
         let flow = list.walk(0, list.len(), Direction::Forward, &mut |item: &[u8]| match seen.take(item) {

@@ -1,4 +1,4 @@
-//! Some entries in one item: what they have in common is said once.
+//! Several entries in one item, with common parts stored once.
 //!
 //! ```text
 //! chunk   | 7 | first id : 16 | last ms - first ms | last seq | entries | gone | names of the first entry | entry | entry | ...
@@ -7,20 +7,21 @@
 //! head    | ms step x 4 + 2 if the seq is told + 1 if the names are |        all numbers are varints
 //! ```
 //!
-//! The usual seq is the next one within the same millisecond, else 0. A step of [`LARGE_STEP`] says that the real one follows.
+//! The usual seq is the next one within the same millisecond, else 0. A step of [`LARGE_STEP`] means the real one
+//! follows.
 
 use super::id::{ID_BYTES, StreamId};
 use super::key::CHUNK;
 use base::varint;
 
-/// The step that stands for one that is told behind the head.
+/// The step that stands for one stored after the head.
 const LARGE_STEP: u64 = 1 << 61;
-/// In a head: the seq is told.
+/// Head flag: the seq is stored.
 const SEQ_TOLD: u64 = 2;
-/// In a head: the names are told.
+/// Head flag: the names are stored.
 const NAMES_TOLD: u64 = 1;
 
-/// Names or values, each behind its length.
+/// Names or values, each preceded by its length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct WordRun<'a> {
     count: u64,
@@ -55,39 +56,39 @@ pub struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
-    /// How many.
+    /// Returns the number of fields.
     pub fn count(&self) -> u64 {
         self.names.count
     }
 
-    /// Names and values.
+    /// Returns names and values.
     pub fn iter(&self) -> impl Iterator<Item = (&'a [u8], &'a [u8])> {
         self.names.iter().zip(self.values.iter())
     }
 
-    /// Bytes of names and values, with their lengths. O(1).
+    /// Returns the bytes of names and values, including their lengths. O(1).
     pub fn bytes(&self) -> usize {
         self.names.bytes.len() + self.values.bytes.len()
     }
 }
 
-/// What an item that is a chunk says before its entries.
+/// A chunk's header.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct StreamChunk<'a> {
     /// The id of its first entry.
     pub(super) first: StreamId,
-    /// That of its last one.
+    /// The id of its last entry.
     pub(super) last: StreamId,
-    /// How many entries it has.
+    /// The number of entries.
     pub(super) entries: u64,
-    /// How many it had besides, that were removed.
+    /// The number of removed entries.
     pub(super) gone: u64,
     names: WordRun<'a>,
     body: &'a [u8],
 }
 
 impl<'a> StreamChunk<'a> {
-    /// `None` if the item is no chunk. O(names of its first entry).
+    /// Returns `None` if the item is no chunk. O(names of its first entry).
     pub(super) fn of(item: &'a [u8]) -> Option<Self> {
         let (&CHUNK, mut rest) = item.split_first()? else { return None };
         let first = StreamId::take(&mut rest)?;
@@ -99,13 +100,13 @@ impl<'a> StreamChunk<'a> {
         Some(Self { first, last, entries, gone, names, body: rest })
     }
 
-    /// Its entries in order.
+    /// Returns its entries in order.
     pub(super) fn iter(&self) -> impl Iterator<Item = (StreamId, Fields<'a>)> + use<'a> {
         let mut reader = Reader::of(self);
         (0..self.entries).map(move |_| reader.take().expect("chunks are made here or checked"))
     }
 
-    /// Whether it is what [`Writer`] makes of its entries, which there are.
+    /// Returns true if it is exactly what [`Writer`] makes of its entries, of which there is at least one.
     pub(super) fn is_sound(&self, item: &[u8]) -> bool {
         let mut reader = Reader::of(self);
         let mut writer: Option<Writer> = None;
@@ -120,7 +121,7 @@ impl<'a> StreamChunk<'a> {
         is_whole && writer.is_some_and(|writer| writer.finish(self.gone) == item)
     }
 
-    /// The item with an entry behind its last one.
+    /// Returns the item with an entry appended.
     pub(super) fn with(&self, id: StreamId, fields: &[&[u8]]) -> Vec<u8> {
         let bytes: usize = fields.iter().map(|field| field.len() + varint::BYTES_MAX).sum();
         let mut out = Vec::with_capacity(HEAD_BYTES_MAX + self.names.bytes.len() + self.body.len() + bytes);
@@ -135,7 +136,7 @@ impl<'a> StreamChunk<'a> {
         out
     }
 
-    /// The item without the entries for which `goes` holds; `None` if none would be left. Each is shown once.
+    /// Returns the item without the entries for which `goes` holds; `None` if none is left. Calls `goes` once for each.
     pub(super) fn without(&self, mut goes: impl FnMut(StreamId) -> bool) -> Option<Vec<u8>> {
         let mut writer = None;
         let mut gone = self.gone;
@@ -149,7 +150,7 @@ impl<'a> StreamChunk<'a> {
         writer.map(|writer| writer.finish(gone))
     }
 
-    /// An item of one entry.
+    /// Returns an item with one entry.
     pub(super) fn alone(id: StreamId, fields: &[&[u8]]) -> Vec<u8> {
         let mut out = Vec::new();
         put_head(&mut out, id, id, 1, 0);
@@ -178,12 +179,12 @@ fn put_fields(out: &mut Vec<u8>, fields: &[&[u8]], names_told: bool) {
     fields.iter().skip(1).step_by(2).for_each(|value| varint::put_bytes(out, value));
 }
 
-/// What the first entry is told from: it takes no bytes beyond its head.
+/// Returns the id from which the first entry is encoded: it takes no bytes beyond its head.
 fn before_first(first: StreamId) -> StreamId {
     StreamId { seq: first.seq.wrapping_sub(1), ..first }
 }
 
-/// From one entry to the next.
+/// The id difference between consecutive entries.
 struct Step {
     before: StreamId,
     id: StreamId,
@@ -221,7 +222,7 @@ impl<'a> Reader<'a> {
         Self { rest: chunk.body, names: chunk.names, last: before_first(chunk.first) }
     }
 
-    /// `None` where bytes are none of an entry.
+    /// Returns `None` if the bytes are no valid entry.
     fn take(&mut self) -> Option<(StreamId, Fields<'a>)> {
         let head = varint::take(&mut self.rest)?;
         let ms_step = match head / 4 {
@@ -245,12 +246,12 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Makes a chunk of entries.
+/// Builds a chunk from entries.
 struct Writer {
     first: StreamId,
     last: StreamId,
     entries: u64,
-    /// Of the first entry, with their count.
+    /// The names of the first entry, with their count.
     names: Vec<u8>,
     body: Vec<u8>,
 }

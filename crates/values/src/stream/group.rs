@@ -1,4 +1,4 @@
-//! Groups of consumers, and what was delivered to them and not yet acknowledged.
+//! Consumer groups and their pending deliveries.
 //!
 //! ```text
 //! group name     | 1 | 0 : 4 | group : 4 | name |                                  group and consumer: their numbers
@@ -9,8 +9,8 @@
 //! owned          | 6 | group : 4 | consumer : 4 | id : 16 |                          one for each that is pending
 //! ```
 //!
-//! Numbers before the names have their highest byte first, so that items lie in order; the others are varints. Nothing is
-//! counted beside the items: how many are pending is the distance between two of them.
+//! Numbers before the names are big-endian, so that items sort; the others are varints. There are no counters: the
+//! number of pending deliveries is the distance between two positions.
 
 use super::Stream;
 use super::id::StreamId;
@@ -24,39 +24,39 @@ use std::ops::{ControlFlow, Range};
 /// A group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Group {
-    /// By which its consumers and what is pending find it.
+    /// The number by which its consumers and pending deliveries refer to it.
     pub number: u32,
-    /// What was delivered last.
+    /// The last delivered id.
     pub last_id: StreamId,
-    /// How many entries were read up to there, if that is known.
+    /// The number of entries read up to there, if known.
     pub entries_read: Option<u64>,
 }
 
 /// A consumer of a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Consumer {
-    /// By which what it owns finds it.
+    /// The number by which its deliveries refer to it.
     pub number: u32,
-    /// When it last asked for something.
+    /// When it last made a request.
     pub seen_ms: Ms,
-    /// When it last got something.
+    /// When it last received something.
     pub active_ms: Option<Ms>,
 }
 
-/// A delivery that was not acknowledged.
+/// An unacknowledged delivery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pending {
-    /// Of the entry, which may be gone.
+    /// The id of the entry, which may be deleted.
     pub id: StreamId,
-    /// The number of whom it was delivered to.
+    /// The number of its consumer.
     pub consumer: u32,
-    /// When, last.
+    /// The time of the last delivery.
     pub delivered_ms: Ms,
-    /// How often.
+    /// The number of deliveries.
     pub deliveries: u64,
 }
 
-/// Less than this part of what a group has pending is removed one by one.
+/// Less than this part of a group's pending deliveries is removed one by one.
 const MUCH_SHARE: u64 = 16;
 
 impl Group {
@@ -67,7 +67,7 @@ impl Group {
         item
     }
 
-    /// With its name.
+    /// Decodes a group and its name.
     pub(super) fn of(item: &[u8]) -> Option<(Self, &[u8])> {
         let (&GROUP, mut rest) = item.split_first()? else { return None };
         let (number, last_id) = (key::take_number(&mut rest)?, StreamId::take(&mut rest)?);
@@ -85,7 +85,7 @@ impl Consumer {
         item
     }
 
-    /// With the number of its group, and its name.
+    /// Decodes the group number, the consumer and its name.
     pub(super) fn of(item: &[u8]) -> Option<(u32, Self, &[u8])> {
         let (&CONSUMER, mut rest) = item.split_first()? else { return None };
         let (group, number) = (key::take_number(&mut rest)?, key::take_number(&mut rest)?);
@@ -107,7 +107,7 @@ impl Pending {
         Key::tag(OWNED).number(group).number(self.consumer).id(self.id).into_item()
     }
 
-    /// With the number of its group.
+    /// Decodes the group number and the delivery.
     pub(super) fn of(item: &[u8]) -> Option<(u32, Self)> {
         let (&PENDING, mut rest) = item.split_first()? else { return None };
         let (group, id) = (key::take_number(&mut rest)?, StreamId::take(&mut rest)?);
@@ -117,7 +117,7 @@ impl Pending {
     }
 }
 
-/// The group, consumer and id of what an item of [`OWNED`] says.
+/// Decodes group, consumer and id of an [`OWNED`] item.
 pub(super) fn owned(item: &[u8]) -> Option<(u32, u32, StreamId)> {
     let (&OWNED, mut rest) = item.split_first()? else { return None };
     let (group, consumer) = (key::take_number(&mut rest)?, key::take_number(&mut rest)?);
@@ -130,42 +130,42 @@ const SOUND: &str = "items are made here or checked";
 // ---- looking ----
 
 impl Stream {
-    /// How many groups there are. O(log n).
+    /// Returns the number of groups. O(log n).
     pub fn groups_count(&self) -> u64 {
         count(&self.range(|| Key::tag(GROUP_NAME)))
     }
 
-    /// All groups in the order of their names. O(groups log n).
+    /// Visits all groups in name order. O(groups log n).
     pub fn for_each_group(&self, mut visit: impl FnMut(&[u8], Group)) {
         self.for_each_named(self.range(|| Key::tag(GROUP_NAME)), |number, name| {
             visit(name, self.group_of(number));
         });
     }
 
-    /// A group. O(log n).
+    /// Returns a group. O(log n).
     pub fn group(&self, name: &[u8]) -> Option<Group> {
         self.number_of(GROUP_NAME, 0, name).map(|number| self.group_of(number))
     }
 
-    /// How many consumers a group has. O(log n).
+    /// Returns the number of a group's consumers. O(log n).
     pub fn consumers_count(&self, group: u32) -> u64 {
         count(&self.range(|| Key::tag(CONSUMER_NAME).number(group)))
     }
 
-    /// All consumers of a group in the order of their names. O(consumers log n).
+    /// Visits a group's consumers in name order. O(consumers log n).
     pub fn for_each_consumer(&self, group: u32, mut visit: impl FnMut(&[u8], Consumer)) {
         self.for_each_named(self.range(|| Key::tag(CONSUMER_NAME).number(group)), |number, name| {
             visit(name, self.consumer_of(group, number, |_, consumer| consumer));
         });
     }
 
-    /// A consumer. O(log n).
+    /// Returns a consumer. O(log n).
     pub fn consumer(&self, group: u32, name: &[u8]) -> Option<Consumer> {
         let number = self.number_of(CONSUMER_NAME, group, name)?;
         Some(self.consumer_of(group, number, |_, consumer| consumer))
     }
 
-    /// What `look` makes of the name of a consumer and of itself. O(log n).
+    /// Applies `look` to a consumer and its name. O(log n).
     pub fn consumer_of<R>(&self, group: u32, number: u32, look: impl FnOnce(&[u8], Consumer) -> R) -> R {
         let at = self.point(&Key::tag(CONSUMER).number(group).number(number));
         let look = |item: &[u8]| {
@@ -176,24 +176,24 @@ impl Stream {
         self.list.get(at, look).expect(SOUND)
     }
 
-    /// How many deliveries of a group are pending. O(log n).
+    /// Returns the number of a group's pending deliveries. O(log n).
     pub fn pending_count(&self, group: u32) -> u64 {
         count(&self.range(|| Key::tag(PENDING).number(group)))
     }
 
-    /// Likewise, of one consumer. O(log n).
+    /// Likewise for one consumer. O(log n).
     pub fn owned_count(&self, group: u32, consumer: u32) -> u64 {
         count(&self.range(|| Key::tag(OWNED).number(group).number(consumer)))
     }
 
-    /// A delivery that is pending. O(log n).
+    /// Returns a pending delivery. O(log n).
     pub fn pending(&self, group: u32, id: StreamId) -> Option<Pending> {
         let at = self.point(&Key::tag(PENDING).number(group).id(id));
         let found = self.list.get(at, Pending::of)??;
         Some(found).filter(|(of, pending)| *of == group && pending.id == id).map(|(_, pending)| pending)
     }
 
-    /// Shows what is pending of a group from one id on, until `visit` breaks. O(log n + shown).
+    /// Visits a group's pending deliveries from one id on, until `visit` breaks. O(log n + visited).
     pub fn walk_pending(
         &self,
         group: u32,
@@ -206,7 +206,7 @@ impl Stream {
         self.list.walk(start, end - start, direction, &mut |item: &[u8]| visit(Pending::of(item).expect(SOUND).1))
     }
 
-    /// Shows the ids of what a consumer owns from one on, until `visit` breaks. O(log n + shown).
+    /// Visits the ids that a consumer owns from one on, until `visit` breaks. O(log n + visited).
     pub fn walk_owned(
         &self,
         group: u32,
@@ -225,7 +225,7 @@ impl Stream {
         self.list.get(at, |item| Group::of(item).expect(SOUND).0).expect(SOUND)
     }
 
-    /// Number and name of each item of a range.
+    /// Visits number and name of each item of a range.
     fn for_each_named(&self, range: Range<u64>, mut visit: impl FnMut(u32, &[u8])) {
         let _ = self.list.walk(range.start, count(&range), Direction::Forward, &mut |item: &[u8]| {
             let (_, number, name) = key::named(item).expect(SOUND);
@@ -234,7 +234,7 @@ impl Stream {
         });
     }
 
-    /// The number that goes by a name.
+    /// Returns the number for a name.
     fn number_of(&self, tag: u8, of: u32, name: &[u8]) -> Option<u32> {
         let at = self.point(&Key::tag(tag).number(of).name(name));
         let found = |item: &[u8]| {
@@ -252,7 +252,7 @@ fn count(range: &Range<u64>) -> u64 {
 // ---- changing ----
 
 impl Stream {
-    /// Makes a group, or says of one what it has read. O(log n).
+    /// Creates a group, or updates what it has read. O(log n).
     pub fn put_group(&mut self, name: &[u8], last_id: StreamId, entries_read: Option<u64>) {
         if self.is_empty() {
             self.set(StreamId::MIN, StreamId::MIN, 0);
@@ -267,7 +267,7 @@ impl Stream {
         self.put(&Key::tag(GROUP).number(number), &item, old.is_some());
     }
 
-    /// Removes a group and all that belongs to it; gives what went, if it was there. O(log n).
+    /// Removes a group with all its items and returns them, if it existed. O(log n).
     pub fn remove_group(&mut self, name: &[u8]) -> Option<List> {
         let number = self.number_of(GROUP_NAME, 0, name)?;
         let mut gone = List::new();
@@ -278,7 +278,7 @@ impl Stream {
         Some(gone)
     }
 
-    /// Makes a consumer of a group, or says of one when it was seen and active; its number. O(log n).
+    /// Creates a consumer, or updates when it was seen and active. Returns its number. O(log n).
     pub fn put_consumer(&mut self, group: u32, name: &[u8], seen_ms: Ms, active_ms: Option<Ms>) -> u32 {
         let old = self.number_of(CONSUMER_NAME, group, name);
         let number = old.unwrap_or_else(|| {
@@ -293,8 +293,8 @@ impl Stream {
         number
     }
 
-    /// Removes a consumer and what it owns; gives what went, if it was there. O(what it owns log n), or where that is much
-    /// of what its group has pending, O(that).
+    /// Removes a consumer with all its items and returns them, if it existed. O(owned log n), or O(pending of the
+    /// group) if it owns a large part of that.
     pub fn remove_consumer(&mut self, group: u32, name: &[u8]) -> Option<List> {
         let number = self.number_of(CONSUMER_NAME, group, name)?;
         let mut gone = self.cut(self.range(|| Key::tag(OWNED).number(group).number(number)));
@@ -324,7 +324,7 @@ impl Stream {
         Some(gone)
     }
 
-    /// Has a delivery be pending, whoever had it. O(log n).
+    /// Makes a delivery pending, whoever owned it. O(log n).
     pub fn put_pending(&mut self, group: u32, pending: Pending) {
         let old = self.pending(group, pending.id);
         self.put(&Key::tag(PENDING).number(group).id(pending.id), &pending.item(group), old.is_some());
@@ -337,7 +337,7 @@ impl Stream {
         }
     }
 
-    /// Takes a delivery off those that are pending; whether it was one. O(log n).
+    /// Removes a pending delivery. Returns whether it was one. O(log n).
     pub fn drop_pending(&mut self, group: u32, id: StreamId) -> bool {
         let Some(pending) = self.pending(group, id) else { return false };
         self.list.remove(self.point(&Key::tag(OWNED).number(group).number(pending.consumer).id(id)));
@@ -345,8 +345,8 @@ impl Stream {
         true
     }
 
-    /// Has all entries behind the group's last one, up to `to`, be pending for a consumer. O(log n + entries), and log n for
-    /// each where some are pending already.
+    /// Makes all entries after the group's last one, up to `to`, pending for a consumer. O(log n + entries), plus log n
+    /// for each if some are pending already.
     pub fn deliver(&mut self, group: &Group, consumer: u32, to: StreamId, delivered_ms: Ms) {
         let Some(from) = group.last_id.next() else { return };
         let mut pendings = Vec::new();
@@ -362,7 +362,7 @@ impl Stream {
             drop(self.put_pending_of(number, &ids, make));
             return;
         }
-        // Nothing lies behind them, neither in the group nor among what the consumer owns.
+        // Nothing follows them, neither in the group nor among what the consumer owns.
         let owned_key = Key::tag(OWNED).number(number).number(consumer).behind();
         self.put_behind(&owned_key, &pendings, |pending| pending.owned_item(number));
         self.put_behind(&Key::tag(PENDING).number(number).behind(), &pendings, |pending| pending.item(number));
@@ -381,7 +381,7 @@ impl Stream {
         self.list.append(rest);
     }
 
-    /// A number that no item has of those that begin with `of`: one above all of them, as a rule.
+    /// Returns a number unused by the items that begin with `of`: usually one above all of them.
     fn free_number(&self, of: &dyn Fn() -> Key, number: impl Fn(&[u8]) -> Option<u32>) -> u32 {
         let range = self.range(of);
         let Some(last) = range.end.checked_sub(1).filter(|last| range.contains(last)) else { return 0 };
@@ -403,7 +403,7 @@ impl Stream {
         self.list.insert(self.point(key), item);
     }
 
-    /// Puts an item where another of its key is, or belongs.
+    /// Inserts an item, or replaces the one with its key.
     fn put(&mut self, key: &Key, item: &[u8], is_there: bool) {
         let at = self.point(key);
         if is_there {

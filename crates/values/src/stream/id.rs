@@ -1,32 +1,32 @@
-//! The name of an entry: when it came, and which of those of that millisecond it is.
+//! The id of an entry: its time, and a sequence number within the millisecond.
 
 use base::Ms;
 use std::fmt;
 
-/// Bytes of an id as items hold it.
+/// The length of an encoded id.
 pub(super) const ID_BYTES: usize = 16;
 
-/// The id of an entry. Those of a stream rise.
+/// The id of an entry. Ids of a stream ascend.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StreamId {
-    /// Milliseconds since the epoch, or what a client says in their place.
+    /// Milliseconds since the epoch, or a number chosen by a client.
     pub ms: Ms,
-    /// Its number within them.
+    /// The sequence number within the millisecond.
     pub seq: u64,
 }
 
 impl StreamId {
-    /// The least one, which no entry has.
+    /// The least id, which no entry has.
     pub const MIN: Self = Self { ms: 0, seq: 0 };
-    /// The greatest one.
+    /// The greatest id.
     pub const MAX: Self = Self { ms: u64::MAX, seq: u64::MAX };
 
-    /// Whether each of these is above the one before it. O(ids).
+    /// Returns true if the ids strictly ascend. O(ids).
     pub fn rise(ids: &[Self]) -> bool {
         ids.is_sorted_by(|id, next| id < next)
     }
 
-    /// The one behind it; `None` behind the greatest.
+    /// Returns the next id; `None` after the greatest.
     pub fn next(self) -> Option<Self> {
         match (self.seq.checked_add(1), self.ms.checked_add(1)) {
             (Some(seq), _) => Some(Self { seq, ..self }),
@@ -35,7 +35,7 @@ impl StreamId {
         }
     }
 
-    /// The one before it; `None` before the least.
+    /// Returns the previous id; `None` before the least.
     pub fn before(self) -> Option<Self> {
         match (self.seq.checked_sub(1), self.ms.checked_sub(1)) {
             (Some(seq), _) => Some(Self { seq, ..self }),
@@ -44,12 +44,12 @@ impl StreamId {
         }
     }
 
-    /// Highest byte first, so that they rise as the ids do.
+    /// Encodes big-endian, so that bytes sort like ids.
     pub(super) fn to_bytes(self) -> [u8; ID_BYTES] {
         (u128::from(self.ms) << 64 | u128::from(self.seq)).to_be_bytes()
     }
 
-    /// Takes what [`StreamId::to_bytes`] wrote.
+    /// Decodes what [`StreamId::to_bytes`] wrote.
     pub(super) fn take(input: &mut &[u8]) -> Option<Self> {
         let (bytes, rest) = input.split_first_chunk::<ID_BYTES>()?;
         *input = rest;

@@ -1,4 +1,4 @@
-//! What an item of a stream's list begins with: its tag, and that by which items of one tag are ordered.
+//! The start of an item in a stream's list: its tag, and the sort key within the tag.
 
 use super::id::{ID_BYTES, StreamId};
 use blocks::Guide;
@@ -11,21 +11,21 @@ pub(super) const GROUP: u8 = 2;
 pub(super) const CONSUMER_NAME: u8 = 3;
 /// A consumer, by group and number.
 pub(super) const CONSUMER: u8 = 4;
-/// What was delivered and not acknowledged, by group and id.
+/// A pending delivery, by group and id.
 pub(super) const PENDING: u8 = 5;
 /// The same, by group, consumer and id.
 pub(super) const OWNED: u8 = 6;
-/// Some entries, by the first of them.
+/// A chunk of entries, by the first of them.
 pub(super) const CHUNK: u8 = 7;
 /// The last item.
 pub(super) const FOOT: u8 = 8;
 
-/// Bytes before a name, in items that are found by one: the tag, and whose name it is.
+/// Bytes before a name, in items keyed by name: the tag and the parent's number.
 const NAME_HEAD_BYTES: usize = 5;
-/// Bytes of the number behind them, which is found.
+/// Bytes of the number after them, which is the result.
 const NUMBER_BYTES: usize = 4;
 
-/// A place in the order of items.
+/// A position in the order of items.
 #[derive(Debug)]
 pub(super) struct Key {
     head: Vec<u8>,
@@ -33,30 +33,30 @@ pub(super) struct Key {
 }
 
 impl Key {
-    /// Of all items of a tag.
+    /// The start of all items with a tag.
     pub(super) fn tag(tag: u8) -> Self {
         Self { head: vec![tag], name: Vec::new() }
     }
 
-    /// Behind it, a number.
+    /// Appends a number.
     pub(super) fn number(mut self, number: u32) -> Self {
         self.head.extend_from_slice(&number.to_be_bytes());
         self
     }
 
-    /// Behind it, an id.
+    /// Appends an id.
     pub(super) fn id(mut self, id: StreamId) -> Self {
         self.head.extend_from_slice(&id.to_bytes());
         self
     }
 
-    /// Behind it, a name; of an item that is found by one.
+    /// Appends a name; for items keyed by name.
     pub(super) fn name(mut self, name: &[u8]) -> Self {
         self.name = name.to_vec();
         self
     }
 
-    /// That which no item has that begins with this one, and all behind it have passed.
+    /// Returns the key right after all items that begin with this one.
     pub(super) fn behind(mut self) -> Self {
         while self.head.last() == Some(&u8::MAX) {
             self.head.pop();
@@ -65,23 +65,23 @@ impl Key {
         self
     }
 
-    /// The bytes of an item that is found by this key, up to what it says.
+    /// Returns the first bytes of an item with this key.
     pub(super) fn into_item(self) -> Vec<u8> {
         self.head
     }
 
-    /// What tells most items from it, without a look at them.
+    /// Returns a filter that rejects most items without reading them.
     pub(super) fn guide(&self) -> Guide {
         Guide { key: place(&self.head), key_of: |item| place(order(item).0), is_even: false }
     }
 
-    /// Whether an item belongs before it.
+    /// Returns true if an item sorts before it.
     pub(super) fn is_behind(&self, item: &[u8]) -> bool {
         order(item) < (&self.head, &self.name)
     }
 }
 
-/// By what an item is ordered.
+/// Returns an item's sort key.
 fn order(item: &[u8]) -> (&[u8], &[u8]) {
     match item.first() {
         Some(&(GROUP_NAME | CONSUMER_NAME)) => {
@@ -92,8 +92,8 @@ fn order(item: &[u8]) -> (&[u8], &[u8]) {
     }
 }
 
-/// A number for each item, in their order: of its tag, and of as much of the rest as there is room for. A part that its
-/// bits do not hold, or just hold, is all ones, and zeros follow it.
+/// Maps items to numbers in the same order: the tag, and as much of the rest as fits. A part that overflows or just
+/// fills its bits is all ones, followed by zeros.
 ///
 /// ```text
 /// pending   | 4 tag | 12 group | 48 ms |
@@ -111,7 +111,7 @@ fn place(head: &[u8]) -> u64 {
     };
     let (mut place, mut bits_left, mut rest) = (u64::from(tag) << 60, 60, rest);
     for &(bytes, bits) in parts {
-        // What a key does not say is zero.
+        // Missing bytes of a key are zero.
         let said = (0..bytes).map(|at| rest.get(at).copied().unwrap_or_default());
         let part = said.fold(0_u64, |part, byte| part << 8 | u64::from(byte));
         let most = (1 << bits) - 1;
@@ -125,33 +125,33 @@ fn place(head: &[u8]) -> u64 {
     place
 }
 
-/// Whether two neighbours are in order.
+/// Returns true if two neighbours are in order.
 pub(super) fn rise(item: &[u8], next: &[u8]) -> bool {
     order(item) < order(next)
 }
 
-/// The item that has a number be found by a name, within `of`.
+/// Returns the item that maps a name within `of` to a number.
 pub(super) fn name_item(tag: u8, of: u32, name: &[u8], number: u32) -> Vec<u8> {
     [&[tag][..], &of.to_be_bytes(), &number.to_be_bytes(), name].concat()
 }
 
-/// Takes such an item apart: within what, the number, the name.
+/// Splits such an item into parent, number and name.
 pub(super) fn named(item: &[u8]) -> Option<(u32, u32, &[u8])> {
     let mut rest = item.get(1..)?;
     Some((take_number(&mut rest)?, take_number(&mut rest)?, rest))
 }
 
-/// Takes a number off the front.
+/// Reads a number from the front.
 pub(super) fn take_number(input: &mut &[u8]) -> Option<u32> {
     let (bytes, rest) = input.split_first_chunk::<4>()?;
     *input = rest;
     Some(u32::from_be_bytes(*bytes))
 }
 
-/// Bytes of the key of an item of [`PENDING`].
+/// The length of the key of a [`PENDING`] item.
 pub(super) const PENDING_KEY_BYTES: usize = 1 + NUMBER_BYTES + ID_BYTES;
 
-/// Bytes of an item of [`OWNED`], which is all key.
+/// The length of an [`OWNED`] item, which is all key.
 pub(super) const OWNED_KEY_BYTES: usize = 1 + 2 * NUMBER_BYTES + ID_BYTES;
 
 #[cfg(test)]
@@ -183,7 +183,7 @@ mod tests {
     }
 
     proptest! {
-        /// Else a search would miss what it looks for.
+        /// Otherwise searches would miss items.
         #[test]
         fn places_rise_with_keys(one in key(), other in key()) {
             let (low, high) = if one <= other { (one, other) } else { (other, one) };

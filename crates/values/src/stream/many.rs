@@ -1,4 +1,4 @@
-//! What is done to very many entries or deliveries at once: chunk by chunk, and range by range, rather than one by one.
+//! Bulk operations on very many entries or deliveries: by chunk and by range rather than one by one.
 //!
 //! ```text
 //!   range     | item | item | item | item |           cut out, walked beside the changes, which are in order too
@@ -16,16 +16,16 @@ use blocks::{Direction, End};
 use std::collections::BTreeMap;
 use std::ops::{ControlFlow, Range};
 
-/// Above so many deliveries at once their items are made aside, and put in as a whole.
+/// Above this many deliveries at once, their items are built separately and inserted as a whole.
 pub(super) const ONE_BY_ONE_MAX: usize = 64;
 /// Less than this part of a range is changed item by item.
 const MUCH_SHARE: u64 = 16;
 
-/// What becomes of the item that begins with these bytes' key: it is these bytes, or goes.
+/// An item with the same key becomes these bytes, or is removed.
 type Change = (Vec<u8>, bool);
 
 impl Stream {
-    /// Shows the entries of these ids, which rise, each with its id; `None` for one that is not there. O(ids log n), or where
+    /// Visits the entries with these ascending ids, each with its id; `None` for a missing one. O(ids log n), or if
     /// many are in one chunk, O(its entries).
     pub fn walk_these(&self, ids: &[StreamId], visit: &mut impl FnMut(StreamId, Option<Fields<'_>>)) {
         let (chunks, mut rest) = (self.chunks(), ids);
@@ -48,14 +48,14 @@ impl Stream {
         }
     }
 
-    /// How many of these ids, which rise, are those of entries. As [`Stream::walk_these`].
+    /// Returns how many of these ascending ids are entries. Cost as of [`Stream::walk_these`].
     pub fn count_of(&self, ids: &[StreamId]) -> u64 {
         let mut count = 0;
         self.walk_these(ids, &mut |_, fields| count += u64::from(fields.is_some()));
         count
     }
 
-    /// Removes the entries of these ids, which rise; how many were there. As [`Stream::walk_these`].
+    /// Removes the entries with these ascending ids. Returns how many existed. Cost as of [`Stream::walk_these`].
     pub fn delete_these(&mut self, ids: &[StreamId]) -> u64 {
         let (mut rest, mut count, mut deleted_id) = (ids, 0, StreamId::MIN);
         while let Some(&first) = rest.first() {
@@ -92,8 +92,8 @@ impl Stream {
         count
     }
 
-    /// The deliveries of these ids, which rise, that are pending; `None` for one that is not. O(ids log n), or where they lie
-    /// close together, O(those between them).
+    /// Returns the pending deliveries of these ascending ids; `None` for one that is not pending. O(ids log n), or if
+    /// they are close together, O(those between them).
     pub fn pending_of(&self, group: u32, ids: &[StreamId]) -> Vec<Option<Pending>> {
         let point = |id: &StreamId| self.point(&Key::tag(PENDING).number(group).id(*id));
         let between = match ids {
@@ -117,8 +117,9 @@ impl Stream {
         found
     }
 
-    /// Has deliveries of these ids be pending for a consumer, whoever had them; `make` says how, of what was pending. Gives what
-    /// went. O(ids log n), or where they rise and are many of those that are pending, O(those).
+    /// Makes deliveries of these ids pending for a consumer, whoever owned them; `make` derives each from the previous
+    /// one, if any. Returns the removed items. O(ids log n), or if the ids ascend and are a large part of those
+    /// pending, O(pending).
     pub fn put_pending_of(
         &mut self,
         group: u32,
@@ -149,8 +150,8 @@ impl Stream {
         gone
     }
 
-    /// Takes the deliveries of these ids, which rise, off those that are pending; gives what went, or `None` if one of them is
-    /// not pending, and nothing has changed. O(ids log n), or where they are many of those that are pending, O(those).
+    /// Removes the pending deliveries of these ascending ids and returns the removed items; `None`, without any change,
+    /// if one is not pending. O(ids log n), or if they are a large part of those pending, O(pending).
     pub fn drop_pending_of(&mut self, group: u32, ids: &[StreamId]) -> Option<List> {
         let olds: Vec<Pending> = self.pending_of(group, ids).into_iter().collect::<Option<_>>()?;
         if !self.is_much(group, ids) {
@@ -167,7 +168,7 @@ impl Stream {
         Some(gone)
     }
 
-    /// Whether so many ids are better put among all that is pending than one by one.
+    /// Returns true if merging these ids into all pending deliveries is better than one by one.
     fn is_much(&self, group: u32, ids: &[StreamId]) -> bool {
         ids.len() > ONE_BY_ONE_MAX && StreamId::rise(ids) && ids.len() as u64 > self.pending_count(group) / MUCH_SHARE
     }
@@ -182,7 +183,7 @@ impl Stream {
         gone
     }
 
-    /// Makes changes among the items of a range, whose first bytes, so many, are what they are ordered by; gives what was there.
+    /// Applies changes to a range of items whose sort key is their first `key_bytes` bytes. Returns the previous items.
     fn merge(&mut self, range: Range<u64>, key_bytes: usize, changes: impl Iterator<Item = Change>) -> List {
         let (start, gone, mut merged) = (range.start, self.cut(range), List::new());
         let mut changes = changes.peekable();

@@ -1,4 +1,4 @@
-//! The stream: entries in the order of their ids, and groups of those who read them; all of it in one block list.
+//! The stream: entries ordered by id, and consumer groups, all in one block list.
 //!
 //! ```text
 //! list     | group names | groups | consumer names | consumers | pending | owned | chunk | chunk | ... | foot |
@@ -7,9 +7,8 @@
 //! foot     | 8 | entries | last id : 16 | greatest id ever deleted : 16 | entries ever added |        numbers are varints
 //! ```
 //!
-//! Every item begins with its tag, and with that by which it is ordered: whatever is looked for is found in O(log n). What is
-//! added comes at the list's end, where only the last chunk and the foot change. When a chunk is full, and a new one is
-//! opened, is said by whoever adds; so what Redis trims by the node can be trimmed here by the chunk.
+//! Every item begins with its tag and its sort key, so lookups are O(log n). Appends change only the last chunk and the
+//! foot. The caller decides when a new chunk is opened; so we can trim by the chunk what Redis trims by the node.
 
 mod check;
 mod chunk;
@@ -30,9 +29,9 @@ use key::{CHUNK, FOOT, Key};
 use std::fmt;
 use std::ops::{ControlFlow, Range};
 
-/// Most bytes of an entry: of its names and values with ten more for each.
+/// The maximum size of an entry, in bytes: its names and values, plus ten for each.
 pub const ENTRY_BYTES_MAX: usize = 1 << 30;
-/// A chunk of so many bytes takes no more, whatever the limits say.
+/// A chunk of this many bytes is full, whatever the limits.
 const CHUNK_BYTES_MAX: usize = 16 << 10;
 
 /// A stream; eight bytes, cloned in O(1). Without entries it may still have groups, or a last id.
@@ -41,36 +40,36 @@ pub struct Stream {
     list: List,
 }
 
-/// What a stream knows beside its entries and groups.
+/// A stream's state beside its entries and groups.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Foot {
-    /// How many entries there are.
+    /// The number of entries.
     pub len: u64,
-    /// The greatest id that any entry had, or a client set.
+    /// The greatest id ever used or set.
     pub last_id: StreamId,
-    /// The greatest id that was deleted.
+    /// The greatest deleted id.
     pub deleted_id: StreamId,
-    /// How many entries were ever added.
+    /// The number of entries ever added.
     pub added: u64,
 }
 
-/// Which entries are kept when a stream is trimmed.
+/// The entries kept by a trim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kept {
-    /// So many, the newest ones.
+    /// The newest, this many.
     Newest(u64),
     /// Those from this id on.
     From(StreamId),
 }
 
-/// How a stream is to be trimmed.
+/// A trim request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Trim {
-    /// What is kept.
+    /// The entries to keep.
     pub kept: Kept,
-    /// Whether only whole chunks go.
+    /// Whether only whole chunks are removed.
     pub whole: bool,
-    /// No more go than so many, if that is not 0.
+    /// The maximum number of entries removed, if not 0.
     pub limit: u64,
 }
 
@@ -96,7 +95,7 @@ impl Foot {
 // ---- looking ----
 
 impl Stream {
-    /// What it knows beside entries and groups. O(log n).
+    /// Returns its state beside entries and groups. O(log n).
     pub fn foot(&self) -> Foot {
         let last = self.list.len().checked_sub(1);
         let foot =
@@ -104,66 +103,66 @@ impl Stream {
         foot.unwrap_or_default()
     }
 
-    /// Number of entries. O(log n).
+    /// Returns the number of entries. O(log n).
     pub fn len(&self) -> u64 {
         self.foot().len
     }
 
-    /// Whether it is none: what has lost its entries is still a stream. O(1).
+    /// Returns true if it does not exist: a stream that has lost its entries still does. O(1).
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
-    /// The name that `OBJECT ENCODING` replies in Redis.
+    /// Returns the name that `OBJECT ENCODING` replies in Redis.
     pub fn encoding(&self) -> &'static str {
         "stream"
     }
 
-    /// Bytes of memory beside itself. O(1).
+    /// Returns its heap memory in bytes. O(1).
     pub fn heap_bytes(&self) -> u64 {
         self.list.heap_bytes()
     }
 
-    /// Bytes of what it keeps. O(1).
+    /// Returns its content in bytes. O(1).
     pub fn content_bytes(&self) -> u64 {
         self.list.content_bytes()
     }
 
-    /// Number of chunks. O(log n).
+    /// Returns the number of chunks. O(log n).
     pub fn chunks_count(&self) -> u64 {
         let chunks = self.chunks();
         chunks.end - chunks.start
     }
 
-    /// Whether the two are clones that neither side has changed since. O(1).
+    /// Returns true if the two are clones that neither side has changed since. O(1).
     pub fn shares_root_with(&self, other: &Self) -> bool {
         self.list.shares_root_with(&other.list)
     }
 
-    /// The blocks that are stored.
+    /// Returns the stored blocks.
     pub fn list(&self) -> &List {
         &self.list
     }
 
-    /// The first entry's id, if there is one. O(log n).
+    /// Returns the first entry's id, if there is one. O(log n).
     pub fn first_id(&self) -> Option<StreamId> {
         let chunks = self.chunks();
         (!chunks.is_empty()).then(|| self.chunk_at(chunks.start, |chunk| chunk.first))
     }
 
-    /// The last entry's id, if there is one. O(log n).
+    /// Returns the last entry's id, if there is one. O(log n).
     pub fn top_id(&self) -> Option<StreamId> {
         let chunks = self.chunks();
         (!chunks.is_empty()).then(|| self.chunk_at(chunks.end - 1, |chunk| chunk.last))
     }
 
-    /// Whether there is an entry of this id. O(log n).
+    /// Returns true if there is an entry with this id. O(log n).
     pub fn contains(&self, id: StreamId) -> bool {
         self.walk(id, id, Direction::Forward, &mut |_, _| ControlFlow::Break(())).is_break()
     }
 
-    /// Shows the entries from one id to another, both included, forward the first of them first, until `visit` breaks.
-    /// O(log n + entries).
+    /// Visits the entries between two ids, inclusive, until `visit` breaks; forward, in ascending order. O(log n +
+    /// entries).
     pub fn walk(
         &self,
         from: StreamId,
@@ -185,8 +184,8 @@ impl Stream {
         })
     }
 
-    /// How many entries there are from one id to another, both included, but no more than `most`; looks into two chunks, and
-    /// at the heads of those between them. `None` where that is more than `chunks_max` of them. O(log n + chunks).
+    /// Returns the number of entries between two ids, inclusive, up to `most`; reads two chunks, and the headers of
+    /// those between them. `None` if that is more than `chunks_max` of them. O(log n + chunks).
     pub fn count_up_to(&self, from: StreamId, to: StreamId, most: u64, chunks_max: u64) -> Option<u64> {
         let is_all = self.first_id().is_none_or(|first| from <= first) && self.top_id().is_none_or(|top| to >= top);
         if is_all {
@@ -198,7 +197,7 @@ impl Stream {
         (count >= most || looked == chunks).then_some(count.min(most))
     }
 
-    /// How many entries of some [`Stream::chunks_between`] two ids are between them. O(log n + chunks).
+    /// Returns how many entries of some [`Stream::chunks_between`] two ids are between them. O(log n + chunks).
     pub fn count_in(&self, chunks: Range<u64>, from: StreamId, to: StreamId) -> u64 {
         self.count_within(chunks, from, to, u64::MAX)
     }
@@ -217,7 +216,7 @@ impl Stream {
         count
     }
 
-    /// How many of the first entries go by `trim`. O(log n + chunks that go).
+    /// Returns how many of the first entries `trim` removes. O(log n + chunks removed).
     pub fn trim_count(&self, trim: Trim) -> u64 {
         let (chunks, len) = (self.chunks(), self.len());
         if let (Kept::Newest(most), false, 0) = (trim.kept, trim.whole, trim.limit) {
@@ -245,8 +244,8 @@ impl Stream {
         going
     }
 
-    /// Whether an entry of so many bytes is to open a new chunk, where one has so many entries and bytes at most; 0 means any
-    /// number. O(log n).
+    /// Returns true if an entry of this size must open a new chunk, given the limits of entries and bytes per chunk; 0
+    /// means no limit. O(log n).
     pub fn must_open(&self, entry_bytes: usize, entries_max: u64, bytes_max: u64) -> bool {
         let chunks = self.chunks();
         if chunks.is_empty() {
@@ -262,26 +261,26 @@ impl Stream {
         self.list.get(chunks.end - 1, look).expect("a chunk is there")
     }
 
-    /// Where the list has an item of this key, or where it belongs.
+    /// Returns the position of the item with this key, or its insertion point.
     fn point(&self, key: &Key) -> u64 {
         self.list.guided_point(0..self.list.len(), key.guide(), |item| key.is_behind(item))
     }
 
-    /// Where the items lie that begin with this key.
+    /// Returns the positions of items that begin with this key.
     fn range(&self, key: impl Fn() -> Key) -> Range<u64> {
         self.point(&key())..self.point(&key().behind())
     }
 
-    /// Where the chunks lie.
+    /// Returns the positions of the chunks.
     fn chunks(&self) -> Range<u64> {
         let end = self.list.len().saturating_sub(1);
-        // As a rule there are no groups, and nothing lies before them.
+        // Usually there are no groups, and nothing precedes the chunks.
         let starts = self.list.get(0, |item| item[0] >= CHUNK) != Some(false);
         let start = if starts { 0 } else { self.point(&Key::tag(CHUNK)) };
         start.min(end)..end
     }
 
-    /// Which chunks may have entries from one id to another. O(log n).
+    /// Returns the chunks that may have entries between two ids. O(log n).
     pub fn chunks_between(&self, from: StreamId, to: StreamId) -> Range<u64> {
         let chunks = self.chunks();
         if from > to || chunks.is_empty() {
@@ -292,7 +291,7 @@ impl Stream {
         start..end.max(start)
     }
 
-    /// Which chunk has the entry of this id, if any has.
+    /// Returns the chunk that has the entry with this id, if any.
     fn chunk_of(&self, chunks: &Range<u64>, id: StreamId) -> Option<u64> {
         let behind = match id.next() {
             Some(next) => {
@@ -313,7 +312,7 @@ impl Stream {
 // ---- changing ----
 
 impl Stream {
-    /// Adds an entry, whose id is above all others, with names and values in turn; `opens` a new chunk. O(log n).
+    /// Adds an entry with an id above all others; `fields` alternates names and values; `opens` a new chunk. O(log n).
     pub fn add(&mut self, id: StreamId, fields: &[&[u8]], opens: bool) {
         assert!(!fields.is_empty() && fields.len().is_multiple_of(2));
         let mut foot = self.foot();
@@ -334,7 +333,7 @@ impl Stream {
         }
     }
 
-    /// Removes an entry; whether it was there. O(log n).
+    /// Removes an entry. Returns whether it existed. O(log n).
     pub fn delete(&mut self, id: StreamId) -> bool {
         let chunks = self.chunks();
         let Some(at) = self.chunk_of(&chunks, id) else { return false };
@@ -351,7 +350,8 @@ impl Stream {
         true
     }
 
-    /// Removes the first `count` entries, which must be there; gives what went. O(log n + chunks that go, or that stay).
+    /// Removes the first `count` entries, which must exist, and returns the removed items. O(log n + chunks removed or
+    /// kept).
     pub fn trim(&mut self, count: u64) -> List {
         assert!(count <= self.len());
         let chunks = self.chunks();
@@ -371,7 +371,7 @@ impl Stream {
         cut
     }
 
-    /// How many chunks the first `count` entries fill, and how many of the next one they are besides.
+    /// Returns how many whole chunks the first `count` entries fill, and how many entries of the next one they include.
     fn first_chunks(&self, chunks: &Range<u64>, count: u64) -> (u64, u64) {
         let kept = self.len() - count;
         let (direction, mut left) = match kept < count {
@@ -394,7 +394,7 @@ impl Stream {
         }
     }
 
-    /// Says what the foot is to say, but for the number of entries; makes a stream of nothing.
+    /// Sets the foot except for the number of entries; creates the stream if needed.
     pub fn set(&mut self, last_id: StreamId, deleted_id: StreamId, added: u64) {
         if self.list.is_empty() {
             self.list.push(End::Tail, &Foot::default().encode());
@@ -415,7 +415,7 @@ impl Stream {
         }
     }
 
-    /// Takes items out. O(log n).
+    /// Removes items and returns them. O(log n).
     fn cut(&mut self, range: Range<u64>) -> List {
         if range.is_empty() {
             return List::new();

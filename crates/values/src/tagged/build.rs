@@ -1,4 +1,4 @@
-//! A tagged list out of the items of its list, one by one, of which nothing is trusted.
+//! Builds a tagged list from untrusted items, one by one.
 
 use super::chunk::{TaggedChunk, label_of};
 use super::schema::{Rank, Schema};
@@ -9,7 +9,7 @@ use std::cmp::Ordering;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// A list that is put together.
+/// A list being built.
 #[derive(Default)]
 pub struct TaggedBuilder {
     schema: Option<Arc<Schema>>,
@@ -22,7 +22,7 @@ pub struct TaggedBuilder {
 }
 
 impl TaggedBuilder {
-    /// Adds an item of the list, as it lies, of which nobody says that a list had it; whether it may come next.
+    /// Adds the next stored item, which is untrusted. Returns whether it is valid there.
     pub fn add(&mut self, item: &[u8]) -> bool {
         let is_head = self.schema.is_none();
         let is_sound = self.check(item) && (is_head || self.continues(item));
@@ -64,7 +64,8 @@ impl TaggedBuilder {
         rises
     }
 
-    /// Whether the items of a sound chunk are in the list's order, and their values not yet in a list of unique ones.
+    /// Returns true if the items of a valid chunk are in the list's order, and their values are new if they must be
+    /// unique.
     fn continues(&mut self, item: &[u8]) -> bool {
         let (schema, chunk) = (self.schema.clone().expect(SOUND), TaggedChunk::of(item).expect(SOUND));
         if schema.by() == By::Position && !schema.is_unique() {
@@ -90,7 +91,7 @@ impl TaggedBuilder {
         }
     }
 
-    /// Whether a chunk has this value that has been added.
+    /// Returns true if an added chunk has this value.
     fn has(&self, value: &[u8]) -> bool {
         index::labels(&self.index, index::hash(value)).into_iter().any(|label| {
             let at = self.list.partition_point_within(1..self.list.len(), |item| label_of(item) < label);
@@ -99,13 +100,13 @@ impl TaggedBuilder {
         })
     }
 
-    /// The list; `None` if it has no items and is not to stay without. O(chunks) behind [`TaggedBuilder::add`].
+    /// Returns the list; `None` if it is empty and does not stay so. O(chunks), after [`TaggedBuilder::add`].
     pub fn finish(&mut self) -> Option<Tagged> {
         let list = std::mem::take(&mut self.list);
         let is_lasting = self.is_lasting;
         let schema = self.schema.take().filter(|_| list.len() > 1 || is_lasting)?;
         let index = std::mem::take(&mut self.index);
-        // What nodes keep of their children is found here, too, where nobody waits for it.
+        // Also computes the digests of the nodes, now that nobody waits for them.
         let words = list.digest(&*schema);
         let counts = Counts { visible: words[0], hidden: words[1] };
         Some(Tagged { parts: Some(Box::new(TaggedParts { schema, list, index, counts, is_lasting })) })
@@ -113,7 +114,7 @@ impl TaggedBuilder {
 }
 
 impl Tagged {
-    /// The tagged list that lies in these blocks; `None` if none does. O(n), of unique values O(n log n).
+    /// Returns the tagged list stored in these blocks; `None` if it is invalid. O(n), with unique values O(n log n).
     pub fn of_list(list: List) -> Option<Self> {
         let mut building = TaggedBuilder::default();
         let flow = list.walk(0, list.len(), Direction::Forward, &mut |item: &[u8]| {

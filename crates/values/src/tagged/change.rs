@@ -1,4 +1,4 @@
-//! Changing a tagged list: chunk by chunk, each taken apart, changed and put back, or put back as several.
+//! Changes to a tagged list: each chunk is decoded, changed and written back as one or more.
 
 use super::chunk::{CHUNK_BYTES_MAX, LABEL_BYTES, MASK_WORDS, Mask, TaggedChunk, items_of, label_of, mask_of};
 use super::draft::{Draft, Lean};
@@ -11,17 +11,17 @@ use std::sync::Arc;
 
 /// Labels lie between 0 and this.
 const LABELS_END: u64 = 1 << (8 * LABEL_BYTES);
-/// The first chunk's, and how far apart those of chunks at the ends are.
+/// The first chunk's label, and the distance between labels at the ends.
 const LABEL_FIRST: u64 = LABELS_END / 2;
 const LABEL_STRIDE: u64 = 1 << 20;
-/// Chunks are labelled anew together with their neighbours until labels lie so far apart.
+/// Chunks are relabelled together with their neighbours until labels are this far apart.
 const LABEL_GAP_MIN: u64 = 32;
-/// A chunk that shrinks below this is joined with its neighbour, if both fill no more than the second.
+/// A chunk that shrinks below this is merged with its neighbour, if both together fill no more than JOINED_BYTES_MAX.
 const SMALL_BYTES: usize = CHUNK_BYTES_MAX / 2;
 const JOINED_BYTES_MAX: usize = CHUNK_BYTES_MAX * 3 / 4;
 
 impl Tagged {
-    /// Takes over a schema that [`Schema::extends`] its own. O(log n): chunks stay as they are.
+    /// Switches to a schema that [`Schema::extends`] its own. O(log n): chunks stay unchanged.
     pub fn grow(&mut self, schema: Arc<Schema>) {
         let parts = self.parts_mut();
         assert!(schema.extends(&parts.schema));
@@ -29,7 +29,7 @@ impl Tagged {
         parts.schema = schema;
     }
 
-    /// Puts items in before the one at a position, or last. They must fit the schema. O(log n + items).
+    /// Inserts items before a position, or at the end. They must fit the schema. O(log n + items).
     pub fn insert(&mut self, position: u64, items: &[TaggedItem<'_>]) {
         let len = self.len();
         assert!(position <= len);
@@ -63,10 +63,10 @@ impl Tagged {
         parts.exchange(range, draft, lean, &Hashes { came: came.collect(), gone: Vec::new() });
     }
 
-    /// Removes runs of items, given as position and count, which rise and do not overlap. O(chunks met · log n).
+    /// Removes runs of items, given as position and count, ascending and disjoint. O(chunks touched · log n).
     pub fn remove_runs(&mut self, runs: impl DoubleEndedIterator<Item = (u64, u64)>) {
         let parts = self.parts_mut();
-        // From the last: what lies before stays where it is.
+        // Backwards, so that earlier positions stay valid.
         let mut open: Option<(Spot, Mask, Range<u64>)> = None;
         for (begin, count) in runs.rev() {
             let mut end = begin + count;
@@ -92,7 +92,7 @@ impl Tagged {
         }
     }
 
-    /// Gives the item at a position other tags. O(log n).
+    /// Sets the tags of the item at a position. O(log n).
     pub fn set_tags(&mut self, position: u64, tags: &Tags) {
         let parts = self.parts_mut();
         let spot = parts.spot(position);
@@ -104,12 +104,12 @@ impl Tagged {
         if draft.fits() {
             parts.list.set(spot.index, &draft.encode());
         } else {
-            // It has taken in columns that it did not have.
+            // It has gained columns that it did not have.
             parts.exchange(spot.index..spot.index + 1, draft, Lean::Midst, &Hashes::default());
         }
     }
 
-    /// Moves an item: it is taken out, and put in again at a position of what is left. O(log n).
+    /// Moves an item: removes it and inserts it at a position of what is left. O(log n).
     pub fn move_item(&mut self, from: u64, to: u64) {
         assert!(from < self.len());
         let parts = self.parts_mut();
@@ -123,14 +123,14 @@ impl Tagged {
     }
 }
 
-/// Hashes of unique values that come into a chunk, and that go.
+/// The hashes of unique values that are added to a chunk, and removed.
 #[derive(Default)]
 struct Hashes {
     came: Vec<u64>,
     gone: Vec<u64>,
 }
 
-/// Values of a chunk by their hashes, with its label.
+/// The values of a chunk by hash, with its label.
 type Entries = Vec<(u64, u64)>;
 
 impl TaggedParts {
@@ -139,13 +139,13 @@ impl TaggedParts {
         self.chunk(index, |chunk| Draft::of(chunk, planes, is_unique))
     }
 
-    /// The last chunk, of a list of so many items.
+    /// Returns the last chunk of a list with `len` items.
     fn last(&self, len: u64) -> Spot {
         let index = self.list.len() - 1;
         Spot { index, base: len - self.chunk(index, |chunk| chunk.count() as u64) }
     }
 
-    /// What the index has of a draft; nothing unless values are unique.
+    /// Returns the index entries of a draft; empty unless values are unique.
     fn values_of(&self, draft: &Draft) -> Entries {
         let mut entries = Vec::new();
         if let Some(label) = draft.label {
@@ -167,7 +167,7 @@ impl TaggedParts {
         let mut range = at..at + 1;
         if draft.count() > 0 && draft.chunk_bytes() < SMALL_BYTES {
             let other = if at + 1 < self.list.len() { at + 1 } else { at - 1 };
-            // What is packed was full, and would be cut off again.
+            // A packed chunk was full, and would be split off again.
             let other_bytes = self.list.get(other, <[u8]>::len).unwrap_or(0);
             let is_open = other > 0 && self.chunk(other, |chunk| chunk.packed().is_none());
             if is_open && draft.chunk_bytes() + other_bytes <= JOINED_BYTES_MAX {
@@ -181,7 +181,7 @@ impl TaggedParts {
         self.exchange(range, draft, Lean::Midst, &hashes);
     }
 
-    /// Puts a draft in the place of the chunks of `range`, cut to what fits, and has the index follow.
+    /// Replaces the chunks of `range` with a draft, split into fitting pieces, and updates the index.
     fn exchange(&mut self, range: Range<u64>, draft: Draft, lean: Lean, hashes: &Hashes) {
         let draft_label = draft.label;
         let mut pieces = if draft.count() == 0 { Vec::new() } else { draft.cut(lean) };
@@ -199,7 +199,7 @@ impl TaggedParts {
             hashes.came.iter().for_each(|hash| index::add(&mut self.index, *hash, label));
         } else if is_unique {
             self.label(&range, &mut pieces, lean);
-            // Not earlier: that may have given another label to what lies there.
+            // Not earlier: the step above may have relabelled these chunks.
             before = range.clone().flat_map(|at| self.values_of(&self.draft(at))).collect();
         }
         let (replaced, count) = ((range.end - range.start) as usize, pieces.len());
@@ -218,7 +218,7 @@ impl TaggedParts {
         }
     }
 
-    /// Removes from the index what has gone, and adds what has come.
+    /// Updates the index: removes the old entries and adds the new ones.
     fn follow(&mut self, mut before: Entries, mut after: Entries) {
         before.sort_unstable();
         after.sort_unstable();
@@ -242,8 +242,8 @@ impl TaggedParts {
         }
     }
 
-    /// Gives labels to pieces that are to lie in the place of the chunks of `range`: the one that most lies in keeps the old
-    /// one, others get some between their neighbours'.
+    /// Labels the pieces that replace the chunks of `range`: the largest keeps the old label, others get labels between
+    /// their neighbours'.
     fn label(&mut self, range: &Range<u64>, pieces: &mut [Draft], lean: Lean) {
         let Some(count) = pieces.len().checked_sub(1) else { return };
         if count == 0 {
@@ -275,7 +275,7 @@ impl TaggedParts {
         self.list.get(index, label_of).expect("a chunk of the list")
     }
 
-    /// Spreads the labels of a chunk and of its neighbours, as many as it takes to have room for `more` beside each.
+    /// Spreads the labels of a chunk and as many neighbours as needed to leave room for `more` beside each.
     fn renumber(&mut self, index: u64, more: u64) {
         let (mut from, mut to) = (index, index + 1);
         let (low, step) = loop {
@@ -303,7 +303,7 @@ impl TaggedParts {
 }
 
 impl Tagged {
-    /// Panics unless everything is as it must be.
+    /// Panics if an invariant is violated.
     #[doc(hidden)]
     pub fn check(&self) {
         let Some(parts) = &self.parts else { return };

@@ -1,4 +1,4 @@
-//! A chunk: some items side by side in one leaf, values behind columns of bits. Drawn in `docs/formats/tagged.md`.
+//! A chunk: some items in one leaf, bit columns followed by values. Drawn in `docs/formats/tagged.md`.
 //!
 //! ```text
 //! | form 1 | items 2 | planes 2 | width 4 | label 5 | lengths     | plane | plane | ... | value | value | ...
@@ -8,33 +8,33 @@
 //! | form 1 | items 2 | planes 2 |           label 5 |               plane | plane | ... | values, packed as blocks are |
 //! ```
 //!
-//! Chunks that are full, and have another before and behind them, pack their values; who changes one's values has it raw again.
-//! A filter reads planes 64 items at a time. Planes that a chunk does not have are noughts: of attributes that came later.
+//! Chunks that are full and have neighbours on both sides pack their values; changing a value unpacks them. A filter
+//! reads planes 64 items at a time. Planes that a chunk lacks, of attributes added later, are all zeros.
 
 use super::planes::{Lane, Planes, SUMMED_BITS_MAX, ends};
 use blocks::{LEAF_BYTES_MAX, PackedItems, UnpackedItems};
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// Most bytes of a chunk of several items: with the head of its leaf it fills that.
+/// The maximum size of a chunk of several items, in bytes: with its header it fills a leaf.
 pub(super) const CHUNK_BYTES_MAX: usize = LEAF_BYTES_MAX - 16;
-/// Most items of a chunk.
+/// The maximum number of items in a chunk.
 pub(super) const ITEMS_MAX: usize = 4096;
-/// Words of a plane, or of a mask over a chunk.
+/// The words of a plane, or of a mask over a chunk.
 pub(super) const MASK_WORDS: usize = ITEMS_MAX / 64;
 
 /// The first byte of a list's head, which is no chunk.
 pub(super) const HEAD: u8 = 0xff;
 
 const ALIKE: u8 = 0;
-/// Values are packed; lesser forms have lengths of so many bytes.
+/// The form with packed values; lesser forms give the bytes per length.
 pub(super) const PACKED: u8 = 3;
 pub(super) const LABELLED: u8 = 4;
 const FIXED_BYTES: usize = 5;
 const WIDTH_BYTES: usize = 4;
 pub(super) const LABEL_BYTES: usize = 5;
 
-/// A chunk as it lies.
+/// A chunk in stored form.
 #[derive(Clone, Copy)]
 pub(super) struct TaggedChunk<'a> {
     count: usize,
@@ -42,13 +42,13 @@ pub(super) struct TaggedChunk<'a> {
     width: Option<usize>,
     label: u64,
     lengths: &'a [u8],
-    /// Planes and values, so that a word of a plane is read at once.
+    /// Planes and values in one slice, so that a whole word of a plane can be read.
     rest: &'a [u8],
     values_at: usize,
     is_packed: bool,
 }
 
-/// Values of some items of a chunk, unpacked if need be.
+/// The values of some items of a chunk, unpacked if need be.
 pub(super) enum Values<'a> {
     Raw(TaggedChunk<'a>),
     /// From this item on.
@@ -56,7 +56,7 @@ pub(super) enum Values<'a> {
 }
 
 impl Values<'_> {
-    /// The value of one of the items.
+    /// Returns the value of one of the items.
     pub(super) fn at(&self, at: usize) -> &[u8] {
         match self {
             Values::Raw(chunk) => chunk.value(at),
@@ -68,7 +68,7 @@ impl Values<'_> {
 /// A mask over the items of a chunk.
 pub(super) type Mask = [u64; MASK_WORDS];
 
-/// The label of an item of the list; the head's is 0.
+/// Returns the label of a list item; the head's is 0.
 pub(super) fn label_of(item: &[u8]) -> u64 {
     if item[0] == HEAD || item[0] & LABELLED == 0 {
         return 0;
@@ -82,7 +82,7 @@ fn number(bytes: &[u8]) -> u64 {
 }
 
 impl<'a> TaggedChunk<'a> {
-    /// The chunk that an item of the list is; `None` if it is none.
+    /// Parses a list item as a chunk; `None` if it is none.
     pub(super) fn of(item: &'a [u8]) -> Option<Self> {
         let (&[form, a, b, c, d], mut rest) = item.split_first_chunk()?;
         if form > LABELLED + PACKED {
@@ -103,7 +103,7 @@ impl<'a> TaggedChunk<'a> {
         (values_at <= rest.len()).then_some(chunk)
     }
 
-    /// As [`TaggedChunk::of`], with a look at all of it.
+    /// Like [`TaggedChunk::of`], but validates everything.
     pub(super) fn checked(item: &'a [u8], planes_max: usize, is_labelled: bool) -> Option<Self> {
         let chunk = Self::of(item)?;
         let is_sized = chunk.count > 0
@@ -126,12 +126,12 @@ impl<'a> TaggedChunk<'a> {
         self.label
     }
 
-    /// The bytes of its values, or of what they are packed to.
+    /// Returns the stored bytes of its values, packed or not.
     fn values(&self) -> &'a [u8] {
         &self.rest[self.values_at..]
     }
 
-    /// What its values are packed to, if they are.
+    /// Returns the packed values, if they are packed.
     pub(super) fn packed(&self) -> Option<&'a [u8]> {
         self.is_packed.then(|| self.values())
     }
@@ -140,7 +140,7 @@ impl<'a> TaggedChunk<'a> {
         self.packed().map(|bytes| PackedItems::of(self.count, bytes))
     }
 
-    /// How long a value is that is not packed.
+    /// Returns the length of an unpacked value.
     fn length(&self, at: usize) -> usize {
         match self.width {
             Some(width) => width,
@@ -149,7 +149,7 @@ impl<'a> TaggedChunk<'a> {
         }
     }
 
-    /// Where the value at `at` begins, if values are not packed.
+    /// Returns the offset of the value at `at`, if values are not packed.
     fn offset(&self, at: usize) -> usize {
         match self.width {
             Some(width) => at * width,
@@ -162,7 +162,7 @@ impl<'a> TaggedChunk<'a> {
         &self.values()[begin..begin + self.length(at)]
     }
 
-    /// The values of these items. O(their bytes) if they are packed, else O(1).
+    /// Returns the values of these items. O(their bytes) if packed, else O(1).
     pub(super) fn open(&self, range: Range<usize>) -> Values<'a> {
         match self.packed_items() {
             Some(items) => Values::Unpacked(range.start, items.unpack(range.start, range.end)),
@@ -170,7 +170,7 @@ impl<'a> TaggedChunk<'a> {
         }
     }
 
-    /// The bytes of all values, back to back, and how long each is.
+    /// Returns the bytes of all values, concatenated, and the length of each.
     pub(super) fn all_values(&self) -> (Cow<'a, [u8]>, Vec<u32>) {
         match self.packed_items() {
             Some(items) => {
@@ -182,7 +182,7 @@ impl<'a> TaggedChunk<'a> {
         }
     }
 
-    /// The first item of this value, from `from` on.
+    /// Returns the first item with this value, from `from` on.
     pub(super) fn find(&self, value: &[u8], from: usize) -> Option<usize> {
         if let Some(items) = self.packed_items() {
             return items.find(value, from);
@@ -215,7 +215,7 @@ impl<'a> TaggedChunk<'a> {
         }
     }
 
-    /// A word of a plane, noughts behind its end.
+    /// Returns a word of a plane, zero-padded.
     #[inline]
     fn word(&self, plane: usize, nth: usize) -> u64 {
         if plane >= self.planes_count {
@@ -230,7 +230,7 @@ impl<'a> TaggedChunk<'a> {
         if left < 64 { word & ((1 << left) - 1) } else { word }
     }
 
-    /// The mask of all items.
+    /// Returns the mask of all items.
     fn all(&self, nth: usize) -> u64 {
         let left = self.count - 64 * nth;
         if left < 64 { (1 << left) - 1 } else { u64::MAX }
@@ -248,13 +248,13 @@ impl<'a> TaggedChunk<'a> {
         self.bit(0, at)
     }
 
-    /// What an attribute of an item is.
+    /// Returns an attribute of an item.
     pub(super) fn attribute(&self, planes: &Planes, attribute: usize, at: usize) -> u32 {
         let (first, bits, _) = planes.column(attribute);
         (0..bits).fold(0, |number, bit| number | u32::from(self.bit(first + bit, at)) << bit)
     }
 
-    /// Adds its digest.
+    /// Adds the chunk's digest.
     pub(super) fn add_to(&self, planes: &Planes, words: &mut [u64]) {
         let hidden: u64 = (0..self.words_count()).map(|nth| u64::from(self.word(0, nth).count_ones())).sum();
         words[0] += self.count as u64 - hidden;
@@ -273,7 +273,7 @@ impl<'a> TaggedChunk<'a> {
         planes.join(words, &own);
     }
 
-    /// Which numbers a short attribute is: a bit each.
+    /// Returns the set of values of a short attribute, as bits.
     fn numbers(&self, first: usize, bits: usize) -> u64 {
         let mut numbers = 0;
         for nth in 0..self.words_count() {
@@ -284,7 +284,7 @@ impl<'a> TaggedChunk<'a> {
         numbers
     }
 
-    /// The least and the greatest that an attribute is.
+    /// Returns the minimum and maximum of an attribute.
     fn ends(&self, first: usize, bits: usize) -> (u32, u32) {
         let (mut least, mut greatest) = (u32::MAX, 0);
         for nth in 0..self.words_count() {
@@ -300,7 +300,7 @@ impl<'a> TaggedChunk<'a> {
         (least, greatest)
     }
 
-    /// The items of which an attribute is `number`.
+    /// Returns the items whose attribute is `number`.
     fn equal(&self, (first, bits): (usize, usize), number: u32, nth: usize) -> u64 {
         if bits < 32 && number >> bits != 0 {
             return 0;
@@ -311,7 +311,7 @@ impl<'a> TaggedChunk<'a> {
         })
     }
 
-    /// The items of which an attribute is less than `number`.
+    /// Returns the items whose attribute is less than `number`.
     fn less(&self, (first, bits): (usize, usize), number: u32, nth: usize) -> u64 {
         if bits < 32 && number >> bits != 0 {
             return self.all(nth);
@@ -329,7 +329,7 @@ impl<'a> TaggedChunk<'a> {
         less
     }
 
-    /// Which items of `within` a filter takes.
+    /// Returns the items of `within` that match a filter.
     pub(super) fn mask(&self, filter: &super::Filter, planes: &Planes, within: Range<usize>, mask: &mut Mask) {
         for (nth, word) in mask[..self.words_count()].iter_mut().enumerate() {
             let hidden = self.word(0, nth);
@@ -366,12 +366,12 @@ impl<'a> TaggedChunk<'a> {
         }
     }
 
-    /// How many items of a mask are hidden.
+    /// Returns the number of hidden items in a mask.
     pub(super) fn hidden_of(&self, mask: &Mask) -> u64 {
         (0..self.words_count()).map(|nth| u64::from((mask[nth] & self.word(0, nth)).count_ones())).sum()
     }
 
-    /// How many items a mask has.
+    /// Returns the number of items in a mask.
     pub(super) fn count_of(&self, mask: &Mask) -> u64 {
         mask[..self.words_count()].iter().map(|word| u64::from(word.count_ones())).sum()
     }
@@ -385,7 +385,7 @@ impl<'a> TaggedChunk<'a> {
     }
 }
 
-/// Which numbers the items of a mask are by these planes, of which what lies above is `number`: a bit each.
+/// Returns the set of numbers that the items of a mask have in these planes, given their higher bits `number`, as bits.
 fn numbers_of(planes: &[u64], mask: u64, number: u32) -> u64 {
     if mask == 0 {
         return 0;
@@ -394,7 +394,7 @@ fn numbers_of(planes: &[u64], mask: u64, number: u32) -> u64 {
     numbers_of(lower, mask & plane, number | 1 << lower.len()) | numbers_of(lower, mask & !plane, number)
 }
 
-/// The bits of a word that stand for items of a range.
+/// Returns the bits of a word for the items of a range.
 fn bits_within(within: &Range<usize>, nth: usize) -> u64 {
     let (begin, end) = (64 * nth, 64 * (nth + 1));
     if within.start <= begin && end <= within.end {
@@ -406,7 +406,7 @@ fn bits_within(within: &Range<usize>, nth: usize) -> u64 {
     below(to) & !below(from)
 }
 
-/// The items of a mask.
+/// Returns the items of a mask.
 pub(super) fn items_of(mask: &Mask) -> impl Iterator<Item = usize> {
     mask.iter().enumerate().flat_map(|(nth, &word)| {
         let mut left = word;
@@ -418,7 +418,7 @@ pub(super) fn items_of(mask: &Mask) -> impl Iterator<Item = usize> {
     })
 }
 
-/// A mask that has these items alone.
+/// Returns a mask of exactly these items.
 pub(super) fn mask_of(within: Range<usize>) -> Mask {
     let mut mask = [0; MASK_WORDS];
     mask.iter_mut().enumerate().for_each(|(nth, word)| *word = bits_within(&within, nth));

@@ -1,23 +1,23 @@
-//! A chunk that is being changed.
+//! A chunk being changed.
 
 use super::TaggedItem;
 use super::chunk::{CHUNK_BYTES_MAX, ITEMS_MAX, LABEL_BYTES, LABELLED, Mask, PACKED, TaggedChunk};
 use super::planes::Planes;
 use std::ops::Range;
 
-/// Items side by side, taken apart.
+/// The decoded items of a chunk.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Draft {
     pub(super) label: Option<u64>,
     lengths: Vec<u32>,
     values: Vec<u8>,
-    /// Of each plane its bits.
+    /// The bits of each plane.
     planes: Vec<Vec<u64>>,
-    /// What the values are packed to, for as long as they stay as they are.
+    /// The packed values, as long as they are unchanged.
     packed: Option<Vec<u8>>,
 }
 
-/// What is known of the size of a run of items.
+/// The size figures of a run of items.
 #[derive(Clone, Copy, Default)]
 struct Size {
     count: usize,
@@ -63,12 +63,12 @@ impl Size {
 }
 
 impl Draft {
-    /// An empty one of so many planes.
+    /// Creates an empty draft with `planes` planes.
     pub(super) fn new(planes: usize, label: Option<u64>) -> Self {
         Self { label, planes: vec![Vec::new(); planes], ..Self::default() }
     }
 
-    /// A chunk, with planes for all of a schema.
+    /// Decodes a chunk, with planes for the whole schema.
     pub(super) fn of(chunk: &TaggedChunk<'_>, planes: usize, is_labelled: bool) -> Self {
         let words = chunk.count().div_ceil(64);
         let plane = |nth| if nth < chunk.planes_count() { chunk.plane(nth) } else { vec![0; words] };
@@ -82,7 +82,7 @@ impl Draft {
         }
     }
 
-    /// Packs the values, if that is worth it, until one comes or goes.
+    /// Packs the values, if that pays off, until one is added or removed.
     pub(super) fn pack(&mut self) {
         self.packed = blocks::pack_items(&self.values, &self.lengths);
     }
@@ -98,7 +98,7 @@ impl Draft {
         self.lengths[..at].iter().map(|length| *length as usize).sum()
     }
 
-    /// Shows its values.
+    /// Visits its values.
     pub(super) fn for_each_value(&self, mut visit: impl FnMut(&[u8])) {
         let mut begin = 0;
         for length in &self.lengths {
@@ -108,7 +108,7 @@ impl Draft {
         }
     }
 
-    /// Puts items in before the one at `at`.
+    /// Inserts items before the one at `at`.
     pub(super) fn insert(&mut self, at: usize, items: &[TaggedItem<'_>], planes: &Planes) {
         self.packed = None;
         let begin = self.offset(at);
@@ -134,7 +134,7 @@ impl Draft {
         }
     }
 
-    /// Gives an item other tags.
+    /// Sets an item's tags.
     pub(super) fn set(&mut self, at: usize, item: &TaggedItem<'_>, planes: &Planes) {
         self.put_bit(0, at, item.is_hidden);
         for attribute in 0..planes.attributes() {
@@ -149,13 +149,13 @@ impl Draft {
         *word = *word & !(1 << (at % 64)) | u64::from(is_set) << (at % 64);
     }
 
-    /// The value of an item.
+    /// Returns an item's value.
     pub(super) fn value(&self, at: usize) -> &[u8] {
         let begin = self.offset(at);
         &self.values[begin..begin + self.lengths[at] as usize]
     }
 
-    /// Whether an item is hidden.
+    /// Returns true if an item is hidden.
     pub(super) fn is_hidden(&self, at: usize) -> bool {
         self.bit(0, at)
     }
@@ -187,7 +187,7 @@ impl Draft {
         }
     }
 
-    /// Some of its items, by where they are, which rise.
+    /// Returns some of its items, at these ascending indices.
     fn with(&self, kept: &[usize]) -> Self {
         let mut draft = Self::new(self.planes.len(), self.label);
         let (mut at, mut begin) = (0, 0);
@@ -209,7 +209,7 @@ impl Draft {
         draft
     }
 
-    /// Some of its items.
+    /// Returns a range of its items.
     fn part(&self, range: Range<usize>) -> Self {
         let plane = |plane: &Vec<u64>| {
             let mut bits = vec![0; range.len().div_ceil(64)];
@@ -225,7 +225,7 @@ impl Draft {
         }
     }
 
-    /// Takes the items of another behind its own.
+    /// Appends the items of another draft.
     pub(super) fn append(&mut self, other: &Self) {
         self.packed = None;
         let count = self.count();
@@ -245,7 +245,7 @@ impl Draft {
         self.lengths.iter().fold(Size::default(), |size, length| size.with(*length))
     }
 
-    /// Bytes of the chunk that it would be.
+    /// Returns the encoded size.
     pub(super) fn chunk_bytes(&self) -> usize {
         self.size().chunk_bytes(self.planes.len(), self.label.is_some())
     }
@@ -254,8 +254,8 @@ impl Draft {
         self.size().fits(self.planes.len(), self.label.is_some())
     }
 
-    /// The draft in pieces that fit, all with its label: each as full as may be but the one at the list's end; two halves in
-    /// the midst, if that is enough.
+    /// Splits the draft into pieces that fit, all with its label: each as full as possible except the one at the list's
+    /// end; in the middle two halves, if that is enough.
     pub(super) fn cut(self, lean: Lean) -> Vec<Self> {
         if self.fits() {
             return vec![self];
@@ -292,7 +292,7 @@ impl Draft {
         size.fits(self.planes.len(), self.label.is_some())
     }
 
-    /// Where half of its bytes lie before.
+    /// Returns the item before which half of its bytes lie.
     fn half(&self) -> usize {
         let mut bytes = 0;
         let is_behind = |length: &u32| {
@@ -303,7 +303,7 @@ impl Draft {
         if self.values.is_empty() { self.count() / 2 } else { at.min(self.count() - 1).max(1) }
     }
 
-    /// The chunk.
+    /// Encodes the chunk.
     pub(super) fn encode(&self) -> Vec<u8> {
         let size = self.size();
         let form = if self.packed.is_some() { PACKED } else { size.length_bytes() as u8 };
@@ -331,18 +331,18 @@ impl Draft {
     }
 }
 
-/// At which end of its list a chunk is.
+/// The end of its list at which a chunk is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Lean {
-    /// It is put to at its beginning, and nothing is before it.
+    /// Items are added at its start, and nothing precedes it.
     Head,
-    /// It is put to at its end, and nothing is behind it.
+    /// Items are added at its end, and nothing follows it.
     Tail,
     /// Neither.
     Midst,
 }
 
-/// Copies bits to where there are noughts, a word at a time.
+/// Copies bits over zeros, a word at a time.
 fn copy_bits(bits: &[u64], range: Range<usize>, to: &mut [u64], mut at: usize) {
     let mut from = range.start;
     while from < range.end {
@@ -356,7 +356,7 @@ fn copy_bits(bits: &[u64], range: Range<usize>, to: &mut [u64], mut at: usize) {
     }
 }
 
-/// The items of a mask, if they lie side by side.
+/// Returns the items of a mask, if they are contiguous.
 fn run_of(mask: &Mask) -> Option<Range<usize>> {
     let first = mask.iter().position(|word| *word != 0)?;
     let begin = 64 * first + mask[first].trailing_zeros() as usize;

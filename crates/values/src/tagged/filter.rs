@@ -1,31 +1,31 @@
-//! Which items are asked for: visible ones, hidden ones, and conditions on attributes.
+//! Item filters: visible, hidden or both, and conditions on attributes.
 
 use super::planes::{Lane, Planes, ends_of};
 
-/// Whether hidden items are asked for.
+/// Whether hidden items are wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shown {
-    /// Those that are not hidden.
+    /// Visible items only.
     Visible,
-    /// Those that are.
+    /// Hidden items only.
     Hidden,
-    /// All.
+    /// All items.
     All,
 }
 
-/// What an attribute is to be.
+/// A test of an attribute.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Test {
     /// One of these.
     Any(Vec<u32>),
     /// None of these.
     None(Vec<u32>),
-    /// From the first to the second, both included.
+    /// Between the two, inclusive.
     Within(u32, u32),
 }
 
 impl Test {
-    /// Whether `number` is.
+    /// Returns true if `number` passes.
     pub fn takes(&self, number: u32) -> bool {
         match self {
             Self::Any(numbers) => numbers.contains(&number),
@@ -38,28 +38,28 @@ impl Test {
 /// A condition on one attribute.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Term {
-    /// Its number in the schema.
+    /// The attribute's number in the schema.
     pub attribute: usize,
-    /// What it is to be.
+    /// The test.
     pub test: Test,
 }
 
-/// Which items are asked for.
+/// A filter for items.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Filter {
-    /// Whether hidden ones.
+    /// Whether hidden items are wanted.
     pub shown: Shown,
-    /// All of these hold.
+    /// The conditions, all of which must hold.
     pub terms: Vec<Term>,
 }
 
 impl Filter {
-    /// One without conditions.
+    /// Creates a filter without conditions.
     pub fn of(shown: Shown) -> Self {
         Self { shown, terms: Vec::new() }
     }
 
-    /// How many of so many visible and hidden items are asked for, conditions aside.
+    /// Returns how many of these visible and hidden items are wanted, ignoring conditions.
     pub(super) fn shown_of(&self, visible: u64, hidden: u64) -> u64 {
         match self.shown {
             Shown::Visible => visible,
@@ -68,7 +68,7 @@ impl Filter {
         }
     }
 
-    /// Whether what has this digest may have an item that is asked for.
+    /// Returns true if a subtree with this digest may have a matching item.
     pub(super) fn may_be_in(&self, words: &[u64], planes: &Planes) -> bool {
         self.shown_of(words[0], words[1]) > 0 && self.terms.iter().all(|term| term.may_be_in(words, planes))
     }

@@ -1,10 +1,10 @@
-//! The index of a list whose values are unique: for each value some of its hash, and the label of its chunk.
+//! The index of a list with unique values: for each value, part of its hash and the label of its chunk.
 //!
 //! ```text
 //!   value --> hash --> | hash 3, label 5 | ... --> the chunks of these labels, by descent --> whether the value is there
 //! ```
 //!
-//! It is not part of the stored value: who reads one builds it anew. So its hash is keyed by what each process draws.
+//! It is not stored but rebuilt on load. So its hash can use a random per-process key.
 
 use super::chunk::LABEL_BYTES;
 use crate::List;
@@ -18,7 +18,7 @@ const ENTRY_BYTES: usize = HASH_BYTES + LABEL_BYTES;
 
 static HASHER: LazyLock<KeyHasher> = LazyLock::new(KeyHasher::random);
 
-/// What is kept of a value's hash.
+/// Returns the stored part of a value's hash.
 pub(super) fn hash(value: &[u8]) -> u64 {
     HASHER.hash(value) >> (64 - 8 * HASH_BYTES)
 }
@@ -41,7 +41,7 @@ fn point(index: &List, hash: u64, label: u64) -> u64 {
     index.guided_point(0..index.len(), guide, |entry| number(entry) < sought)
 }
 
-/// The labels beside a hash.
+/// Returns the labels stored for a hash.
 pub(super) fn labels(index: &List, hash: u64) -> Vec<u64> {
     let (at, mut labels) = (point(index, hash, 0), Vec::new());
     let _ = index.walk(at, index.len() - at, Direction::Forward, &mut |entry: &[u8]| {
@@ -60,14 +60,14 @@ pub(super) fn add(index: &mut List, hash: u64, label: u64) {
     index.insert(point(index, hash, label), &entry(hash, label));
 }
 
-/// Removes one, which must be there.
+/// Removes an entry, which must exist.
 pub(super) fn remove(index: &mut List, hash: u64, label: u64) {
     let at = point(index, hash, label);
     assert!(index.get(at, |found| *found == entry(hash, label)) == Some(true), "every value is in the index");
     index.remove(at);
 }
 
-/// An index of all these. O(n log n).
+/// Builds an index of these entries. O(n log n).
 pub(super) fn of(mut entries: Vec<(u64, u64)>) -> List {
     entries.sort_unstable();
     let mut index = List::new();

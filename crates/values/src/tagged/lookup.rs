@@ -1,4 +1,4 @@
-//! Looking into a tagged list: by position, by value, by filter, by order.
+//! Lookups in a tagged list: by position, value, filter and order.
 
 use super::chunk::{HEAD, MASK_WORDS, Mask, TaggedChunk, label_of};
 use super::filter::{Filter, Shown};
@@ -7,9 +7,9 @@ use super::{SOUND, Tagged, TaggedParts, Tags, index};
 use blocks::{Direction, Guide, Summary};
 use std::ops::{ControlFlow, Range};
 
-/// An item that was found.
+/// A found item.
 pub struct FoundItem<'a> {
-    /// Where it is, hidden items counted.
+    /// Its position, counting hidden items.
     pub position: u64,
     /// Its value.
     pub value: &'a [u8],
@@ -19,52 +19,52 @@ pub struct FoundItem<'a> {
 }
 
 impl FoundItem<'_> {
-    /// Whether it is hidden.
+    /// Returns true if it is hidden.
     pub fn is_hidden(&self) -> bool {
         self.chunk.is_hidden(self.at)
     }
 
-    /// What an attribute is, by its number.
+    /// Returns an attribute by number.
     pub fn attribute(&self, number: usize) -> u32 {
         self.chunk.attribute(self.schema.planes(), number, self.at)
     }
 
-    /// All of its tags.
+    /// Returns all of its tags.
     pub fn tags(&self) -> Tags {
         let attributes = (0..self.schema.attributes().len()).map(|number| self.attribute(number)).collect();
         Tags { is_hidden: self.is_hidden(), attributes }
     }
 }
 
-/// Of how much a look is made.
+/// The limits of a lookup.
 #[derive(Clone, Copy, Debug)]
 pub struct LookLimits {
-    /// So many items that are asked for are passed over first.
+    /// Matching items to skip first.
     pub skip: u64,
-    /// Chunks are looked into, at most; then it is broken off.
+    /// The maximum number of chunks examined; beyond, the lookup stops.
     pub chunks: u64,
 }
 
-/// A chunk's place: its index in the list, and the position of its first item.
+/// A chunk's index in the list, and the position of its first item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Spot {
     pub(super) index: u64,
     pub(super) base: u64,
 }
 
-/// What goes over chunks, of which `within` are asked for, and what it may pass over.
+/// A visitor of chunks, limited to `within`, that may skip subtrees.
 trait Looking {
-    /// Whether the items of these words are passed over, which lie next.
+    /// Returns true to skip the next items, given their digest.
     fn passes(&mut self, words: &[u64]) -> bool;
 
     fn chunk(&mut self, base: u64, chunk: &TaggedChunk<'_>, within: Range<usize>) -> ControlFlow<()>;
 }
 
-/// Takes [`Looking`] along a list.
+/// Drives a [`Looking`] along a list.
 struct Way<'l, L> {
     looking: &'l mut L,
     direction: Direction,
-    /// Forward the position of what lies next, backward that behind it.
+    /// The position of the next item; backward, the position after it.
     position: u64,
     range: Range<u64>,
 }
@@ -110,7 +110,7 @@ impl<L> Way<'_, L> {
 }
 
 impl TaggedParts {
-    /// Goes over the items at these positions, which are there.
+    /// Visits the items at these positions, which must exist.
     fn look(&self, range: Range<u64>, direction: Direction, looking: &mut impl Looking) -> ControlFlow<()> {
         if range.is_empty() {
             return ControlFlow::Continue(());
@@ -128,7 +128,7 @@ impl TaggedParts {
         self.list.survey(&*self.schema, first.index..end, direction, &mut way)
     }
 
-    /// What `visit` makes of the item at a position, whose chunk is at `spot`.
+    /// Applies `visit` to the item at a position, whose chunk is at `spot`.
     pub(super) fn get<R>(&self, spot: Spot, position: u64, visit: impl FnOnce(FoundItem<'_>) -> R) -> R {
         let (at, schema) = ((position - spot.base) as usize, &*self.schema);
         self.chunk(spot.index, |chunk| {
@@ -137,7 +137,7 @@ impl TaggedParts {
         })
     }
 
-    /// Where the chunk is that has this position, which is there.
+    /// Returns the chunk of this position, which must exist.
     pub(super) fn spot(&self, position: u64) -> Spot {
         if position == 0 {
             return Spot { index: 1, base: 0 };
@@ -171,7 +171,7 @@ impl TaggedParts {
         Spot { index: seek.found.expect("a position of the list"), base: position - seek.left }
     }
 
-    /// The position of a chunk's first item.
+    /// Returns the position of a chunk's first item.
     pub(super) fn base(&self, index: u64) -> u64 {
         struct Sum(u64);
         impl Summary for Sum {
@@ -190,19 +190,19 @@ impl TaggedParts {
         sum.0
     }
 
-    /// What `look` makes of a chunk.
+    /// Applies `look` to a chunk.
     pub(super) fn chunk<R>(&self, index: u64, look: impl FnOnce(&TaggedChunk<'_>) -> R) -> R {
         self.list.get(index, |item| look(&TaggedChunk::of(item).expect(SOUND))).expect("a chunk of the list")
     }
 
-    /// The index of the chunk of this label.
+    /// Returns the index of the chunk with this label.
     fn of_label(&self, label: u64) -> u64 {
         let guide = Guide { key: label, key_of: label_of, is_even: false };
         self.list.guided_point(1..self.list.len(), guide, |item| label_of(item) < label)
     }
 }
 
-/// Shows the items that a filter takes.
+/// Visits the items that match a filter.
 struct Paging<'f, V> {
     filter: &'f Filter,
     schema: &'f Schema,
@@ -245,7 +245,7 @@ impl<V: FnMut(FoundItem<'_>) -> ControlFlow<()>> Looking for Paging<'_, V> {
 }
 
 impl<V: FnMut(FoundItem<'_>) -> ControlFlow<()>> Paging<'_, V> {
-    /// Shows the items of a word of a chunk's mask.
+    /// Visits the items in a word of a chunk's mask.
     fn show_word(&mut self, base: u64, chunk: &TaggedChunk<'_>, nth: usize, mut word: u64) -> ControlFlow<()> {
         let items = u64::from(word.count_ones());
         if items <= self.limits.skip {
@@ -272,7 +272,7 @@ impl<V: FnMut(FoundItem<'_>) -> ControlFlow<()>> Paging<'_, V> {
     }
 }
 
-/// Counts the items that a filter takes.
+/// Counts the items that match a filter.
 struct Counting<'f> {
     filter: &'f Filter,
     schema: &'f Schema,
@@ -310,7 +310,7 @@ impl Looking for Counting<'_> {
     }
 }
 
-/// Looks for a value.
+/// Searches for a value.
 struct Seeking<'v> {
     value: &'v [u8],
     position: Option<u64>,
@@ -333,8 +333,8 @@ impl Looking for Seeking<'_> {
 }
 
 impl Tagged {
-    /// Shows the items at these positions that `filter` takes, until `visit` breaks; whether all that was asked for was
-    /// looked at, limits kept.
+    /// Visits the items at these positions that match `filter`, until `visit` breaks. Returns false if a limit cut it
+    /// short.
     pub fn walk(
         &self,
         positions: Range<u64>,
@@ -349,7 +349,7 @@ impl Tagged {
         !paging.is_cut
     }
 
-    /// How many items at these positions `filter` takes, visible ones and hidden ones; `None` if that takes more chunks.
+    /// Returns the visible and hidden items at these positions that match `filter`; `None` if that takes more chunks.
     pub fn count(&self, positions: Range<u64>, filter: &Filter, chunks_max: u64) -> Option<(u64, u64)> {
         let Some(parts) = &self.parts else { return Some((0, 0)) };
         let schema = &parts.schema;
@@ -358,18 +358,18 @@ impl Tagged {
         (!counting.is_cut).then_some((counting.visible, counting.hidden))
     }
 
-    /// What `visit` makes of the item at a position; `None` if there is none. O(log n).
+    /// Applies `visit` to the item at a position; `None` if there is none. O(log n).
     pub fn get<R>(&self, position: u64, visit: impl FnOnce(FoundItem<'_>) -> R) -> Option<R> {
         let parts = self.parts.as_ref().filter(|_| position < self.len())?;
         Some(parts.get(parts.spot(position), position, visit))
     }
 
-    /// Whether a value is found without a look at every item.
+    /// Returns true if values are found without examining every item.
     pub fn finds_at_once(&self) -> bool {
         self.parts.as_ref().is_none_or(|parts| parts.schema.is_unique())
     }
 
-    /// Where the first item of this value is. O(n); of unique values O(log n).
+    /// Returns the position of the first item with this value. O(n); with unique values O(log n).
     pub fn find(&self, value: &[u8]) -> Option<u64> {
         let parts = self.parts.as_ref()?;
         if parts.schema.is_unique() {
@@ -380,12 +380,12 @@ impl Tagged {
         seeking.position
     }
 
-    /// Whether a list of unique values has this one. O(log n).
+    /// Returns true if a list of unique values has this one. O(log n).
     pub fn has_unique(&self, value: &[u8]) -> bool {
         self.parts.as_ref().is_some_and(|parts| parts.schema.is_unique() && parts.find_unique(value).is_some())
     }
 
-    /// Of an ordered list: how many items come before what `is_before` says, which must be those at its head. O(log n).
+    /// Returns how many items of an ordered list satisfy `is_before`; they must be its first ones. O(log n).
     pub fn point(&self, mut is_before: impl FnMut(&Rank) -> bool) -> u64 {
         let Some(parts) = self.parts.as_ref().filter(|parts| parts.list.len() > 1) else { return 0 };
         let (schema, planes) = (&*parts.schema, parts.schema.planes());
@@ -414,7 +414,7 @@ impl Tagged {
 }
 
 impl TaggedParts {
-    /// The chunk, and where in it, of a value.
+    /// Returns a value's chunk, and its index there.
     pub(super) fn find_unique(&self, value: &[u8]) -> Option<(u64, usize)> {
         index::labels(&self.index, index::hash(value)).into_iter().find_map(|label| {
             let index = self.of_label(label);

@@ -6,8 +6,8 @@
 //! index    | hash, label | hash, label | ...                           of unique values alone: `index`
 //! ```
 //!
-//! Positions count all items, hidden ones too. A position is found by the counts of subtrees (`blocks::Survey`), a label by
-//! descent: labels of chunks rise along the list.
+//! Positions count all items, including hidden ones. A position is found by the counts of subtrees (`blocks::Survey`),
+//! a label by binary descent: labels of chunks ascend along the list.
 
 mod build;
 mod change;
@@ -33,10 +33,10 @@ use chunk::{HEAD, TaggedChunk};
 use std::fmt;
 use std::sync::Arc;
 
-/// Most bytes of a value.
+/// The maximum length of a value, in bytes.
 pub const ITEM_BYTES_MAX: usize = 512 << 20;
 
-/// Behind [`HEAD`], where else a schema begins with its format: the list stays when it has no items.
+/// The byte after [`HEAD`], in place of the schema's format, if the list stays when empty.
 const LASTING: u8 = 0;
 
 const SOUND: &str = "behind the head lie chunks";
@@ -55,11 +55,11 @@ struct TaggedParts {
     /// Empty unless values are unique.
     index: List,
     counts: Counts,
-    /// It stays when it has no items.
+    /// Whether it stays when empty.
     is_lasting: bool,
 }
 
-/// How many items are visible, and hidden.
+/// The numbers of visible and hidden items.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Counts {
     visible: u64,
@@ -93,40 +93,40 @@ pub struct TaggedItem<'a> {
     pub value: &'a [u8],
     /// Whether it is hidden.
     pub is_hidden: bool,
-    /// Its attributes, by their numbers; those behind the last are 0.
+    /// Its attributes by number; missing ones are 0.
     pub attributes: &'a [u32],
 }
 
-/// What an item has beside its value.
+/// An item's data beside its value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tags {
     /// Whether it is hidden.
     pub is_hidden: bool,
-    /// Its attributes, by their numbers.
+    /// Its attributes by number.
     pub attributes: Vec<u32>,
 }
 
 impl<'a> TaggedItem<'a> {
-    /// Appends the item.
+    /// Encodes the item.
     pub fn encode(&self, out: &mut Vec<u8>) {
         encode_tags(self.is_hidden, self.attributes, out);
         out.extend_from_slice(self.value);
     }
 }
 
-/// The tags and the value of an item that [`TaggedItem::encode`] wrote, all of the bytes; `None` if they are none.
+/// Decodes the tags and the value of an item that [`TaggedItem::encode`] wrote, using all bytes; `None` if invalid.
 pub fn decode_item(mut bytes: &[u8]) -> Option<(Tags, &[u8])> {
     let tags = take_tags(&mut bytes)?;
     Some((tags, bytes))
 }
 
-/// Appends tags.
+/// Encodes tags.
 pub fn encode_tags(is_hidden: bool, attributes: &[u32], out: &mut Vec<u8>) {
     varint::put(out, (attributes.len() as u64) << 1 | u64::from(is_hidden));
     attributes.iter().for_each(|number| varint::put(out, u64::from(*number)));
 }
 
-/// Takes the tags off the front of `input` that [`encode_tags`] wrote.
+/// Decodes tags that [`encode_tags`] wrote from the front of `input`.
 pub fn take_tags(input: &mut &[u8]) -> Option<Tags> {
     let head = varint::take(input)?;
     let count = usize::try_from(head >> 1).ok().filter(|count| *count <= ATTRIBUTES_MAX)?;
@@ -135,7 +135,7 @@ pub fn take_tags(input: &mut &[u8]) -> Option<Tags> {
 }
 
 impl Tags {
-    /// An item of these tags.
+    /// Returns an item with these tags.
     pub fn with<'a>(&'a self, value: &'a [u8]) -> TaggedItem<'a> {
         TaggedItem { value, is_hidden: self.is_hidden, attributes: &self.attributes }
     }
@@ -162,7 +162,7 @@ impl Digest for Schema {
 }
 
 impl Schema {
-    /// Whether an item may have these tags.
+    /// Returns true if an item may have these tags.
     pub fn takes_tags(&self, tags: &[u32]) -> bool {
         let attributes = self.attributes();
         tags.len() <= attributes.len() && tags.iter().zip(attributes).all(|(number, of)| *number <= of.max())
@@ -175,7 +175,7 @@ impl Schema {
         head
     }
 
-    /// The schema of a list's head, and whether the list is lasting; `None` if it is no head.
+    /// Decodes a list's head: its schema, and whether the list is lasting; `None` if it is no head.
     fn of_head(item: &[u8]) -> Option<(Self, bool)> {
         let rest = item.strip_prefix(&[HEAD])?;
         let lasting = rest.strip_prefix(&[LASTING]);
@@ -184,7 +184,7 @@ impl Schema {
 }
 
 impl Tagged {
-    /// A list of this schema, without items yet.
+    /// Creates an empty list of this schema.
     pub fn new(schema: Arc<Schema>) -> Self {
         let mut list = List::new();
         list.push(blocks::End::Tail, &schema.head(false));
@@ -192,14 +192,14 @@ impl Tagged {
         Self { parts: Some(Box::new(TaggedParts { schema, list, index, counts, is_lasting: false })) }
     }
 
-    /// Has it stay when it has no items.
+    /// Makes it stay when empty.
     pub fn set_lasting(&mut self) {
         let parts = self.parts_mut();
         parts.is_lasting = true;
         parts.list.set(0, &parts.schema.head(true));
     }
 
-    /// Whether it stays when it has no items.
+    /// Returns true if it stays when empty.
     pub fn is_lasting(&self) -> bool {
         self.parts.as_ref().is_some_and(|parts| parts.is_lasting)
     }
@@ -212,58 +212,58 @@ impl Tagged {
         self.parts.as_mut().expect("it has a schema")
     }
 
-    /// Its schema.
+    /// Returns its schema.
     ///
     /// # Panics
-    /// If it is the default, which has none.
+    /// On the default list, which has none.
     pub fn schema(&self) -> &Arc<Schema> {
         &self.parts().schema
     }
 
-    /// The blocks that are stored.
+    /// Returns the stored blocks.
     pub fn list(&self) -> &List {
         const NONE: &List = &List::new();
         self.parts.as_ref().map_or(NONE, |parts| &parts.list)
     }
 
-    /// Whether it has no item, and is not to stay without. O(1).
+    /// Returns true if it has no items and does not stay when empty. O(1).
     pub fn is_empty(&self) -> bool {
         self.list().len() <= 1 && !self.is_lasting()
     }
 
-    /// How many items are visible, and hidden. O(1).
+    /// Returns the numbers of visible and hidden items. O(1).
     pub fn counts(&self) -> (u64, u64) {
         self.parts.as_ref().map_or((0, 0), |parts| (parts.counts.visible, parts.counts.hidden))
     }
 
-    /// How many items there are. O(1).
+    /// Returns the number of items. O(1).
     pub fn len(&self) -> u64 {
         self.parts.as_ref().map_or(0, |parts| parts.counts.all())
     }
 
-    /// How many chunks there are. O(1).
+    /// Returns the number of chunks. O(1).
     pub fn chunks_count(&self) -> u64 {
         self.list().len().saturating_sub(1)
     }
 
-    /// Bytes of memory beside itself. O(1).
+    /// Returns its heap memory in bytes. O(1).
     pub fn heap_bytes(&self) -> u64 {
         self.parts
             .as_ref()
             .map_or(0, |parts| size_of::<TaggedParts>() as u64 + parts.list.heap_bytes() + parts.index.heap_bytes())
     }
 
-    /// Bytes of what it keeps. O(1).
+    /// Returns its content in bytes. O(1).
     pub fn content_bytes(&self) -> u64 {
         self.list().content_bytes()
     }
 
-    /// The name that `OBJECT ENCODING` replies.
+    /// Returns the name that `OBJECT ENCODING` replies.
     pub fn encoding(&self) -> &'static str {
         "columns"
     }
 
-    /// Whether the two are clones that neither side has changed since. O(1).
+    /// Returns true if the two are clones that neither side has changed since. O(1).
     pub fn shares_root_with(&self, other: &Self) -> bool {
         self.list().shares_root_with(other.list())
     }

@@ -1,35 +1,35 @@
-//! Columns of bits: which planes an attribute has, and what is summed up of it.
+//! Bit columns: the planes of each attribute, and its part of a digest.
 //!
 //! ```text
 //! planes of a chunk     | hidden | attribute 0, bit 0 | bit 1 | ... | attribute 1, bit 0 | ...     a bit an item each
 //! digest of a subtree   | visible | hidden | lanes of short attributes, packed | least and greatest of a long one | ...
 //! ```
 //!
-//! A lane has a bit for each number that a short attribute can be, set if some item below has it. Of a long attribute the
-//! greatest is kept, and the least, turned round, so that both are joined by taking what is greater, and of nothing are nought.
+//! A lane has a bit for each possible number of a short attribute, set if some item below has it. For a long attribute
+//! we keep the maximum, and the minimum inverted, so that both merge by maximum and are zero when empty.
 
-/// Attributes of so many bits have a lane with a bit for each number.
+/// Attributes of up to this many bits have a lane with a bit for each number.
 pub(super) const SUMMED_BITS_MAX: u8 = 6;
 
 /// Words of a digest before the lanes.
 pub(super) const COUNTS: usize = 2;
 
-/// Where what is summed up of an attribute lies.
+/// The position of an attribute's digest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Lane {
-    /// Which numbers there are.
+    /// The set of numbers that occur.
     Set { word: usize, shift: u32 },
-    /// Between which numbers they are.
+    /// The minimum and maximum.
     Ends { word: usize },
 }
 
-/// Where the columns of a schema lie.
+/// The column layout of a schema.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Planes {
-    /// Of each attribute its first plane, how many it has, and its lane.
+    /// For each attribute its first plane, its number of planes, and its lane.
     columns: Vec<(usize, u8, Lane)>,
     count: usize,
-    /// Of each word behind the counts whether it has ends.
+    /// For each word after the counts, whether it holds ends.
     words: Vec<bool>,
 }
 
@@ -58,28 +58,28 @@ impl Planes {
         Self { columns, count, words }
     }
 
-    /// How many planes there are.
+    /// Returns the number of planes.
     pub(super) fn count(&self) -> usize {
         self.count
     }
 
-    /// Words of a digest.
+    /// Returns the number of words in a digest.
     pub(super) fn words(&self) -> usize {
         COUNTS + self.words.len()
     }
 
-    /// Of an attribute: its first plane, how many it has, and its lane.
+    /// Returns an attribute's first plane, number of planes, and lane.
     pub(super) fn column(&self, attribute: usize) -> (usize, usize, Lane) {
         let (first, bits, lane) = self.columns[attribute];
         (first, usize::from(bits), lane)
     }
 
-    /// How many attributes there are.
+    /// Returns the number of attributes.
     pub(super) fn attributes(&self) -> usize {
         self.columns.len()
     }
 
-    /// Joins two digests.
+    /// Merges two digests.
     pub(super) fn join(&self, words: &mut [u64], more: &[u64]) {
         words[0] += more[0];
         words[1] += more[1];
@@ -89,18 +89,18 @@ impl Planes {
     }
 }
 
-/// The ends of what lies between either.
+/// Merges two words of ends.
 fn joined_ends(one: u64, other: u64) -> u64 {
     let greatest = u64::max(one & 0xffff_ffff, other & 0xffff_ffff);
     u64::max(one >> 32, other >> 32) << 32 | greatest
 }
 
-/// Two ends as one word.
+/// Packs two ends into a word.
 pub(super) fn ends(least: u32, greatest: u32) -> u64 {
     u64::from(!least) << 32 | u64::from(greatest)
 }
 
-/// The least and the greatest number of a word of ends.
+/// Unpacks the minimum and maximum from a word of ends.
 pub(super) fn ends_of(word: u64) -> (u32, u32) {
     (!((word >> 32) as u32), word as u32)
 }

@@ -1,4 +1,4 @@
-//! What a tagged list holds: how long its values are, its attributes, its order. A list remembers its own.
+//! The schema of a tagged list: value length, attributes and order. Each list stores its own.
 //!
 //! ```text
 //! | format : 1 | value bytes + 1, or 0 | flags | order | attributes | bits, name | bits, name | ...     numbers are varints
@@ -9,47 +9,47 @@ use base::varint;
 use std::cmp::Ordering;
 use std::str;
 
-/// Most attributes of a schema.
+/// The maximum number of attributes.
 pub const ATTRIBUTES_MAX: usize = 32;
-/// Most bits of an attribute.
+/// The maximum width of an attribute, in bits.
 pub const ATTRIBUTE_BITS_MAX: u8 = 32;
-/// Most bytes of an attribute's name.
+/// The maximum length of an attribute's name, in bytes.
 pub const NAME_BYTES_MAX: usize = 64;
-/// Most bytes of the values of a schema that says how long they are.
+/// The maximum fixed value length, in bytes.
 pub const VALUE_BYTES_MAX: u32 = 2048;
 
 const FORMAT: u64 = 1;
 const UNIQUE: u64 = 1;
 const DESCENDING: u64 = 2;
 
-/// One number that each item has.
+/// A number that each item has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attribute {
-    /// What it is called.
+    /// Its name.
     pub name: Box<[u8]>,
-    /// How many bits it takes.
+    /// Its width in bits.
     pub bits: u8,
 }
 
 impl Attribute {
-    /// The greatest number that it holds.
+    /// Returns the greatest number it can hold.
     pub fn max(&self) -> u32 {
         u32::MAX >> (u32::BITS - u32::from(self.bits))
     }
 }
 
-/// As what values are compared.
+/// The type as which values are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ItemType {
     /// Decimal integers.
     Int,
-    /// Decimal integers without a sign.
+    /// Unsigned decimal integers.
     Uint,
-    /// Numbers, of single precision.
+    /// Single-precision numbers.
     Float,
-    /// Numbers.
+    /// Double-precision numbers.
     Double,
-    /// Bytes up to the first nought.
+    /// Bytes up to the first NUL.
     Text,
     /// Bytes.
     Bytes,
@@ -65,37 +65,37 @@ impl ItemType {
         (Self::Bytes, "bytes"),
     ];
 
-    /// As it is called.
+    /// Returns its name.
     pub fn name(self) -> &'static str {
         Self::ALL[self as usize].1
     }
 
-    /// Whether values are numbers, written in digits.
+    /// Returns true if values are decimal numbers.
     pub fn is_number(self) -> bool {
         !matches!(self, Self::Text | Self::Bytes)
     }
 
-    /// The type of this name, in any case of letters.
+    /// Returns the type with this name, ignoring case.
     pub fn of_name(name: &[u8]) -> Option<Self> {
         Self::ALL.iter().find(|(_, known)| name.eq_ignore_ascii_case(known.as_bytes())).map(|(found, _)| *found)
     }
 }
 
-/// What a value is, to be compared with others of the same type.
+/// A value's sort key, comparable with others of the same type.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Rank {
     /// An integer.
     Int(i64),
-    /// One without a sign; an attribute too.
+    /// An unsigned integer, or an attribute.
     Uint(u64),
-    /// A number.
+    /// A floating-point number.
     Number(f64),
     /// Bytes.
     Bytes(Vec<u8>),
 }
 
 impl Rank {
-    /// What `value` is by `of`; `None` if it is none of that type.
+    /// Returns the rank of `value` as type `of`; `None` if it is not of that type.
     pub fn of_value(value: &[u8], of: ItemType) -> Option<Self> {
         let text = || str::from_utf8(value).ok();
         let number = |number: f64| (!number.is_nan()).then_some(Self::Number(number + 0.0));
@@ -109,7 +109,7 @@ impl Rank {
         }
     }
 
-    /// How the two stand; those of two types are alike.
+    /// Compares two ranks; those of different types are equal.
     pub fn compare(&self, other: &Self) -> Ordering {
         match (self, other) {
             (Self::Int(one), Self::Int(other)) => one.cmp(other),
@@ -121,18 +121,18 @@ impl Rank {
     }
 }
 
-/// By what a list is in order.
+/// A list's sort criterion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum By {
-    /// By where items were put.
+    /// The position at which items were inserted.
     Position,
-    /// By their values.
+    /// The value.
     Value(ItemType),
-    /// By an attribute: its number.
+    /// An attribute, by number.
     Attribute(usize),
 }
 
-/// What all lists of one schema have in common.
+/// The common properties of all lists of one schema.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Schema {
     value_bytes: Option<u32>,
@@ -144,7 +144,8 @@ pub struct Schema {
 }
 
 impl Schema {
-    /// A schema of values of `value_bytes`, or of any length, in the order of their positions; `None` if that is no length.
+    /// Creates a schema for values of `value_bytes`, or of any length, ordered by position; `None` if the length is
+    /// invalid.
     pub fn new(value_bytes: Option<u32>) -> Option<Self> {
         let planes = Planes::new(&[]);
         let by = By::Position;
@@ -152,7 +153,7 @@ impl Schema {
         value_bytes.is_none_or(|bytes| (1..=VALUE_BYTES_MAX).contains(&bytes)).then_some(schema)
     }
 
-    /// Adds an attribute; whether it could.
+    /// Adds an attribute. Returns whether it could.
     pub fn add(&mut self, name: &[u8], bits: u8) -> bool {
         let fits = self.attributes.len() < ATTRIBUTES_MAX
             && (1..=ATTRIBUTE_BITS_MAX).contains(&bits)
@@ -165,7 +166,7 @@ impl Schema {
         fits
     }
 
-    /// Says by what lists are in order; whether there is such an attribute.
+    /// Sets the order of lists. Returns whether the attribute exists.
     pub fn set_order(&mut self, by: By, is_descending: bool) -> bool {
         let fits = match by {
             By::Attribute(number) => number < self.attributes.len(),
@@ -178,37 +179,37 @@ impl Schema {
         fits
     }
 
-    /// Says that no value is in a list twice.
+    /// Makes values unique within a list.
     pub fn set_unique(&mut self) {
         self.is_unique = true;
     }
 
-    /// How long values are, if all are alike.
+    /// Returns the fixed length of values, if there is one.
     pub fn value_bytes(&self) -> Option<u32> {
         self.value_bytes
     }
 
-    /// The attributes, by their numbers.
+    /// Returns the attributes by number.
     pub fn attributes(&self) -> &[Attribute] {
         &self.attributes
     }
 
-    /// The number of the attribute of this name.
+    /// Returns the number of the attribute with this name.
     pub fn attribute(&self, name: &[u8]) -> Option<usize> {
         self.attributes.iter().position(|attribute| *attribute.name == *name)
     }
 
-    /// By what lists are in order.
+    /// Returns the order of lists.
     pub fn by(&self) -> By {
         self.by
     }
 
-    /// Whether what is greatest comes first.
+    /// Returns true if the greatest comes first.
     pub fn is_descending(&self) -> bool {
         self.is_descending
     }
 
-    /// Whether no value is in a list twice.
+    /// Returns true if values are unique within a list.
     pub fn is_unique(&self) -> bool {
         self.is_unique
     }
@@ -217,14 +218,14 @@ impl Schema {
         &self.planes
     }
 
-    /// Whether it is `other` with more attributes, or none more.
+    /// Returns true if it equals `other`, possibly with more attributes.
     pub fn extends(&self, other: &Self) -> bool {
         self.attributes.starts_with(&other.attributes)
             && (self.value_bytes, self.by, self.is_descending, self.is_unique)
                 == (other.value_bytes, other.by, other.is_descending, other.is_unique)
     }
 
-    /// Whether a list may hold this value.
+    /// Returns true if a list may hold this value.
     pub fn takes_value(&self, value: &[u8]) -> bool {
         self.value_bytes.is_none_or(|bytes| value.len() == bytes as usize)
             && value.len() <= super::ITEM_BYTES_MAX
@@ -234,7 +235,7 @@ impl Schema {
             }
     }
 
-    /// Where an item belongs; `None` if lists are in the order of positions.
+    /// Returns an item's rank; `None` if lists are ordered by position.
     pub fn rank(&self, value: &[u8], attribute: impl FnOnce(usize) -> u32) -> Option<Rank> {
         match self.by {
             By::Position => None,
@@ -243,13 +244,13 @@ impl Schema {
         }
     }
 
-    /// How two ranks stand in a list.
+    /// Compares two ranks in the order of a list.
     pub fn compare(&self, one: &Rank, other: &Rank) -> Ordering {
         let ordering = one.compare(other);
         if self.is_descending { ordering.reverse() } else { ordering }
     }
 
-    /// Appends the schema.
+    /// Encodes the schema.
     pub fn encode(&self, out: &mut Vec<u8>) {
         varint::put(out, FORMAT);
         varint::put(out, self.value_bytes.map_or(0, |bytes| u64::from(bytes) + 1));
@@ -270,7 +271,7 @@ impl Schema {
         }
     }
 
-    /// The schema that these bytes are, all of them.
+    /// Decodes a schema from all of these bytes.
     pub fn decode(mut input: &[u8]) -> Option<Self> {
         let input = &mut input;
         if varint::take(input)? != FORMAT {
@@ -299,7 +300,7 @@ impl Schema {
     }
 }
 
-/// Whether an attribute may be called so: what a condition can name, and a reply tell beside `hidden`.
+/// Returns true if an attribute may have this name: conditions can refer to it, and it does not clash with `hidden`.
 fn is_name(name: &[u8]) -> bool {
     let is_sign = |sign: &u8| sign.is_ascii_alphanumeric() || b"_-.:".contains(sign);
     (1..=NAME_BYTES_MAX).contains(&name.len()) && name.iter().all(is_sign) && !name.eq_ignore_ascii_case(b"hidden")

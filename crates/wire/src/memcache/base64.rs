@@ -14,7 +14,7 @@ pub fn encode(out: &mut Vec<u8>, bytes: &[u8]) {
     }
 }
 
-/// Appends what `text` stands for; `false` if that is nothing, or the text is no base64.
+/// Appends the decoded `text`; returns `false` if it is empty or no base64.
 pub(super) fn decode(out: &mut Vec<u8>, text: &[u8]) -> bool {
     if text.is_empty() || !text.len().is_multiple_of(4) {
         return false;

@@ -1,4 +1,4 @@
-//! Bytes to requests.
+//! Decodes bytes to requests.
 //!
 //! ```text
 //!            .-- a line, with its value --> Request            a line of keys --> Keys: a request for each, then END
@@ -6,8 +6,8 @@
 //!            '-- a value too long --------> Request (delete), Say, Swallow: its bytes are passed over
 //! ```
 //!
-//! A line is looked at when it has come whole; while its value is under way a step is a look at that line and one
-//! comparison. Every answer depends on the bytes alone, not on how they were cut into reads.
+//! A line is parsed once complete; while its value is arriving, a step is one look at that line and one comparison.
+//! Results depend on the bytes alone, not on how they were split into reads.
 
 use super::base64;
 use super::number::{signed, unsigned};
@@ -15,27 +15,27 @@ use super::upkeep;
 use crate::http::is_http_line;
 use crate::request::{Range, Ranges};
 
-/// Longest key, in bytes.
+/// The maximum length of a key, in bytes.
 pub const KEY_BYTES_MAX: usize = 250;
-/// Longest value that can be allowed, in bytes: as long as any text may be.
+/// The largest configurable value limit, in bytes: that of any string.
 pub const ITEM_BYTES_MAX: usize = base::limits::BULK_BYTES_MAX;
 
-/// Longest line but one of keys, in bytes, its end not counted.
+/// The maximum length of a line, except lines of keys, in bytes, without its end.
 const LINE_BYTES_MAX: usize = 2048;
-/// Longest line of keys, in bytes.
+/// The maximum length of a line of keys, in bytes.
 const KEYS_LINE_BYTES_MAX: usize = 16 << 20;
-/// Longest value that unlocks, in bytes: user, a blank and password.
+/// The maximum length of an authentication value, in bytes: user, a blank and password.
 pub const PASSWORD_BYTES_MAX: usize = 1024;
-/// Words of a line that are told apart, at most.
+/// The maximum number of words parsed from a line.
 const WORDS_MAX: usize = 23;
-/// What each request of the binary protocol begins with, and no line does.
+/// The first byte of each request in the binary protocol; no line starts with it.
 const BINARY_MAGIC: u8 = 0x80;
-/// Words of requests on queues whose line is whole when it ends, or its value has come.
+/// Words of queue requests that are complete at the end of the line, or of its value.
 const QUEUE_WORDS: &[&[u8]] = &[b"set", b"delete", b"flush_all", b"stats", b"verbosity", b"version", b"quit"];
-/// Words of a meta request, at most.
+/// The maximum number of words in a meta request.
 const META_WORDS_MAX: usize = 19;
 
-/// What a request asks for.
+/// The type of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[expect(missing_docs, reason = "each is memcached's word")]
 pub enum Verb {
@@ -65,66 +65,66 @@ pub enum Verb {
     Watch,
 }
 
-/// Whose words are understood.
+/// The protocol spoken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dialect {
     /// Memcached's, text and meta.
     Items,
-    /// MemcacheQ's: get, gets, set, delete, stats, flush_all and what a port answers itself. A set is told as key,
+    /// MemcacheQ's: get, gets, set, delete, stats, flush_all and what a port answers itself. A set is passed on as key,
     /// flags and value: its time means nothing, as there.
     Queues,
 }
 
-/// What a port answers by itself.
+/// Requests that the port answers itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Own {
-    /// Which version it is.
+    /// The version.
     Version,
-    /// The connection ends.
+    /// Closes the connection.
     Quit,
 }
 
-/// What one step found.
+/// The result of one step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MemcacheStep {
-    /// Nothing whole is there. Call again with the same input and more behind it.
+    /// No complete request. Call again with the same input and more appended.
     NeedMore {
-        /// The least length of the whole input, in bytes, with which another step can get further.
+        /// The minimum length of the whole input, in bytes, at which another step can make progress.
         at_least: usize,
     },
-    /// A request, its arguments in the `Ranges`; what it asks for is [`MemcacheDecoder::verb`].
+    /// A request, its arguments in the `Ranges`; its type is [`MemcacheDecoder::verb`].
     Request {
-        /// How many bytes of the input it was.
+        /// The bytes of input consumed.
         used: usize,
-        /// No reply is due.
+        /// Whether no reply is to be sent.
         silent: bool,
     },
-    /// The port answers.
+    /// A request that the port answers itself.
     Own {
-        /// How many bytes of the input it was.
+        /// The bytes of input consumed.
         used: usize,
-        /// What.
+        /// The request.
         own: Own,
     },
-    /// This line is due, without its end.
+    /// Send this line, given without its end.
     Say {
-        /// How many bytes of the input are done with.
+        /// The bytes of input consumed.
         used: usize,
-        /// Memcached's words.
+        /// Memcached's wording.
         text: &'static str,
     },
-    /// Nothing is due.
+    /// No reply is due.
     Empty {
-        /// How many bytes of the input are done with.
+        /// The bytes of input consumed.
         used: usize,
     },
-    /// The client does not speak the protocol: close.
+    /// Protocol violation: close.
     Broken,
-    /// A browser speaks HTTP, see [`crate::http`]: close without an answer, whatever else has come.
+    /// HTTP from a browser, see [`crate::http`]: close without a reply, whatever else has arrived.
     Http,
 }
 
-/// Decodes one connection's requests, one a step.
+/// Decodes the requests of one connection, one per step.
 pub struct MemcacheDecoder {
     dialect: Dialect,
     state: State,
@@ -136,13 +136,13 @@ pub struct MemcacheDecoder {
 const _: () = assert!(size_of::<MemcacheDecoder>() <= 64);
 
 enum State {
-    /// At the start of a line, so much of which has no end.
+    /// At the start of a line, which has no end in the first `scanned` bytes.
     Line { scanned: usize },
-    /// Within a line of keys: what is left of its words, and of it.
+    /// Within a line of keys: the remaining bytes of its words, and of the line.
     Keys { words_bytes: usize, line_bytes: usize, exptime: i64 },
-    /// A value too long comes, of which this is due to be said first.
+    /// A too long value follows; the error is sent first.
     Refuse { value_bytes: usize, silent: bool },
-    /// So many bytes are passed over.
+    /// Skips this many bytes.
     Swallow { bytes: usize },
 }
 
@@ -159,17 +159,17 @@ const TOO_LARGE: &str = "SERVER_ERROR object too large for cache";
 const TOO_MANY_FLAGS: &str = "CLIENT_ERROR options flags too long";
 const TOO_MANY_FLAGS_MG: &str = "CLIENT_ERROR options flags are too long";
 
-/// Where a line lies in the input.
+/// The position of a line in the input.
 #[derive(Clone, Copy)]
 struct Line {
-    /// Its words end here.
+    /// The end of its words.
     end: usize,
-    /// The next one begins here.
+    /// The start of the next line.
     next: usize,
 }
 
 impl MemcacheDecoder {
-    /// A decoder at the start of a line. Values of more than `item_bytes_max` bytes are refused.
+    /// Creates a decoder at the start of a line. Values of more than `item_bytes_max` bytes are refused.
     pub fn new(dialect: Dialect, item_bytes_max: usize) -> MemcacheDecoder {
         let mut decoder =
             MemcacheDecoder { dialect, state: START, verb: Verb::Get, item_bytes_max: 0, is_locked: false };
@@ -177,37 +177,37 @@ impl MemcacheDecoder {
         decoder
     }
 
-    /// Says whether nothing is heard but what unlocks it: `set`, with a value of a password's length.
+    /// Locks or unlocks: while locked, only authentication is accepted: `set`, with a value of a password's length.
     pub fn set_locked(&mut self, is_locked: bool) {
         self.is_locked = is_locked;
     }
 
-    /// Sets how long a value may be from the next line on.
+    /// Sets the maximum length of values from the next line on.
     pub fn set_item_bytes_max(&mut self, bytes: usize) {
         self.item_bytes_max = bytes.min(ITEM_BYTES_MAX) as u32;
     }
 
-    /// Passes over what is left of a line of keys, whose request just found has failed: the error is the whole answer.
+    /// Skips the rest of a line of keys after the current request has failed: the error is the whole reply.
     pub fn end_line(&mut self) {
         if let State::Keys { line_bytes, .. } = self.state {
             self.state = State::Swallow { bytes: line_bytes };
         }
     }
 
-    /// Whether the request just found is none that a client made: it removes what a value that is too long was to replace.
+    /// Returns true if the current request is not from the client: it deletes what a too long value was to replace.
     pub fn is_refusing(&self) -> bool {
         matches!(self.state, State::Refuse { .. })
     }
 
-    /// What the request just found asks for.
+    /// Returns the type of the current request.
     pub fn verb(&self) -> Verb {
         self.verb
     }
 
-    /// Decodes what is at the start of `input`, or goes on with it.
+    /// Decodes the request at the start of `input`, or continues with it.
     ///
-    /// After `NeedMore` the next input must begin with the same bytes. After what is `used` it begins so many bytes later.
-    /// After `Broken` the decoder is not to be used again.
+    /// After `NeedMore` the next input must begin with the same bytes; otherwise it begins `used` bytes later. After
+    /// `Broken` the decoder must not be used again.
     pub fn step(&mut self, input: &[u8], ranges: &mut Ranges) -> MemcacheStep {
         ranges.clear();
         match self.state {
@@ -239,13 +239,13 @@ impl MemcacheDecoder {
         if at > LINE_BYTES_MAX && at > self.line_bytes_max(input) {
             return MemcacheStep::Broken;
         }
-        // A line is also over where a text of C is.
+        // A line also ends at a NUL, as a C string does.
         let text = &input[..at];
         let text = if at > 1 { text.strip_suffix(b"\r").unwrap_or(text) } else { text };
         let end = memchr::memchr(0, text).unwrap_or(text.len());
         let line = Line { end, next: at + 1 };
         let step = self.whole_line(input, line, ranges);
-        // A value that is still to come is asked for again with its line.
+        // While waiting for a value, the line is read again.
         if let State::Line { scanned } = &mut self.state {
             *scanned = if let MemcacheStep::NeedMore { .. } = step { at } else { 0 };
         }
@@ -260,7 +260,8 @@ impl MemcacheDecoder {
         MemcacheStep::NeedMore { at_least: input.len() + 1 }
     }
 
-    /// The longest that the line at the start of `input` may be, in bytes. Before a password lines of keys are no exception.
+    /// Returns the maximum length of the line at the start of `input`, in bytes. Before authentication, lines of keys
+    /// are no exception.
     fn line_bytes_max(&self, input: &[u8]) -> usize {
         if !self.is_locked && is_of_keys(input) { KEYS_LINE_BYTES_MAX } else { LINE_BYTES_MAX }
     }
@@ -318,7 +319,7 @@ impl MemcacheDecoder {
         }
     }
 
-    /// `stats cachedump class limit`, and all other topics.
+    /// Handles `stats cachedump class limit`, and all other topics.
     fn stats(&mut self, input: &[u8], next: usize, ranges: &mut Ranges) -> MemcacheStep {
         let list = &mut ranges.list;
         self.verb = Verb::Stats;
@@ -333,7 +334,7 @@ impl MemcacheDecoder {
         MemcacheStep::Request { used: next, silent: false }
     }
 
-    /// `lru_crawler metadump class`, and what there is nothing to do for.
+    /// Handles `lru_crawler metadump class`, and subcommands without effect here.
     fn lru_crawler(&mut self, input: &[u8], next: usize, ranges: &mut Ranges) -> MemcacheStep {
         let list = &mut ranges.list;
         if list.len() > 2 && list[1].of(input) == b"metadump" {
@@ -345,7 +346,7 @@ impl MemcacheDecoder {
         say(next, upkeep::lru_crawler(input, list), is_silent(input, list))
     }
 
-    /// `set any flags exptime bytes`, whose value says who may unlock it.
+    /// Handles `set any flags exptime bytes`, whose value holds the credentials.
     fn unlocking(&mut self, input: &[u8], line: Line, ranges: &mut Ranges) -> MemcacheStep {
         words(input, line.end, &mut ranges.list);
         let list = &mut ranges.list;
@@ -399,7 +400,7 @@ impl MemcacheDecoder {
         }
     }
 
-    /// The next key of the line; or its end.
+    /// Returns the next key of the line, or its end.
     fn step_keys(&mut self, input: &[u8], ranges: &mut Ranges) -> MemcacheStep {
         let State::Keys { words_bytes, line_bytes, exptime } = self.state else { unreachable!("asked by the caller") };
         if input.len() < line_bytes {
@@ -410,7 +411,7 @@ impl MemcacheDecoder {
             return say(line_bytes, "END", false);
         };
         self.state = State::Keys { words_bytes: words_bytes - behind, line_bytes: line_bytes - behind, exptime };
-        // The name and the time may be long done with.
+        // The name and the time may have been consumed already.
         ranges.inline = true;
         ranges.own_word(self.verb.name().as_bytes());
         if let Verb::Gat | Verb::Gats = self.verb {
@@ -422,7 +423,7 @@ impl MemcacheDecoder {
 
     // ---- what carries a value ----
 
-    /// `set key flags exptime bytes [noreply]`, and `cas` with a number before that.
+    /// Handles `set key flags exptime bytes [noreply]`, and `cas` with a number before that.
     fn storage(&mut self, input: &[u8], line: Line, verb: Verb, ranges: &mut Ranges) -> MemcacheStep {
         let numbers = if verb == Verb::Cas { 5 } else { 4 };
         let list = &mut ranges.list;
@@ -447,7 +448,7 @@ impl MemcacheDecoder {
         self.with_value(input, line, verb, value_bytes, silent, ranges)
     }
 
-    /// `ms key bytes flag...`
+    /// Handles `ms key bytes flag...`
     fn meta_set(&mut self, input: &[u8], line: Line, ranges: &mut Ranges) -> MemcacheStep {
         let list = &mut ranges.list;
         if list.len() < 2 {
@@ -464,7 +465,7 @@ impl MemcacheDecoder {
         self.with_value(input, line, Verb::Ms, value_bytes, false, ranges)
     }
 
-    /// Ends a request by its value, once that has come.
+    /// Completes a request once its value has arrived.
     fn with_value(
         &mut self,
         input: &[u8],
@@ -494,7 +495,7 @@ impl MemcacheDecoder {
         MemcacheStep::Request { used: end + 2, silent }
     }
 
-    /// What is too large takes away what it was to replace, so that nobody takes that for it.
+    /// Refuses a too large value and deletes the old one, so that no client takes that for the new one.
     fn refuse(
         &mut self,
         input: &[u8],
@@ -517,7 +518,7 @@ impl MemcacheDecoder {
 
     // ---- what does not ----
 
-    /// `incr key number [noreply]` and its kin.
+    /// Handles `incr key number [noreply]` and the like.
     fn plain(&mut self, input: &[u8], line: Line, verb: Verb, ranges: &mut Ranges) -> MemcacheStep {
         let list = &mut ranges.list;
         if !(3..=4).contains(&list.len()) {
@@ -555,7 +556,7 @@ impl MemcacheDecoder {
         MemcacheStep::Request { used: line.next, silent }
     }
 
-    /// `flush_all [seconds] [noreply]`
+    /// Handles `flush_all [seconds] [noreply]`
     fn flush_all(&mut self, input: &[u8], line: Line, ranges: &mut Ranges) -> MemcacheStep {
         let list = &mut ranges.list;
         if list.len() > 3 {
@@ -570,7 +571,7 @@ impl MemcacheDecoder {
         MemcacheStep::Request { used: line.next, silent }
     }
 
-    /// `mg key flag...` and its kin.
+    /// Handles `mg key flag...` and the like.
     fn meta(&mut self, input: &[u8], line: Line, verb: Verb, ranges: &mut Ranges) -> MemcacheStep {
         let list = &ranges.list;
         if list.len() < 2 {
@@ -587,11 +588,11 @@ impl MemcacheDecoder {
         if !is_in_base64(input, &ranges.list) || decode_key(input, ranges) {
             return MemcacheStep::Request { used: line.next, silent: false };
         }
-        // What else than mg and ms is amiss with its flags says so in one word for all.
+        // Other verbs than mg and ms report all flag errors with the same message.
         say(line.next, if verb == Verb::Mg { BAD_BASE64 } else { "CLIENT_ERROR invalid or duplicate flag" }, false)
     }
 
-    /// `me key [b]`
+    /// Handles `me key [b]`
     fn meta_debug(&mut self, input: &[u8], line: Line, ranges: &mut Ranges) -> MemcacheStep {
         let list = &mut ranges.list;
         if list.len() < 2 || list[1].length() > KEY_BYTES_MAX {
@@ -608,7 +609,7 @@ impl MemcacheDecoder {
 }
 
 impl Verb {
-    /// Each of them, in order.
+    /// All verbs, in order.
     pub const ALL: &'static [Verb] = &[
         Self::Get,
         Self::Gets,
@@ -636,7 +637,7 @@ impl Verb {
         Self::Watch,
     ];
 
-    /// Memcached's word.
+    /// Returns memcached's name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Get => "get",
@@ -671,8 +672,8 @@ fn say(used: usize, text: &'static str, silent: bool) -> MemcacheStep {
     if silent { MemcacheStep::Empty { used } } else { MemcacheStep::Say { used, text } }
 }
 
-/// The answer to a line whose first word is none of the protocol's. A key may be called `HTTP/1.1`, so that lines with a
-/// known word are not asked.
+/// Returns the answer to a line with an unknown first word. A key may be called `HTTP/1.1`, so lines with a known word
+/// are not checked.
 fn unknown(input: &[u8], line: Line) -> MemcacheStep {
     if is_http_line(&input[..line.end]) { MemcacheStep::Http } else { say(line.next, ERROR, false) }
 }
@@ -686,7 +687,7 @@ fn verbosity(input: &[u8], next: usize, ranges: &Ranges) -> MemcacheStep {
     say(next, text, is_silent(input, list))
 }
 
-/// Words that more keys may follow than a line may else have.
+/// Returns true if the line starts with a word that allows a long line of keys.
 fn is_of_keys(input: &[u8]) -> bool {
     let start = input.iter().take(100).take_while(|byte| **byte == b' ').count();
     [&b"get "[..], b"gets ", b"gat ", b"gats "].iter().any(|name| input[start..].starts_with(name))
@@ -702,14 +703,14 @@ fn verb_of_keys(name: &[u8]) -> Option<Verb> {
     })
 }
 
-/// The word from `at` on, and where what follows it begins; `None` before `end` there is none.
+/// Returns the word from `at` on, and where the rest begins; `None` if there is none before `end`.
 fn word(input: &[u8], at: usize, end: usize) -> Option<(Range, usize)> {
     let start = at + input[at..end].iter().position(|byte| *byte != b' ')?;
     let length = memchr::memchr(b' ', &input[start..end]).unwrap_or(end - start);
     Some((Range::new(start, length), start + length))
 }
 
-/// All words before `end`; what follows the last that is told apart belongs to none.
+/// Collects all words before `end`, up to the maximum; any more are dropped.
 fn words(input: &[u8], end: usize, list: &mut Vec<Range>) {
     let mut at = 0;
     while list.len() < WORDS_MAX
@@ -724,17 +725,17 @@ fn is_silent(input: &[u8], list: &[Range]) -> bool {
     list.last().is_some_and(|word| word.of(input) == b"noreply")
 }
 
-/// How long a value is, if that is possible at all.
+/// Parses a value length, if it is possible at all.
 fn value_bytes(token: &[u8]) -> Option<usize> {
     signed(token).filter(|bytes| (0..i64::from(i32::MAX) - 2).contains(bytes)).map(|bytes| bytes as usize)
 }
 
-/// Whether a flag of a meta request says that its key is in base64.
+/// Returns true if a flag of a meta request says that its key is in base64.
 fn is_in_base64(input: &[u8], list: &[Range]) -> bool {
     list[2..].iter().any(|word| word.of(input).first() == Some(&b'b'))
 }
 
-/// Decodes the key, the second word; whether it could be.
+/// Decodes the key, the second word. Returns whether it is valid.
 fn decode_key(input: &[u8], ranges: &mut Ranges) -> bool {
     let list = std::mem::take(&mut ranges.list);
     ranges.inline = true;

@@ -1,15 +1,14 @@
-//! Replies to bytes: lines and values as the handlers word them.
+//! Encodes replies: the lines and values written by handlers.
 //!
 //! ```text
 //!   simple, bulk    text\r\n           int    digits\r\n           null, and heads of aggregates    nothing
 //! ```
 //!
-//! So an array of a line and a value is a hit, and no value is silence. An error has memcached's words, or those of a
-//! failure of the server.
+//! So an array of a line and a value is a hit, and a null writes nothing. An error is memcached's, or a server failure.
 
 use base::raw_text;
 
-/// Errors of memcached begin so.
+/// Prefixes of memcached errors.
 const WORDS: &[&str] = &["CLIENT_ERROR", "SERVER_ERROR", "ERROR", "BADCLASS", "WATCHER_TOO_MANY"];
 
 /// Appends an error as a line.

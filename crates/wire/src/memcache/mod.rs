@@ -1,4 +1,4 @@
-//! The protocol of memcached, text and meta: requests in ([`MemcacheDecoder`]), replies out ([`write`](self::encode)).
+//! The memcached protocol, text and meta: requests in ([`MemcacheDecoder`]), replies out ([`write`](self::encode)).
 //!
 //! ```text
 //!   set k 5 0 3\r\nabc\r\n        set k 5 0 abc                one request
@@ -7,10 +7,10 @@
 //!   mg a2V5 b v\r\n               mg key b v                   a key in base64 is decoded
 //! ```
 //!
-//! MemcacheQ and Kestrel speak of queues in the same words, if fewer ([`Dialect`]).
+//! MemcacheQ and Kestrel use a subset of these commands for queues ([`Dialect`]).
 //!
-//! What is asked is told as arguments, in the order in which they came, without the length of a value; what they mean is
-//! the reader's business. Errors of syntax are answered here, in memcached's words.
+//! Requests are passed on as arguments, in order of arrival, without a value's length; interpreting them is up to the
+//! reader. Syntax errors are answered here, in memcached's wording.
 
 mod base64;
 mod decode;

@@ -1,18 +1,18 @@
-//! Numbers as memcached reads them, and so C: spaces and a sign before the digits, and behind them the end or a space.
+//! Numbers as memcached and C parse them: blanks and a sign before the digits, and the end or a space after them.
 
-/// The whole number that `text` begins with.
+/// Parses the integer at the start of `text`.
 pub fn signed(text: &[u8]) -> Option<i64> {
     let (is_negative, magnitude) = leading(text)?;
     if is_negative { 0i64.checked_sub_unsigned(magnitude) } else { i64::try_from(magnitude).ok() }
 }
 
-/// The whole number that `text` begins with, which is not below 0.
+/// Parses the non-negative integer at the start of `text`.
 pub fn unsigned(text: &[u8]) -> Option<u64> {
     let (is_negative, magnitude) = leading(text)?;
     (!is_negative || magnitude == 0).then_some(magnitude)
 }
 
-/// Whether a number has a minus before it, and what follows that.
+/// Returns whether the number is negative, and its magnitude.
 fn leading(text: &[u8]) -> Option<(bool, u64)> {
     let is_space = |byte: &u8| matches!(byte, b' ' | b'\t'..=b'\r');
     let start = text.iter().take_while(|byte| is_space(byte)).count();

@@ -1,7 +1,7 @@
-//! What memcached is told of its crawler, its queues of items and its slabs: here there is nothing to do for it.
+//! Memcached commands for its crawler, LRU queues and slabs, which have no effect here.
 //!
-//! Expired items are removed without being asked for, nothing is evicted, and memory is not cut into slabs, so what only
-//! steers that is heard and answered as there. What would change a limit is refused.
+//! Expired items are removed automatically, nothing is evicted, and memory has no slabs, so commands that only tune
+//! these are accepted and answered as in memcached. Commands that would change a limit are refused.
 
 use super::number::{signed, unsigned};
 use crate::request::Range;
@@ -10,14 +10,14 @@ const OK: &str = "OK";
 const ERROR: &str = "ERROR";
 const BAD_FORMAT: &str = "CLIENT_ERROR bad command line format";
 const BAD_CLASS: &str = "BADCLASS invalid class id";
-/// Classes of memcached are numbered below this.
+/// Memcached's class numbers are below this.
 const CLASSES: u64 = 64;
 const CRAWLER_SLEEP_US_MAX: u64 = 1_000_000;
 const MEMORY_MB_MIN: u64 = 8;
-/// The parts of two queues together, in hundredths.
+/// The maximum share of two queues together, in percent.
 const QUEUES_MAX: u64 = 80;
 
-/// The answer to a line whose first word is one of these; `None` if it is none.
+/// Returns the answer to a line that starts with one of these words; `None` for any other.
 pub(super) fn answer(input: &[u8], list: &[Range]) -> Option<&'static str> {
     let word = |at: usize| list.get(at).map_or(&b""[..], |word| word.of(input));
     Some(match word(0) {

@@ -1,8 +1,8 @@
-//! Keys as memcached's lists and logs show them: percent-encoded, as RFC 3986 has it.
+//! Keys as in memcached's lists and logs: percent-encoded by RFC 3986.
 
 use std::fmt;
 
-/// A key of which all but unreserved characters shows as `%XX`. O(n).
+/// A key displayed with all but unreserved characters as `%XX`. O(n).
 pub struct UriEncoded<'a>(pub &'a [u8]);
 
 impl fmt::Display for UriEncoded<'_> {

@@ -1,17 +1,17 @@
-//! Bytes to requests.
+//! Decodes bytes to requests.
 //!
 //! ```text
 //!   *2\r\n $3\r\nGET\r\n $1\r\nk\r\n        GET "a key"\r\n
 //!   count  length bytes                    inline: a line of words
 //! ```
 //!
-//! The plain algorithm reads a count, then that many bulks. A request that has not arrived whole leaves off in the
-//! middle, and the decoder remembers where: `at` is the first byte not understood yet, `scanned` how far a line end
-//! was looked for, `left` the bulks to come, `bulk_bytes` the length of the one under way. So no byte is looked at
-//! twice however the input is cut, and while a bulk is under way a step is one comparison.
+//! The plain algorithm reads a count, then that many bulks. If a request is incomplete, the decoder remembers its
+//! state: `at` is the first unparsed byte, `scanned` how far the search for a line end has got, `left` the bulks to
+//! come, `bulk_bytes` the length of the current one. So no byte is read twice however the input is split, and while a
+//! bulk is arriving a step is one comparison.
 //!
-//! Every answer depends on the bytes alone, not on how they were cut into reads: a line is too long when no end is
-//! among its first 64 KiB and one.
+//! Results depend on the bytes alone, not on how they were split into reads: a line is too long if its first 64 KiB + 1
+//! contain no end.
 
 use super::inline;
 use crate::http::is_http_line;
@@ -19,13 +19,13 @@ use crate::number::parse_int;
 use crate::request::{Range, Ranges};
 use base::limits::{ARGUMENTS_MAX, BULK_BYTES_MAX, INLINE_BYTES_MAX};
 
-/// Longest request, in bytes, as Redis's default `client-query-buffer-limit`.
+/// The maximum length of a request, in bytes, as Redis's default `client-query-buffer-limit`.
 pub const REQUEST_BYTES_MAX: usize = 1 << 30;
 
-/// How much a client may send in one request.
+/// The limits on one request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Limits {
-    /// As many arguments as a request has bytes for, bulks of 512 MiB.
+    /// Any number of arguments that fits, bulks of 512 MiB.
     #[default]
     Full,
     /// Before authentication: 10 arguments, bulks of 16 KiB, 64 KiB together.
@@ -34,44 +34,44 @@ pub enum Limits {
 
 const UNAUTHENTICATED_ARGUMENTS_MAX: i64 = 10;
 const UNAUTHENTICATED_BULK_BYTES_MAX: i64 = 16 << 10;
-/// Redis would take ten arguments of that length; no user and password are so long.
+/// Redis would allow ten arguments of that length; no user and password are that long.
 const UNAUTHENTICATED_BYTES_MAX: usize = INLINE_BYTES_MAX;
 
-/// Arguments decoded in one step, at most: some 60 µs, so that a long request does not hold up other connections.
+/// The maximum arguments decoded per step: about 60 µs, so that a long request does not delay other connections.
 const STEP_ARGUMENTS_MAX: u32 = 4096;
 
-/// Up to this capacity parked ranges are kept as they are.
+/// Parked ranges up to this capacity are kept unchanged.
 const RANGES_PARKED_MIN: usize = 64;
-/// From so many on there is room for as many more as are to come, and for a million at first.
+/// From this many ranges on, capacity is reserved for all still to come, at first for a million.
 const RANGES_PARKED_MANY: usize = 4096;
 const RANGES_AHEAD_MIN: usize = 1 << 20;
 
-/// What one step found.
+/// The result of one step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RespStep {
-    /// The request is not whole. Call again with the same input and more behind it; or, if this is no longer than the
-    /// input, with the same input: a request of very many arguments takes more than one step.
+    /// The request is incomplete. Call again with the same input and more appended; or, if `at_least` is no longer than
+    /// the input, with the same input: a request of very many arguments takes more than one step.
     NeedMore {
-        /// The least length of the whole input, in bytes, with which another step can get further.
+        /// The minimum length of the whole input, in bytes, at which another step can make progress.
         at_least: usize,
     },
     /// A request, its arguments in the `Ranges`.
     Request {
-        /// How many bytes of the input it was.
+        /// The bytes of input consumed.
         used: usize,
     },
-    /// Nothing was asked: a blank line, or an array of no elements. No reply is due.
+    /// No request: a blank line, or an empty array. No reply is due.
     Empty {
-        /// How many bytes of the input it was.
+        /// The bytes of input consumed.
         used: usize,
     },
-    /// The client does not speak the protocol: answer the error and close.
+    /// Protocol violation: send the error and close.
     Broken(WireError),
-    /// A browser speaks HTTP, see [`crate::http`]: close without an answer, whatever else has come.
+    /// HTTP from a browser, see [`crate::http`]: close without a reply, whatever else has arrived.
     Http,
 }
 
-/// How a client broke the protocol. Shown, it is Redis's text without the prefix `ERR`.
+/// A client's protocol violation. Its Display form is Redis's text without the prefix `ERR`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "each says what its text says")]
 pub enum WireError {
@@ -107,10 +107,10 @@ impl std::fmt::Display for WireError {
 
 impl std::error::Error for WireError {}
 
-/// Decodes one connection's requests, one a step.
+/// Decodes the requests of one connection, one per step.
 #[derive(Default)]
 pub struct RespDecoder {
-    /// Ranges of a half-received request; empty and without memory otherwise.
+    /// The ranges of a half-received request; otherwise empty and unallocated.
     parked: Vec<Range>,
     at: u32,
     scanned: u32,
@@ -121,7 +121,7 @@ pub struct RespDecoder {
 
 const _: () = assert!(size_of::<RespDecoder>() <= 64);
 
-/// Why a pass over the input ended before the request did.
+/// Why a pass over the input ended before the request was complete.
 enum Pause {
     Short { at_least: usize },
     Broken(WireError),
@@ -134,25 +134,25 @@ impl From<WireError> for Pause {
 }
 
 impl RespDecoder {
-    /// A decoder at the start of a request, with full limits.
+    /// Creates a decoder at the start of a request, with full limits.
     pub fn new() -> RespDecoder {
         RespDecoder::default()
     }
 
-    /// Sets what requests may hold from the next step on.
+    /// Sets the limits from the next step on.
     pub fn set_limits(&mut self, limits: Limits) {
         self.limits = limits;
     }
 
-    /// What the decoder occupies on the heap, in bytes: nothing between requests.
+    /// Returns the decoder's heap memory in bytes: none between requests.
     pub fn heap_bytes(&self) -> usize {
         self.parked.capacity() * size_of::<Range>()
     }
 
-    /// Decodes the request at the start of `input`, or goes on with it.
+    /// Decodes the request at the start of `input`, or continues with it.
     ///
     /// After `NeedMore` the next input must begin with the same bytes. After `Request` or `Empty` it begins `used`
-    /// bytes later. After `Broken` the decoder is not to be used again.
+    /// bytes later. After `Broken` the decoder must not be used again.
     pub fn step(&mut self, input: &[u8], ranges: &mut Ranges) -> RespStep {
         if self.left == 0 {
             ranges.clear();
@@ -182,16 +182,16 @@ impl RespDecoder {
         }
     }
 
-    /// Keeps the ranges found so far, without the room a longer request may have made.
+    /// Keeps the ranges found so far, without the spare capacity of longer requests.
     fn park(&mut self, list: &mut Vec<Range>) {
         self.parked = std::mem::take(list);
         if self.parked.capacity() > RANGES_PARKED_MIN && self.parked.len() < RANGES_PARKED_MANY {
-            // To twice what is used: growing again is then paid for by what was pushed.
+            // To twice what is used: the pushes so far pay for growing again.
             self.parked.shrink_to(self.parked.len() * 2);
         }
     }
 
-    /// Reads on in a multibulk request; the answer is its length.
+    /// Continues a multibulk request. Returns its length when complete.
     fn multibulk(&mut self, input: &[u8], list: &mut Vec<Range>) -> Result<usize, Pause> {
         if self.left == 0 {
             let (count, next) = self.count(input)?;
@@ -205,7 +205,7 @@ impl RespDecoder {
         let mut left = self.left;
         let step = left.min(STEP_ARGUMENTS_MAX) as usize;
         if list.len() >= RANGES_PARKED_MANY && list.capacity() - list.len() < step {
-            // Growing by little would move much often. What is not used yet is not even touched.
+            // Small growth would move much data often. Unused capacity is never touched.
             list.reserve_exact((left as usize).min(list.len().max(RANGES_AHEAD_MIN)));
         }
         let left_behind = left.saturating_sub(STEP_ARGUMENTS_MAX);
@@ -239,7 +239,7 @@ impl RespDecoder {
         self.number(input, 0, WireError::CountTooBig, WireError::InvalidCount)
     }
 
-    /// The bulk at `at`, or what is left of it to read; and where the next one begins.
+    /// Returns the bulk at `at`, or what is left of it to read, and where the next one begins.
     #[inline]
     fn bulk(&mut self, input: &[u8], at: usize) -> Result<(Range, usize), Pause> {
         let (length, start) = match self.bulk_bytes.take() {
@@ -257,7 +257,7 @@ impl RespDecoder {
 
     #[inline]
     fn bulk_header(&mut self, input: &[u8], at: usize) -> Result<(usize, usize), Pause> {
-        // Most lengths have one digit or two, and no line end to look for.
+        // Most lengths have one or two digits: no search for a line end is needed.
         if let Some(&[b'$', ones @ b'0'..=b'9', b'\r', _]) = input.get(at..at + 4) {
             self.scanned = 0;
             return Ok((usize::from(ones - b'0'), at + 4));
@@ -270,7 +270,7 @@ impl RespDecoder {
         Ok((self.checked_length(length, start)?, start))
     }
 
-    /// The number in the line at `at`, after its first byte, and where the line after it begins.
+    /// Returns the number in the line at `at`, after its first byte, and where the next line begins.
     fn number(
         &mut self,
         input: &[u8],

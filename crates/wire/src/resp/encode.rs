@@ -1,4 +1,4 @@
-//! Replies to bytes, in RESP2 or RESP3, or as memcached's lines ([`crate::memcache`]); and requests to bytes, for clients.
+//! Encodes replies, in RESP2, RESP3 or as memcached's lines ([`crate::memcache`]); and requests, for clients.
 //!
 //! ```text
 //!             RESP2               RESP3
@@ -21,13 +21,13 @@ use base::raw_text;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// Which dialect a client asked for with `HELLO`.
+/// The protocol of a reply; clients choose RESP2 or RESP3 with `HELLO`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Protocol {
-    /// What every client understands.
+    /// Understood by every client.
     #[default]
     Resp2,
-    /// Maps, sets, doubles, booleans and pushes have forms of their own.
+    /// With types for maps, sets, doubles, booleans and pushes.
     Resp3,
     /// Lines and values of memcached's protocol.
     Memcache,
@@ -40,12 +40,12 @@ pub struct Encoder<'a> {
 }
 
 impl<'a> Encoder<'a> {
-    /// Writes behind what `output` holds.
+    /// Creates an encoder that appends to `output`.
     pub fn new(output: &'a mut Output, protocol: Protocol) -> Encoder<'a> {
         Encoder { output, protocol }
     }
 
-    /// Sends what [`message`] made.
+    /// Sends the result of [`message`].
     pub fn message(&mut self, encoded: &Arc<[u8]>) {
         self.choose(b"*", b">");
         self.output.append_shared(encoded);
@@ -75,7 +75,7 @@ impl<'a> Encoder<'a> {
         }
     }
 
-    /// Whether it writes lines of memcached.
+    /// Returns true if it writes memcached lines.
     #[inline]
     fn is_lines(&self) -> bool {
         self.protocol == Protocol::Memcache
@@ -102,7 +102,7 @@ impl<'a> Encoder<'a> {
     }
 }
 
-/// A message of these bulks as all its receivers get it, but for the first byte: that alone tells the protocols apart.
+/// Encodes a message of these bulks for all receivers; only the first byte depends on the protocol.
 pub fn message(bulks: &[&[u8]]) -> Arc<[u8]> {
     let mut output = Output::new();
     let mut encoder = Encoder::new(&mut output, Protocol::Resp3);
@@ -111,7 +111,7 @@ pub fn message(bulks: &[&[u8]]) -> Arc<[u8]> {
     output.tail[1..].into()
 }
 
-/// The bytes of a text that travels as a line, without line ends: also of one that foreign bytes stand in.
+/// Returns text for a line, with line ends replaced: it may contain foreign bytes.
 fn one_line(text: &str) -> Cow<'_, [u8]> {
     let mut bytes = raw_text::to_bytes(text);
     if memchr::memchr2(b'\r', b'\n', &bytes).is_some() {
@@ -255,7 +255,7 @@ impl Reply for Encoder<'_> {
         if self.protocol != Protocol::Resp3 {
             return self.bulk(&text);
         }
-        // Three bytes, whatever a script calls a format.
+        // Three bytes, whatever format a script gives.
         let mut head = [b' ', b' ', b' ', b':'];
         let format = raw_text::to_bytes(format);
         head[..3].iter_mut().zip(format.iter()).for_each(|(place, byte)| *place = *byte);
@@ -291,10 +291,10 @@ fn write_header(out: &mut Vec<u8>, kind: u8, number: usize) {
     }
 }
 
-/// Bulks of `width <= WIDE` bytes each.
+/// Writes bulks of `width <= WIDE` bytes each.
 ///
-/// Between two items stands always the same `\r\n$w\r\n`. Both are copied in blocks of a fixed size, which are
-/// plain moves, and what a copy writes too much is overwritten by the next one or cut off at the end.
+/// Between two items there is always the same `\r\n$w\r\n`. Both are copied in blocks of a fixed size, which compile to
+/// plain moves; excess bytes are overwritten by the next copy or cut off at the end.
 fn write_run<const WIDE: usize>(out: &mut Vec<u8>, width: usize, bytes: &[u8]) {
     if bytes.is_empty() {
         return;
@@ -316,7 +316,7 @@ fn write_run<const WIDE: usize>(out: &mut Vec<u8>, width: usize, bytes: &[u8]) {
     out.truncate(at - between_bytes + 2);
 }
 
-/// A line end and the header of a bulk of `width < 100` bytes; and the length of both.
+/// Returns a line end and the header of a bulk of `width < 100` bytes, and the length of both.
 fn between(width: usize) -> ([u8; 8], usize) {
     let (tens, ones) = (b'0' + (width / 10) as u8, b'0' + (width % 10) as u8);
     if width < 10 {

@@ -1,4 +1,4 @@
-//! A line of words to arguments, for people at a telnet prompt.
+//! Splits a line of words into arguments, for people using telnet.
 //!
 //! ```text
 //!   SET key "a\tb\x00" 'it\'s'     words end at blanks; quotes may begin inside a word, and must end it
@@ -7,7 +7,7 @@
 use super::decode::WireError;
 use crate::request::{Range, Ranges};
 
-/// Splits `line` into the arguments of `ranges`, whose own bytes they then are.
+/// Splits `line` into arguments stored in `ranges` itself.
 pub(super) fn split(line: &[u8], ranges: &mut Ranges) -> Result<(), WireError> {
     ranges.inline = true;
     let mut rest = line.trim_ascii_start_c();
@@ -19,7 +19,7 @@ pub(super) fn split(line: &[u8], ranges: &mut Ranges) -> Result<(), WireError> {
     Ok(())
 }
 
-/// Writes the word at the start of `line` without its quotes; the answer is what comes after it.
+/// Writes the unquoted word at the start of `line` and returns the rest.
 fn word<'a>(mut line: &'a [u8], out: &mut Vec<u8>) -> Result<&'a [u8], WireError> {
     loop {
         match line {
@@ -63,7 +63,7 @@ fn single_quoted<'a>(mut line: &'a [u8], out: &mut Vec<u8>) -> Result<&'a [u8], 
     }
 }
 
-/// A closing quote ends its word.
+/// Checks that a closing quote ends its word.
 fn closed(rest: &[u8]) -> Result<&[u8], WireError> {
     match rest.first() {
         Some(byte) if !is_blank(*byte) => Err(WireError::UnbalancedQuotes),
@@ -90,7 +90,7 @@ fn hex_digit(digit: u8) -> u8 {
     }
 }
 
-/// C's `isspace`, which counts the vertical tab.
+/// C's `isspace`, which includes the vertical tab.
 fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | 9..=13)
 }
