@@ -1,14 +1,14 @@
-//! What a check finds: a name, a sentence, and the events that show it.
+//! The result of a failed check: a name, a sentence, and the events that show it.
 
 use crate::event::{Event, Step};
 use std::fmt;
 
-/// What no order explains, and the events that suffice to see it.
+/// A contradiction that no order explains, and the events that suffice to see it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Anomaly {
     /// Its name.
     pub kind: Kind,
-    /// What is wrong, in a sentence.
+    /// A description in one sentence.
     pub why: String,
     /// The events that show it, in the order of the sentence or by time, without steps on other keys.
     pub events: Vec<Event>,
@@ -19,31 +19,31 @@ pub struct Anomaly {
 pub enum Kind {
     /// Two steps of one transaction disagree: a read did not repeat, or missed the transaction's own write.
     Internal,
-    /// A value that nobody wrote, or that was written only after it was seen.
+    /// A value that nobody wrote, or that was read before it was written.
     Phantom,
-    /// G1a: what a refused call wrote was seen.
+    /// G1a: a value written by a refused call was read.
     Aborted,
-    /// G1b: what a transaction wrote and overwrote or added to in itself was seen alone.
+    /// G1b: a transaction's intermediate write was read alone.
     Intermediate,
-    /// A register's value was seen or kept although another had taken its place: its calls have no order.
+    /// A register's value was read or kept although another had replaced it: its calls have no order.
     NotLinearizable,
     /// A list held an element twice.
     Duplicate,
-    /// Two reads of a list of which neither is the other's beginning: elements once seen are gone.
+    /// Two reads of a list, neither a prefix of the other: elements once seen are gone.
     IncompatibleOrder,
-    /// An append does not stand where its reply said.
+    /// An append is not at the position its reply reported.
     WrongPosition,
-    /// A list read after an append was answered lacks its element.
+    /// A list read after an append was acknowledged lacks its element.
     LostAppend,
     /// An element left one queue twice.
     PoppedTwice,
     /// An element that had left a queue was in it again.
     Returned,
-    /// An element of a queue is gone and nobody took it; a move that did half of its work too.
+    /// An element of a queue is gone though nobody took it; or a move did half of its work.
     LostElement,
-    /// A queue was found empty while there was always something in it.
+    /// A queue was found empty although it always held something.
     FalselyEmpty,
-    /// An element left a queue before one that stood ahead of it.
+    /// An element left a queue before one ahead of it.
     Overtaken,
     /// An element was seen in two queues at one instant.
     InTwoPlaces,
@@ -57,12 +57,12 @@ pub enum Kind {
     SingleReadCycle,
     /// G2: a cycle in which several reads did not see a write (write skew, and others).
     ManyReadsCycle,
-    /// One of the cycles that is one only because an event had ended before another was called.
+    /// One of these cycles that exists only because an event ended before another was called.
     RealTimeCycle,
 }
 
 impl Anomaly {
-    /// An anomaly that the events of these numbers show, by their steps on keys that `why` names.
+    /// Creates an anomaly shown by the events with these numbers, by their steps on keys that `why` names.
     pub(crate) fn new(kind: Kind, why: impl Into<String>, events: &[Event], shown: &[usize]) -> Self {
         let why = why.into();
         let mut seen = Vec::new();
@@ -76,7 +76,7 @@ impl Anomaly {
     }
 }
 
-/// The event without steps that have nothing to do with the matter, unless none has: then it is there for its times.
+/// Returns the event without irrelevant steps, unless all are: then it is there for its times.
 fn only_named(event: &Event, why: &str) -> Event {
     let names: Vec<&str> = why.split(|sign: char| !sign.is_alphanumeric()).collect();
     let is_named = |step: &&Step| step.keys().iter().flatten().any(|key| names.contains(&key.as_str()));

@@ -1,6 +1,6 @@
-//! Cycles: one order must explain all events, over all keys and in real time (strict serializability).
+//! Cycles: a single order must explain all events, over all keys and in real time (strict serializability).
 //!
-//! What was read says which event came before which, in the manner of Elle (Kingsbury and Alvaro, 2020):
+//! Reads determine which event came before which, as in Elle (Kingsbury and Alvaro, 2020):
 //!
 //! ```text
 //!     l1 = [7 8]    the writer of 7  ──ww──>  the writer of 8
@@ -9,11 +9,11 @@
 //!     one client called A, then B            A  ──client──> B
 //! ```
 //!
-//! If each comes before the next all the way round, there is no order. For registers it is known which value followed
-//! another when one event read the one and wrote the other.
+//! A cycle of these relations means there is no order. For registers, one value is known to follow another if an event
+//! read the one and wrote the other.
 //!
-//! Time is one node per end, in a row, so that its edges stay few: an event leads to the node of its end, nodes of time
-//! to later ones, and the latest node before its call to an event.
+//! Time is a chain of nodes, one per end of an event, so that edges stay few: an event leads to the node of its end,
+//! time nodes to later ones, and the latest node before its call to an event.
 
 use crate::anomaly::{Anomaly, Kind};
 use crate::event::{Event, Key, Step, Value};
@@ -32,7 +32,7 @@ enum Why {
     Called,
 }
 
-/// A key with its kind.
+/// A key and its type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Name {
     Register(Key),
@@ -116,7 +116,7 @@ fn add_lists(graph: &mut Graph<Why>, happened: &[bool], orders: &Orders) {
 fn add_registers(graph: &mut Graph<Why>, events: &[Event]) {
     let mut writers: HashMap<(Key, Option<Value>), usize> = HashMap::new();
     let mut readers: HashMap<(Key, Option<Value>), Vec<usize>> = HashMap::new();
-    // What was replaced, and by whom; if by two, one of them did not see the other.
+    // The replaced value and the writer; if two events replaced it, one did not see the other.
     let mut successors: Vec<(Key, Option<Value>, usize)> = Vec::new();
     for (at, event) in events.iter().enumerate().filter(|(_, event)| event.may_have_happened()) {
         let mut first_found: HashMap<Key, Option<Option<Value>>> = HashMap::new();
@@ -178,7 +178,7 @@ fn add_time(graph: &mut Graph<Why>, events: &[Event]) {
 }
 
 fn anomaly(kind: Kind, circle: &[(usize, Edge<Why>)], events: &[Event]) -> Anomaly {
-    // A row of time nodes is one reason, told where it reaches an event.
+    // A run of time nodes is a single reason, reported where it reaches an event.
     let begin = circle.iter().position(|(from, _)| *from < events.len()).expect("a circle passes through an event");
     let mut shown = Vec::new();
     let mut reasons = Vec::new();

@@ -1,4 +1,4 @@
-//! What is recorded: calls, their replies, and when.
+//! The recorded events: calls, replies and times.
 //!
 //! ```text
 //!   3 1200..1500 SET r1 8                       client 3 called at 1200 ns, answered at 1500 ns
@@ -10,37 +10,37 @@
 use std::collections::HashMap;
 use std::fmt;
 
-/// The number of a key. Registers, lists and queues are numbered each for themselves.
+/// The number of a key. Registers, lists and queues are numbered separately.
 pub type Key = u32;
-/// What is written: each value at most once in a history.
+/// A written value: each at most once in a history.
 pub type Value = u64;
 
 /// One command, or all commands of one EXEC.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// Who called. A client's events are carried out in the order of their calls, and of the record where these are
+    /// The calling client. A client's events take effect in the order of their calls, and of the record if these are
     /// equal (a pipeline).
     pub client: u32,
     /// When it was sent, in nanoseconds.
     pub called_ns: u64,
     /// How it ended.
     pub end: End,
-    /// Its parts, which happen at one instant.
+    /// Its parts, which happen atomically.
     pub steps: Vec<Step>,
 }
 
 /// How an event ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// Its reply had come at this time, in nanoseconds.
+    /// Its reply had arrived at this time, in nanoseconds.
     Answered(u64),
-    /// By an error: it must have changed nothing.
+    /// With an error: it must have changed nothing.
     Refused,
-    /// Without a reply: it took effect until this time, in nanoseconds, or never. What its steps found is unknown.
+    /// Without a reply: it took effect before this time, in nanoseconds, or never. Its steps' results are unknown.
     Lost(u64),
 }
 
-/// A step, and what it found. Elements enter lists and queues at the tail and leave queues from the head.
+/// A step and its result. Elements enter lists and queues at the tail and leave queues from the head.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
     /// Read a register.
@@ -63,7 +63,7 @@ pub enum Step {
         key: Key,
         /// The new last element.
         value: Value,
-        /// The elements it had afterwards, if known.
+        /// The resulting length, if known.
         length: Option<u64>,
     },
     /// Read a whole list.
@@ -84,7 +84,7 @@ pub enum Step {
     Pop {
         /// The queue.
         queue: Key,
-        /// What was taken; `None`: it was empty.
+        /// The element taken; `None`: it was empty.
         found: Option<Value>,
     },
     /// Take from the head of a queue and put at the tail of another.
@@ -93,7 +93,7 @@ pub enum Step {
         from: Key,
         /// The queue put to.
         to: Key,
-        /// What was moved; `None`: there was nothing.
+        /// The element moved; `None`: there was none.
         found: Option<Value>,
     },
     /// Read a whole queue.
@@ -106,17 +106,17 @@ pub enum Step {
 }
 
 impl Event {
-    /// Whether it was answered, so that what its steps found counts.
+    /// Returns true if it was answered, so that its steps' results count.
     pub fn is_answered(&self) -> bool {
         matches!(self.end, End::Answered(_))
     }
 
-    /// Whether it may have changed anything.
+    /// Returns true if it may have changed anything.
     pub fn may_have_happened(&self) -> bool {
         self.end != End::Refused
     }
 
-    /// The time at which it had taken effect, if it did. A refused one never did.
+    /// Returns the time by which it had taken effect, if it did. A refused one never did.
     pub fn done_ns(&self) -> u64 {
         match self.end {
             End::Answered(at_ns) | End::Lost(at_ns) => at_ns,
@@ -124,14 +124,14 @@ impl Event {
         }
     }
 
-    /// Whether it had taken effect before `other` was called.
+    /// Returns true if it had taken effect before `other` was called.
     pub(crate) fn precedes(&self, other: &Event) -> bool {
         self.done_ns() < other.called_ns
     }
 }
 
-/// The events that write each value, by number: `pick` says what a step writes. A value written twice is a fault of the
-/// recorder, and panics.
+/// Returns the number of the event that writes each value; `pick` returns what a step writes. A value written twice is
+/// a bug of the recorder, and panics.
 pub(crate) fn writers<K: Eq + std::hash::Hash>(
     events: &[Event],
     pick: impl Fn(&Step) -> Option<K>,
@@ -162,7 +162,7 @@ impl fmt::Display for Event {
 }
 
 impl Step {
-    /// The names of its keys, as they are shown.
+    /// Returns the displayed names of its keys.
     pub(crate) fn keys(&self) -> [Option<String>; 2] {
         match self {
             Step::Get { key, .. } | Step::Set { key, .. } => [Some(format!("r{key}")), None],

@@ -1,4 +1,4 @@
-//! Directed graphs with labelled edges: the shortest circle.
+//! Directed graphs with labelled edges: short cycles.
 
 use std::collections::VecDeque;
 
@@ -9,12 +9,12 @@ pub(crate) struct Edge<L> {
     pub(crate) label: L,
 }
 
-/// Edges by the node they leave.
+/// Edges by source node.
 pub(crate) struct Graph<L> {
     pub(crate) edges: Vec<Vec<Edge<L>>>,
 }
 
-/// Circles are looked for from this many nodes of a component, so one that is far from the shortest may be shown.
+/// Cycles are searched for from at most this many nodes of a component, so the result may be far from the shortest.
 const STARTS_MAX: usize = 500;
 
 impl<L: Copy> Graph<L> {
@@ -22,14 +22,14 @@ impl<L: Copy> Graph<L> {
         Self { edges: vec![Vec::new(); nodes_count] }
     }
 
-    /// Adds an edge unless it leads nowhere else.
+    /// Adds an edge unless it is a loop.
     pub(crate) fn add(&mut self, from: usize, to: usize, label: L) {
         if from != to {
             self.edges[from].push(Edge { to, label });
         }
     }
 
-    /// A short circle of edges that are `wanted`, as the nodes left and the edges taken. `costs` says which edges count.
+    /// Returns a short cycle of edges that are `wanted`, as source nodes and edges. `costs` says which edges count.
     pub(crate) fn circle(
         &self,
         wanted: impl Fn(L) -> bool,
@@ -50,7 +50,7 @@ impl<L: Copy> Graph<L> {
         circles.min_by_key(|circle| circle.iter().filter(|(_, edge)| costs(edge.label)).count())
     }
 
-    /// The path from `from` to `to`, of at least one edge, that has the fewest edges that cost.
+    /// Returns the path from `from` to `to`, of at least one edge, with the fewest edges that cost.
     pub(crate) fn path(
         &self,
         from: usize,
@@ -84,7 +84,7 @@ impl<L: Copy> Graph<L> {
         Some(path)
     }
 
-    /// The number of each node's strongly connected component (Tarjan's way, without recursion).
+    /// Returns each node's strongly connected component (Tarjan's algorithm, without recursion).
     fn components(&self, wanted: &impl Fn(L) -> bool) -> Vec<usize> {
         const UNSEEN: usize = usize::MAX;
         let count = self.edges.len();

@@ -1,11 +1,11 @@
-//! Which events took effect for certain: those that were answered, and those without a reply of which a trace was seen.
+//! Finds the events that certainly took effect: answered ones, and those without a reply whose effect was observed.
 //!
 //! One trace is enough: a transaction happens as a whole.
 
 use crate::event::{End, Event, Key, Step, Value};
 use std::collections::HashSet;
 
-/// What a value is written to. A move writes nothing of its own.
+/// The target of a written value. A move writes no new value.
 #[derive(PartialEq, Eq, Hash)]
 enum Trace {
     Register(Key, Value),
@@ -13,7 +13,7 @@ enum Trace {
     Queue(Value),
 }
 
-/// By number of the event.
+/// Returns the answer for each event number.
 pub(crate) fn find(events: &[Event]) -> Vec<bool> {
     let mut seen = HashSet::new();
     for step in events.iter().filter(|event| event.is_answered()).flat_map(|event| &event.steps) {

@@ -1,24 +1,24 @@
-//! Inside one transaction: what its steps found agrees with what its earlier steps found and wrote.
+//! Consistency within one transaction: its results must agree with its earlier results and writes.
 
 use crate::anomaly::{Anomaly, Kind};
 use crate::event::{Event, Key, Step, Value};
 use std::collections::HashMap;
 
-/// What a transaction must find, as far as its own steps say.
+/// What a transaction must find, as far as its own steps imply.
 #[derive(Default)]
 struct Known {
     registers: HashMap<Key, Option<Value>>,
     lists: HashMap<Key, List>,
 }
 
-/// A list of which the beginning may be unknown.
+/// A list whose beginning may be unknown.
 #[derive(Default)]
 struct List {
     /// All elements, once read.
     whole: Option<Vec<Value>>,
     /// Elements appended before it was read.
     tail: Vec<Value>,
-    /// Elements there were, once a reply said so.
+    /// The length, once a reply reported it.
     length: Option<u64>,
 }
 
@@ -33,7 +33,7 @@ pub(crate) fn check(events: &[Event]) -> Result<(), Anomaly> {
 }
 
 impl Known {
-    /// What is wrong with what `step` found, given the steps before it; it becomes known itself.
+    /// Returns what contradicts the steps before `step`, if anything; then records the result of `step`.
     fn contradiction(&mut self, step: &Step) -> Option<String> {
         match step {
             Step::Set { key, value } => {
@@ -47,7 +47,7 @@ impl Known {
             }
             Step::Append { key, value, length } => self.lists.entry(*key).or_default().append(*key, *value, *length),
             Step::Range { key, found } => self.lists.entry(*key).or_default().read(*key, found),
-            // One transaction looks at each queue once, and takes from none.
+            // A transaction looks at each queue once, and takes from none.
             Step::Push { .. } | Step::Pop { .. } | Step::Move { .. } | Step::Look { .. } => None,
         }
     }

@@ -1,4 +1,4 @@
-//! Recorded calls and replies, and whether one order of them explains all.
+//! Checks whether a single order explains a record of calls and replies.
 //!
 //! ```text
 //!   clients ── Vec<Event> ──> check ──> Ok, or an Anomaly: what is wrong, and the few events that show it
@@ -10,13 +10,14 @@
 //!                               └ cycles     one order of all transactions, over all keys and real time
 //! ```
 //!
-//! Values are unique, so a read names the write it saw. Keys are never deleted, so a list only grows and a register
-//! never becomes absent again. A call whose reply was lost may have taken effect until its server was dead, or never.
+//! Values are unique, so a read identifies the write it saw. Keys are never deleted, so a list only grows and a
+//! register never becomes absent again. A call whose reply was lost may have taken effect before its server was dead,
+//! or never.
 //!
 //! An anomaly is proof: no order explains the events it names, whatever else happened. Its absence is proof for each
-//! register by itself; elsewhere the more was read, the less escapes (`tests/twin.rs`).
+//! register by itself; elsewhere, the more is read, the less escapes (`tests/twin.rs`).
 //!
-//! The crate has no clock, no socket and no chance in it: real servers and simulated ones are checked alike.
+//! The crate uses no clock, sockets or randomness: real and simulated servers are checked alike.
 
 #![forbid(unsafe_code)]
 
@@ -37,12 +38,12 @@ pub use anomaly::{Anomaly, Kind};
 pub use event::{End, Event, Key, Step, Value};
 pub use parse::{ParseError, parse};
 
-/// Checks a history: events in any order, times of one clock, each key used by one kind of steps.
+/// Checks a history: events in any order, times of one clock, each key used with one type of steps.
 ///
 /// O(n log n) in events and elements read.
 ///
 /// # Errors
-/// The anomaly that is simplest to read among those found.
+/// The anomaly that is easiest to understand among those found.
 pub fn check(events: &[Event]) -> Result<(), Anomaly> {
     let happened = happened::find(events);
     inside::check(events)?;

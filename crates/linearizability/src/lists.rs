@@ -1,4 +1,4 @@
-//! Lists: all that was read of one are beginnings of one order of elements, and nothing that was there is missing.
+//! Lists: all reads of a list are prefixes of one order of elements, and nothing that was there is missing.
 //!
 //! The longest read is the order:
 //!
@@ -13,11 +13,11 @@ use crate::anomaly::{Anomaly, Kind};
 use crate::event::{End, Event, Key, Step, Value, writers};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// What is known of all lists.
+/// All known list orders.
 pub(crate) struct Orders {
     /// By list.
     pub(crate) lists: BTreeMap<Key, Order>,
-    /// Who appended each element.
+    /// The event that appended each element.
     pub(crate) writers: HashMap<(Key, Value), usize>,
 }
 
@@ -25,18 +25,18 @@ pub(crate) struct Orders {
 #[derive(Default)]
 pub(crate) struct Order {
     pub(crate) elements: Vec<Value>,
-    /// Answered events, and what they read; the longest first.
+    /// Answered events and what they read, longest first.
     pub(crate) reads: Vec<(usize, Vec<Value>)>,
-    /// Events that appended for certain, with the element and the length they were told.
+    /// Events that certainly appended, with the element and the length they returned.
     appends: Vec<(usize, Value, Option<u64>)>,
     positions: HashMap<Value, usize>,
 }
 
-/// The elements a list had at least, from a time on.
+/// The minimum length of a list from a time on.
 struct Floor {
     from_ns: u64,
     count: usize,
-    /// Who says so.
+    /// The event that shows it.
     witness: usize,
 }
 
@@ -69,7 +69,8 @@ pub(crate) fn check(events: &[Event], happened: &[bool]) -> Result<Orders, Anoma
 }
 
 impl Orders {
-    /// Each element was appended by somebody, in time, and stands once; the last one ends what its writer appended.
+    /// Checks that each element was appended by some event, in time, and occurs once; the last one ends its writer's
+    /// appends.
     fn check_elements(&self, events: &[Event], at: usize, key: Key, found: &[Value]) -> Result<(), Anomaly> {
         let mut seen = HashSet::new();
         for value in found {
@@ -141,7 +142,7 @@ impl Order {
         })
     }
 
-    /// Appends stand where their replies said.
+    /// Checks that appends are where their replies reported.
     fn check_positions(&self, events: &[Event], key: Key) -> Result<(), Anomaly> {
         let mut told: HashMap<u64, usize> = HashMap::new();
         for &(at, value, length) in &self.appends {
@@ -170,7 +171,7 @@ impl Order {
         Ok(())
     }
 
-    /// A read holds all that was seen, or whose append was answered, before it was called.
+    /// Checks that a read holds everything seen, or acknowledged, before it was called.
     fn check_nothing_missing(
         &self,
         events: &[Event],
@@ -195,7 +196,7 @@ impl Order {
         Ok(())
     }
 
-    /// How long the list was at least, by time; one that ends later counts at least as much.
+    /// Returns the list's minimum lengths by time; later ones are never shorter.
     fn floors(&self, events: &[Event]) -> Vec<Floor> {
         let reads = self.reads.iter().map(|(at, found)| (*at, found.len()));
         let nowhere = self.elements.len();

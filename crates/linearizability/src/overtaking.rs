@@ -1,6 +1,6 @@
-//! Pairs that came in one order and left in the other.
+//! Pairs that arrived in one order and left in the other.
 
-/// Something that was in a place for a time, as far as is known.
+/// The time something was in a place, as far as known.
 ///
 /// ```text
 ///          begun        in                last         out
@@ -8,9 +8,9 @@
 ///           └ came in between these ┘       └ left between these ┘
 /// ```
 pub(crate) struct Span {
-    /// It had not come in before this time.
+    /// It had not arrived before this time.
     pub(crate) begun_ns: u64,
-    /// It had come in by this time.
+    /// It had arrived by this time.
     pub(crate) in_ns: u64,
     /// It had not left before this time.
     pub(crate) last_ns: u64,
@@ -18,16 +18,16 @@ pub(crate) struct Span {
     pub(crate) out_ns: u64,
 }
 
-/// Two spans, by number, of which the first came in first and the second left first.
+/// Returns two spans, by number, such that the first arrived first and the second left first.
 ///
-/// O(n log n): with spans sorted by `in_ns`, those that came in before another are the first few. Of these only the one
-/// that was there last matters, or the second if that other is the one itself.
+/// O(n log n): with spans sorted by `in_ns`, those that arrived before another are a prefix. Only the one in it that
+/// stayed longest matters, or the runner-up if that is the span itself.
 pub(crate) fn find(spans: &[Span]) -> Option<(usize, usize)> {
     let mut sorted: Vec<usize> = (0..spans.len()).collect();
     sorted.sort_by_key(|&at| spans[at].in_ns);
     let mut last_two: [Option<usize>; 2] = [None; 2];
     let is_longer = |at: usize, than: Option<usize>| than.is_none_or(|than| spans[than].last_ns < spans[at].last_ns);
-    // By count of first spans.
+    // Indexed by the length of the prefix.
     let mut longest = vec![last_two];
     for &at in &sorted {
         if is_longer(at, last_two[0]) {

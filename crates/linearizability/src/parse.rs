@@ -1,14 +1,14 @@
-//! Histories as text, one event a line, as they are shown: a counter-example can be pasted into a test.
+//! Parses histories from text, one event per line, in Display form: a counterexample can be pasted into a test.
 
 use crate::event::{End, Event, Key, Step, Value};
 use std::fmt;
 
-/// A line that is no event.
+/// An invalid line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseError {
-    /// Its number, from 1.
+    /// The line number, from 1.
     pub line: usize,
-    /// What it says.
+    /// The line's text.
     pub text: String,
 }
 
@@ -20,10 +20,10 @@ impl fmt::Display for ParseError {
 
 impl std::error::Error for ParseError {}
 
-/// Reads a history as [`Event`]s are shown. Lines that are empty or begin with `#` are passed over.
+/// Parses a history from the Display form of [`Event`]s. Empty lines and those that begin with `#` are skipped.
 ///
 /// # Errors
-/// The first line that is no event.
+/// The first invalid line.
 pub fn parse(text: &str) -> Result<Vec<Event>, ParseError> {
     let lines = text.lines().map(str::trim).enumerate();
     let lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
@@ -44,7 +44,7 @@ fn event(line: &str) -> Option<Event> {
     Some(Event { client: client.parse().ok()?, called_ns: called.parse().ok()?, end, steps: steps? })
 }
 
-/// A step; what it found must be there if it was answered, and only then.
+/// Parses a step; its result must be given if and only if it was answered.
 fn step(text: &str, is_answered: bool) -> Option<Step> {
     let (call, found) = match text.split_once(" = ") {
         Some((call, found)) if is_answered => (call, Some(found)),
@@ -76,7 +76,7 @@ fn number(key: &str, kind: char) -> Option<Key> {
     key.strip_prefix(kind)?.parse().ok()
 }
 
-/// A value, or `Some(None)` for nil.
+/// Parses a value, or `Some(None)` for nil.
 fn element(text: &str) -> Option<Option<Value>> {
     if text == "nil" { Some(None) } else { Some(Some(text.parse().ok()?)) }
 }

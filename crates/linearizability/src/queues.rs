@@ -7,10 +7,10 @@
 //!     q2                     ├─LMOVE─┤■■■■■■■■├─LPOP─┤
 //! ```
 //!
-//! - Of two elements the one that came first leaves first.
-//! - A queue is not empty while something is there for certain.
-//! - Who looks at several queues at one instant sees an element in exactly one of those between which it moves.
-//! - An element that is gone although nobody was given it was taken by a call without a reply: [`crate::unknown`].
+//! - Of two elements, the one that arrived first leaves first.
+//! - A queue is not empty while something is certainly there.
+//! - An atomic look at several queues sees an element in exactly one of those between which it moves.
+//! - An element that is gone but was never returned was taken by a call without a reply: [`crate::unknown`].
 //!
 //! An element enters each queue at most once.
 
@@ -20,26 +20,26 @@ use crate::overtaking::{self, Span};
 use crate::unknown;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// What is known of an element's time in a queue.
+/// What is known about an element's time in a queue.
 #[derive(Default)]
 pub(crate) struct Stay {
-    /// Who put it there; `None`: a move without a reply.
+    /// The event that put it there; `None`: a move without a reply.
     pub(crate) entry: Option<usize>,
-    /// Whether it came for certain.
+    /// Whether it certainly arrived.
     is_certain: bool,
-    /// Who took it, if that is known.
+    /// The event that took it, if known.
     pub(crate) exit: Option<usize>,
-    /// Who saw it there.
+    /// The events that saw it there.
     pub(crate) looks: Vec<usize>,
 }
 
-/// What is known of all queues.
+/// What is known about all queues.
 #[derive(Default)]
 pub(crate) struct Queues {
     pub(crate) stays: BTreeMap<(Key, Value), Stay>,
     /// Answered events that found a queue empty.
     pub(crate) empty: BTreeMap<Key, Vec<usize>>,
-    /// Events without a reply that take from a queue, and where they put.
+    /// Events without a reply that take from a queue, and their targets.
     pub(crate) takers: BTreeMap<Key, Vec<(usize, Option<Key>)>>,
     /// Answered events that look, and what they saw.
     looks: Vec<(usize, HashMap<Key, Vec<Value>>)>,
@@ -127,7 +127,7 @@ impl Queues {
         }
     }
 
-    /// It was there only after it came and before it left.
+    /// Checks that it was there only after it arrived and before it left.
     fn check_stay(&self, queue: Key, value: Value, stay: &Stay, events: &[Event]) -> Result<(), Anomaly> {
         let witnesses: Vec<usize> = stay.exit.iter().chain(&stay.looks).copied().collect();
         let Some(&first) = witnesses.iter().min_by_key(|&&at| events[at].done_ns()) else { return Ok(()) };
@@ -153,7 +153,7 @@ impl Queues {
         }
     }
 
-    /// An element that nobody is known to have put into a queue came by a move without a reply, and from there alone.
+    /// Checks an element no known event put into a queue: it came by a move without a reply, and from the source queue.
     fn check_arrival(&self, queue: Key, value: Value, seen: usize, events: &[Event]) -> Result<(), Anomaly> {
         let came = |to: &(usize, Option<Key>)| to.1 == Some(queue) && !events[seen].precedes(&events[to.0]);
         let from = self.takers.iter().filter(|(_, takers)| takers.iter().any(came));
@@ -172,8 +172,8 @@ impl Queues {
         }
     }
 
-    /// When it was there, as far as is known; `None` if it may never have been. One that nobody was given may be gone
-    /// as soon as a call without a reply could have taken it.
+    /// Returns when it was there, as far as known; `None` if it may never have been. One never returned may be gone as
+    /// soon as a call without a reply could have taken it.
     pub(crate) fn span(&self, queue: Key, stay: &Stay, value: Value, events: &[Event]) -> Option<Span> {
         let (begun_ns, in_ns) = match stay.entry {
             Some(entry) if stay.is_certain => (events[entry].called_ns, events[entry].done_ns()),
@@ -189,7 +189,7 @@ impl Queues {
         Some(Span { begun_ns, in_ns, last_ns, out_ns })
     }
 
-    /// When a move without a reply may have brought an element.
+    /// Returns when a move without a reply may have brought an element.
     fn moved_unknown(&self, to: Key, value: Value, events: &[Event]) -> Option<(u64, u64)> {
         let was_there = |from: &Key| self.stays.get(&(*from, value)).is_some_and(|stay| stay.exit.is_none());
         let from = self.takers.iter().filter(|(from, _)| was_there(from));
@@ -215,13 +215,13 @@ impl Queues {
         Err(Anomaly::new(Kind::Overtaken, why, events, &shown))
     }
 
-    /// Whoever found the queue empty was there at an instant at which nothing was in it for certain.
+    /// Checks that each event that found the queue empty has an instant at which nothing was certainly in it.
     fn check_empty(&self, queue: Key, events: &[Event]) -> Result<(), Anomaly> {
         let Some(empty) = self.empty.get(&queue) else { return Ok(()) };
         let mut spans = self.spans(queue, events);
         spans.retain(|(_, _, span)| span.in_ns < span.last_ns);
         spans.sort_by_key(|(_, _, span)| span.in_ns);
-        // For each span, when the row of overlapping ones that it ends had begun.
+        // For each span, the start of the run of overlapping spans that it ends.
         let mut rows: Vec<(u64, u64, usize)> = Vec::new();
         for (at, (_, _, span)) in spans.iter().enumerate() {
             match rows.last_mut().filter(|row| span.in_ns < row.1) {
@@ -246,7 +246,7 @@ impl Queues {
         Ok(())
     }
 
-    /// Who looks at queues sees in one of them each element that is in one of them throughout.
+    /// Checks that a look at several queues sees each element that is in one of them throughout.
     fn check_looks(&self, events: &[Event]) -> Result<(), Anomaly> {
         let mut groups: HashMap<Vec<Key>, Vec<usize>> = HashMap::new();
         for (at, (_, seen)) in self.looks.iter().enumerate() {
@@ -276,8 +276,8 @@ impl Queues {
         Ok(())
     }
 
-    /// From when to when each element was in one of the queues, for certain: through as many moves between them as are
-    /// known.
+    /// Returns from when to when each element was certainly in one of the queues, through as many known moves between
+    /// them as possible.
     fn homes(&self, queues: &[Key], events: &[Event]) -> Vec<(Value, Span)> {
         let mut homes = Vec::new();
         for (stay, value, mut span) in queues.iter().flat_map(|&queue| self.spans(queue, events)) {
@@ -304,10 +304,10 @@ impl Queues {
     }
 }
 
-/// The fewest of the spans, sorted by beginning, that together cover the event.
+/// Returns the fewest of the spans, sorted by start, that together cover the event.
 fn cover<'a>(spans: &'a [(&'a Stay, Value, Span)], event: &Event) -> Vec<&'a (&'a Stay, Value, Span)> {
     let mut cover: Vec<&(&Stay, Value, Span)> = Vec::new();
-    // The first begins before the call, each other before the end of the one before it.
+    // The first begins before the call, each other before the end of its predecessor.
     let mut reached_ns = event.called_ns;
     while reached_ns <= event.done_ns() {
         let begun = spans.iter().take_while(|(_, _, span)| span.in_ns < reached_ns);
@@ -321,7 +321,7 @@ fn cover<'a>(spans: &'a [(&'a Stay, Value, Span)], event: &Event) -> Vec<&'a (&'
     cover
 }
 
-/// No element twice, neither in one queue nor in two.
+/// Checks that no element occurs twice, in one queue or in two.
 fn check_places(look: usize, seen: &HashMap<Key, Vec<Value>>, events: &[Event]) -> Result<(), Anomaly> {
     let mut places: HashMap<Value, Key> = HashMap::new();
     for (&queue, found) in seen {

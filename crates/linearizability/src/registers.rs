@@ -1,27 +1,27 @@
-//! Registers: each key's calls have an order that real time allows.
+//! Registers: each key's calls must have an order that real time allows.
 //!
-//! As values are unique, each read belongs to the write it saw. A write and its reads, a **reign**, stand together in
-//! any order that explains them. So one reign stands before another if any of its calls ended before any of the
-//! other's began:
+//! As values are unique, each read belongs to the write it saw. A write and its reads, a **reign**, are contiguous in
+//! any order that explains them. So one reign precedes another if any of its calls ended before any of the other's
+//! began:
 //!
 //! ```text
 //!     r1 = 7   ├─SET─┤            ├─GET─┤       7 before 8: the SET of 7 ended before the SET of 8 began
 //!     r1 = 8            ├─SET─┤                 8 before 7: the SET of 8 ended before the GET of 7 began
 //! ```
 //!
-//! An order exists if and only if no two reigns stand before each other: in a longer circle, the reign whose first end
-//! is the earliest stands before the one that stands before it. (Gibbons and Korach, "Testing shared memories", 1997.)
-//! This needs O(n log n) where a search through orders may need exponential time; `tests/twin.rs` holds both together.
+//! An order exists if and only if no two reigns precede each other: in a longer cycle, the reign with the earliest
+//! first end precedes its own predecessor. (Gibbons and Korach, "Testing shared memories", 1997.) This takes O(n log n)
+//! where a search through orders may take exponential time; `tests/twin.rs` compares both.
 
 use crate::anomaly::{Anomaly, Kind};
 use crate::event::{End, Event, Key, Step, Value, writers};
 use crate::overtaking::{self, Span};
 use std::collections::{BTreeMap, HashMap};
 
-/// The calls that wrote or read one value of a register; none wrote its absence.
+/// The calls that wrote or read one value of a register; absence has no writer.
 struct Reign {
     writer: Option<usize>,
-    /// The call that ended first; absence was there before all.
+    /// The call that ended first; absence precedes everything.
     first: Option<usize>,
     /// The call that began last.
     last: usize,
@@ -36,7 +36,7 @@ pub(crate) fn check(events: &[Event], happened: &[bool]) -> Result<(), Anomaly> 
     Ok(())
 }
 
-/// What each register held. A write of which nothing is known may never have been: it is left out.
+/// Returns the reigns of each register. A write without any trace may never have happened: it is left out.
 fn reigns(events: &[Event], happened: &[bool]) -> Result<BTreeMap<Key, Reigns>, Anomaly> {
     let writers = writers(events, |step| if let Step::Set { key, value } = step { Some((*key, *value)) } else { None });
     let mut registers: BTreeMap<Key, Reigns> = BTreeMap::new();
@@ -64,7 +64,7 @@ fn reigns(events: &[Event], happened: &[bool]) -> Result<BTreeMap<Key, Reigns>, 
     Ok(registers)
 }
 
-/// The event that wrote what the event `at` read.
+/// Returns the event that wrote what event `at` read.
 fn origin(
     events: &[Event],
     at: usize,
@@ -102,7 +102,7 @@ fn check_key(key: Key, reigns: &Reigns, events: &[Event]) -> Result<(), Anomaly>
         })
         .collect();
     let Some((a, b)) = overtaking::find(&spans) else { return Ok(()) };
-    // First the one that was there first.
+    // The one that arrived first comes first.
     let (a, b) = if spans[a].in_ns <= spans[b].in_ns { (a, b) } else { (b, a) };
     let all: Vec<(&Option<Value>, &Reign)> = reigns.iter().collect();
     let mut shown = Vec::new();

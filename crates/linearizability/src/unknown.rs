@@ -1,4 +1,4 @@
-//! Elements that are gone from a queue, and calls without a reply that may have taken them.
+//! Elements missing from a queue, and calls without a reply that may have taken them.
 //!
 //! Each such call took at most one element, and before its server was dead:
 //!
@@ -8,15 +8,15 @@
 //!     explained: a move took 8;  the pop took 9;  7 needs a move and a pop, or a pop of q1: LOST
 //! ```
 //!
-//! Calls of the same kind that died together are one **class** with a count. A search through the ways that explain each
-//! element, which remembers the counts that led nowhere, is exact and short: only calls in flight at a crash take part.
+//! Calls of the same type that died together form a **class** with a count. A search through the ways that explain each
+//! element, which memoizes failed counts, is exact and short: only calls in flight at a crash take part.
 
 use crate::anomaly::{Anomaly, Kind};
 use crate::event::{Event, Key, Value};
 use crate::queues::{Queues, Stay};
 use std::collections::{BTreeMap, HashSet};
 
-/// Calls without a reply that are alike.
+/// Similar calls without a reply.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Class {
     from: Key,
@@ -24,11 +24,11 @@ struct Class {
     until_ns: u64,
 }
 
-/// An element that left a queue, nobody knows how.
+/// An element that left a queue in an unknown way.
 struct Missing {
     queue: Key,
     value: Value,
-    /// Each a set of classes of which one call each explains it.
+    /// Alternative sets of classes; one call of each class in a set explains it.
     ways: Vec<Vec<usize>>,
 }
 
@@ -37,7 +37,7 @@ struct Search<'a> {
     events: &'a [Event],
     classes: Vec<Class>,
     counts: Vec<usize>,
-    /// For each queue, what was in it before this time is gone.
+    /// For each queue, the time before which everything in it is gone.
     passed_ns: BTreeMap<Key, u64>,
 }
 
@@ -54,7 +54,7 @@ pub(crate) fn check(queues: &Queues, events: &[Event]) -> Result<(), Anomaly> {
     if search.explains(&missing) {
         return Ok(());
     }
-    // The fewest that cannot be explained together.
+    // The smallest set that cannot be explained together.
     let mut at = 0;
     while at < missing.len() {
         let one = missing.remove(at);
@@ -79,7 +79,7 @@ fn passed(queues: &Queues, events: &[Event]) -> BTreeMap<Key, u64> {
 }
 
 impl Search<'_> {
-    /// The elements that nobody was given and that are gone for certain, or came to another queue.
+    /// Returns elements never returned by a call that are certainly gone, or came to another queue.
     fn missing(&self) -> Vec<Missing> {
         let stays = self.queues.stays.iter().filter(|(_, stay)| stay.exit.is_none());
         stays.filter_map(|(&(queue, value), stay)| self.missing_from(queue, value, stay)).collect()
@@ -96,7 +96,7 @@ impl Search<'_> {
         Some(Missing { queue, value, ways })
     }
 
-    /// The queue to which a move without a reply has brought it, since it was seen there.
+    /// Returns the queue to which a move without a reply has brought it, since it was seen there.
     fn arrived(&self, from: Key, value: Value) -> Option<Key> {
         let takers = self.queues.takers.get(&from)?;
         takers
@@ -105,7 +105,8 @@ impl Search<'_> {
             .find(|to| self.queues.stays.get(&(*to, value)).is_some_and(|stay| stay.entry.is_none()))
     }
 
-    /// Whether an element that was in the queue at the time is gone: it was empty later, or one that came later has left.
+    /// Returns true if an element that was in the queue at the time is gone: it was empty later, or a later one has
+    /// left.
     fn is_gone(&self, queue: Key, in_ns: u64) -> bool {
         self.passed_ns.get(&queue).is_some_and(|&passed_ns| in_ns < passed_ns)
     }
@@ -115,7 +116,7 @@ impl Search<'_> {
         self.classes.iter().enumerate().filter(move |(_, class)| fits(class)).map(|(at, _)| at)
     }
 
-    /// How an element can be gone from a queue without having been seen elsewhere.
+    /// Returns how an element can be gone from a queue without having been seen elsewhere.
     fn ways(&self, queue: Key, since_ns: u64, moves_max: usize) -> Vec<Vec<usize>> {
         let mut ways = Vec::new();
         for class in self.usable(queue, since_ns, |_| true) {

@@ -1,7 +1,7 @@
-//! Values that are put together, a piece at a time.
+//! Builds values piece by piece.
 //!
-//! What is small, and when it turns large, is as in Redis: what comes packed is small up to a number of elements, anything
-//! else up to a length of theirs too.
+//! When a value is small or large follows Redis: packed encodings are small up to a number of elements, others up to a
+//! maximum element length too.
 
 use crate::Fault;
 use crate::feed::Piece;
@@ -12,15 +12,15 @@ use values::hash::{PAIR_BYTES_MAX, Pair};
 use values::set::{SetForm, SetLimits};
 use values::{Hash, List, LongString, Set, Sorted, Value, limits};
 
-/// How much of a long text is copied in one step, in bytes.
+/// Bytes of a long string copied per step.
 const TEXT_STEP_BYTES: usize = 64 << 10;
 
-/// The latest deadline of a field (Redis).
+/// The latest deadline of a field, as in Redis.
 const DEADLINE_MAX: Ms = (1 << 48) - 2;
 
-/// A value that is not whole yet.
+/// A value being built.
 pub(crate) enum Building {
-    /// So much of a text that is there.
+    /// The part of a string copied so far.
     Text(LongString),
     List(List),
     Set(SetBuilding),
@@ -30,7 +30,7 @@ pub(crate) enum Building {
 
 pub(crate) struct SetBuilding {
     set: Set,
-    /// The form that it has from the beginning on.
+    /// The form it has from the start.
     form: SetForm,
     limits: SetLimits,
 }
@@ -39,7 +39,7 @@ pub(crate) struct SetBuilding {
 pub(crate) struct HashBuilding {
     hash: Hash,
     is_packed: bool,
-    /// In which order its pieces come.
+    /// The order of its pieces.
     order: &'static [HashPart],
     next: usize,
     field: Vec<u8>,
@@ -64,7 +64,7 @@ pub(crate) struct SortedBuilding {
 }
 
 impl Building {
-    /// Begins a value of this type, of so many elements, where that is known.
+    /// Starts a value of this type, with the number of elements if known.
     pub(crate) fn new(kind: u8, elements: u64) -> Self {
         let is_many = |max: &limits::Limit| elements > max.get();
         match kind {
@@ -104,7 +104,7 @@ impl Building {
         }
     }
 
-    /// Takes a piece in; whether all of it: of a long text it takes some, and wants it again.
+    /// Adds a piece. Returns false if only part of a long string was copied and the piece is needed again.
     pub(crate) fn add(&mut self, piece: Piece<'_>) -> Result<bool, Fault> {
         match self {
             Self::Text(text) => {
@@ -122,7 +122,7 @@ impl Building {
         Ok(true)
     }
 
-    /// The value, when all pieces are in. There is no empty one but the text.
+    /// Returns the value, once all pieces are added. Only a string may be empty.
     pub(crate) fn finish(&self) -> Result<Value, Fault> {
         let (value, is_cut) = match self {
             Self::Text(text) => return Ok(Value::Text(text.clone())),
@@ -175,7 +175,7 @@ impl HashBuilding {
         let is_long = field.len().max(value.len()) as u64 > limits::HASH_VALUE_BYTES.get();
         self.must_grow |= hash.len() > limits::HASH_ENTRIES.get() || is_long && !self.is_packed;
         if self.must_grow {
-            // Once: nothing happens to a large one.
+            // Has an effect only once.
             self.hash.grow();
         }
         if is_new { Ok(()) } else { Err(Fault::Malformed) }

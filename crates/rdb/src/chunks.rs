@@ -1,11 +1,11 @@
-//! Bytes that grow without ever being moved: a gigabyte in one buffer would be copied as it grew.
+//! A growing byte buffer that never moves: a single buffer of a gigabyte would be copied as it grew.
 
 use std::collections::VecDeque;
 
-/// About how long a chunk is, in bytes.
+/// The approximate length of a chunk, in bytes.
 pub(crate) const CHUNK_BYTES: usize = 32 << 10;
 
-/// Chunks, to be taken from the front.
+/// Chunks, taken from the front.
 #[derive(Default)]
 pub(crate) struct Chunks {
     chunks: VecDeque<Vec<u8>>,
@@ -13,7 +13,7 @@ pub(crate) struct Chunks {
 }
 
 impl Chunks {
-    /// The buffer that goes on; it is taken as a whole.
+    /// Returns the buffer to append to; it will be taken as a whole.
     pub(crate) fn tail(&mut self) -> &mut Vec<u8> {
         if self.chunks.back().is_none_or(|last| last.len() >= CHUNK_BYTES) {
             self.full_bytes += self.chunks.back().map_or(0, |last| last.len() as u64);
@@ -22,7 +22,7 @@ impl Chunks {
         self.chunks.back_mut().expect("just made")
     }
 
-    /// All bytes that are in it.
+    /// Returns the total number of bytes.
     pub(crate) fn bytes_count(&self) -> u64 {
         self.full_bytes + self.chunks.back().map_or(0, |last| last.len() as u64)
     }

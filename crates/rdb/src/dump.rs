@@ -1,4 +1,4 @@
-//! A value that becomes a payload, in steps.
+//! Converts a value to a payload, in steps.
 //!
 //! ```text
 //! small hash, sorted set, set of integers   one packed string
@@ -7,8 +7,8 @@
 //! any other                                 element by element
 //! ```
 //!
-//! What stands at the front, a count of nodes or the length of a packed text, is known last: so the elements are gathered
-//! first, and the checksum is made as the payload is taken.
+//! The front of a payload, a count of nodes or the length of a packed string, is known last: so the elements are
+//! collected first, and the checksum is computed as the payload is taken.
 
 use crate::chunks::Chunks;
 use crate::footer::Checksum;
@@ -26,40 +26,40 @@ use values::long_string::Part;
 use values::set::SetForm;
 use values::{Hash, List, LongString, Set, Sorted, Tagged, Value};
 
-/// How much a step writes, in bytes: some 50 µs, packing included.
+/// Bytes written per step: about 50 µs, including packing.
 pub(crate) const STEP_BYTES: usize = 16 << 10;
-/// What an element costs beside its bytes, as if it were so many.
+/// The cost of an element beyond its bytes, in bytes.
 const ELEMENT_BYTES: usize = 64;
-/// How long a node of a list grows before the next begins, in bytes.
+/// The size at which a list node is closed, in bytes.
 const NODE_BYTES: usize = 8 << 10;
-/// Small values above this are written element by element, in bytes: they are packed at once.
+/// Small values above this are written element by element, in bytes: packing takes a single step.
 const SMALL_BYTES_MAX: u64 = 64 << 10;
-/// Texts from here on are packed, in bytes.
+/// Strings from this length on are compressed, in bytes.
 const PACKED_BYTES_MIN: usize = 21;
-/// What Redis 7.0 reads, and what it does not: deadlines of fields.
+/// The version Redis 7.0 reads, and the version for field deadlines, which it does not.
 pub(crate) const VERSION: u16 = 10;
 const VERSION_TIMED: u16 = 12;
 
-/// A dump under way.
+/// A dump in progress.
 pub struct Dumping {
     rest: Rest,
     version: u16,
-    /// What comes before the body.
+    /// The bytes before the body.
     head: Vec<u8>,
     body: Chunks,
     checksum: Option<Checksum>,
 }
 
-/// What is to be written yet.
+/// The remaining work.
 enum Rest {
-    /// A long text, packed so far; and whole, should that not pay.
+    /// A long string, compressed so far, and in full in case compression does not pay.
     Packing {
         text: LongString,
         part: Part,
     },
-    /// The same as it is.
+    /// The string uncompressed.
     Plain(Part),
-    /// From an index on, and the nodes so far.
+    /// The next index, and the nodes so far.
     List {
         list: List,
         at: u64,
@@ -69,13 +69,13 @@ enum Rest {
         set: Set,
         at: u64,
     },
-    /// Before the first deadline none is written.
+    /// Fields in deadline order first, then those without.
     Hash {
         hash: Hash,
         at: u64,
         first_due: Option<Ms>,
     },
-    /// The members below a rank: the highest go first, so that whoever reads them inserts at the front.
+    /// The members below a rank: the highest go first, so that readers insert at the front.
     Sorted {
         sorted: Sorted,
         below: u64,
@@ -89,7 +89,7 @@ enum Rest {
 }
 
 impl Dumping {
-    /// Begins to dump a value. O(1), or what a small value takes.
+    /// Starts to dump a value. O(1), or the size of a small value.
     pub fn new(value: Value) -> Self {
         let (mut head, mut body) = (Vec::new(), Chunks::default());
         let mut version = VERSION;
@@ -156,7 +156,7 @@ impl Dumping {
                 head.push(types::STREAM_2);
                 Rest::Stream(Box::new(Writing::new(stream)))
             }
-            // To others it is a list of what is ready.
+            // Other servers see a list of the ready messages.
             Value::Queue(queue) => {
                 head.push(types::LIST_OF_NODES);
                 Rest::List { list: queue.ready_list(), at: 0, nodes: 0 }
@@ -170,7 +170,7 @@ impl Dumping {
         Self { rest, version, head, body, checksum: None }
     }
 
-    /// Goes on for some 50 µs; whether the payload is whole.
+    /// Runs for about 50 µs. Returns true once the payload is complete.
     pub fn step(&mut self) -> bool {
         let (head, out) = (&mut self.head, self.body.tail());
         let is_over = match &mut self.rest {
@@ -215,7 +215,8 @@ impl Dumping {
         is_over
     }
 
-    /// Packs some of a long text. If at the end, or after its first piece, that has not paid, it is written as it is.
+    /// Compresses some of a long string. If that has not paid after the first piece, or at the end, it is written
+    /// uncompressed.
     fn pack_some(&mut self) {
         let Rest::Packing { text, part } = &mut self.rest else { return };
         let length = text.bytes_count() as u64;
@@ -235,13 +236,13 @@ impl Dumping {
         }
     }
 
-    /// How long a payload is that is whole, in bytes, or so much of it as has not been taken.
+    /// Returns the length of a complete payload, less what has been taken, in bytes.
     pub fn bytes_count(&self) -> u64 {
         let footer_bytes = if self.version == 0 { 0 } else { crate::footer::FOOTER_BYTES as u64 };
         self.head.len() as u64 + self.body.bytes_count() + footer_bytes
     }
 
-    /// The next bytes of a payload that is whole, some 32 KiB; `None` behind the last.
+    /// Returns the next bytes of a complete payload, about 32 KiB; `None` at the end.
     pub fn take(&mut self) -> Option<Vec<u8>> {
         assert!(matches!(self.rest, Rest::Nothing), "taken before it was whole");
         let checksum = self.checksum.get_or_insert_default();
@@ -255,7 +256,7 @@ impl Dumping {
     }
 }
 
-/// Appends a string in the form that takes least.
+/// Appends a string in its shortest form.
 pub(crate) fn put_text(out: &mut Vec<u8>, text: &[u8]) {
     if put_integer(out, text) {
         return;
@@ -263,7 +264,7 @@ pub(crate) fn put_text(out: &mut Vec<u8>, text: &[u8]) {
     if (PACKED_BYTES_MIN..=PIECE_BYTES_MAX).contains(&text.len()) {
         let mut packed = Vec::with_capacity(text.len() + text.len() / 16);
         lzf::pack(text, &mut packed);
-        // Four bytes are what Redis wants to gain.
+        // Redis compresses only if that saves four bytes.
         if packed.len() + 4 <= text.len() {
             put_packed_head(out, packed.len() as u64, text.len() as u64);
             out.extend_from_slice(&packed);
@@ -285,7 +286,7 @@ fn put_integers(out: &mut Vec<u8>, set: &Set) {
     put_text(out, &packed);
 }
 
-/// Fields that have deadlines come first, the earliest before others, and every one tells its own, or 0.
+/// Fields with deadlines come first, the earliest first, and each has its deadline, or 0.
 fn put_small_hash(out: &mut Vec<u8>, hash: &Hash) {
     let mut writer = listpack::Writer::new();
     if hash.next_due().is_none() {
@@ -323,7 +324,7 @@ fn put_small_sorted(out: &mut Vec<u8>, sorted: &Sorted) {
     put_text(out, &writer.finish());
 }
 
-/// Appends a node of the items from `at` on; which comes next.
+/// Appends a node of the items from `at` on. Returns the next index.
 fn put_node(out: &mut Vec<u8>, list: &List, at: u64) -> u64 {
     let (mut writer, mut next) = (listpack::Writer::new(), at);
     let _ = list.walk(at, list.len() - at, Direction::Forward, &mut |item: &[u8]| {

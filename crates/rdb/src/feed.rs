@@ -1,4 +1,4 @@
-//! What a payload holds, one piece after another: strings, scores, deadlines, whatever they are packed into.
+//! Reads the pieces of a payload one by one: strings, scores, deadlines, however they are packed.
 //!
 //! ```text
 //!   payload   | type | count | string, score | string, score | ...       one layer
@@ -14,25 +14,25 @@ use crate::types;
 use std::ops::Range;
 use values::string::{DIGITS_MAX, format_int};
 
-/// What a piece costs beside its bytes, as if it were so many.
+/// The cost of a piece beyond its bytes, in bytes.
 const PIECE_BYTES: usize = 256;
-/// What stands before a node of a list that is one element, and before one that is packed.
+/// The tags of a list node that is a single element, and of a packed one.
 const NODE_PLAIN: u64 = 1;
 pub(crate) const NODE_PACKED: u64 = 2;
 
-/// One of the things of which an element is made.
+/// One part of an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Part {
     /// A string.
     Text,
-    /// A string that holds many.
+    /// A string that packs several pieces.
     Packed(Form),
-    /// Such a string behind a 2, or behind a 1 an element itself.
+    /// A packed string after a 2, or a single element after a 1.
     Node,
     /// A score, as digits or as a double.
     SpelledScore,
     Score,
-    /// When the field that follows expires.
+    /// The deadline of the field that follows.
     Deadline,
 }
 
@@ -41,16 +41,16 @@ enum Part {
 pub(crate) enum Piece<'a> {
     /// Bytes.
     Text(&'a [u8]),
-    /// What spells an integer.
+    /// An integer, as the string that spells it.
     Integer(i64),
     /// A score.
     Score(f64),
-    /// Of a field: a millisecond, or 0 for never.
+    /// A field's deadline in milliseconds, or 0 for none.
     Deadline(u64),
 }
 
 impl Piece<'_> {
-    /// What `visit` makes of it as bytes.
+    /// Applies `visit` to its bytes.
     pub(crate) fn with_text<R>(self, visit: impl FnOnce(&[u8]) -> R) -> Result<R, Fault> {
         match self {
             Self::Text(text) => Ok(visit(text)),
@@ -59,7 +59,7 @@ impl Piece<'_> {
         }
     }
 
-    /// It as a score.
+    /// Converts it to a score.
     pub(crate) fn to_score(self) -> Result<f64, Fault> {
         match self {
             Self::Score(score) => Ok(score),
@@ -69,7 +69,7 @@ impl Piece<'_> {
         }
     }
 
-    /// It as a deadline.
+    /// Converts it to a deadline.
     pub(crate) fn to_deadline(self) -> Result<u64, Fault> {
         match self {
             Self::Deadline(at_ms) => Ok(at_ms),
@@ -79,27 +79,27 @@ impl Piece<'_> {
     }
 }
 
-/// Where a piece is.
+/// The location of a piece.
 #[derive(Clone, Debug)]
 pub(crate) enum Found {
     /// In the payload.
     Range(Range<usize>),
-    /// In the packed string that is read.
+    /// In the current packed string.
     Inside(Range<usize>),
-    /// What was unpacked last.
+    /// In the buffer last unpacked.
     Unpacked,
     Integer(i64),
     Score(f64),
     Deadline(u64),
 }
 
-/// How far a feed is.
+/// The result of advancing a feed.
 pub(crate) enum FeedState {
     /// A piece.
     Piece(Found),
-    /// There is more to be done than was allowed.
+    /// The byte limit was reached; there is more.
     Pause,
-    /// That was all.
+    /// No more pieces.
     End,
 }
 
@@ -107,7 +107,7 @@ pub(crate) enum FeedState {
 pub(crate) struct Feed {
     bytes: Vec<u8>,
     at: usize,
-    /// Of bytes: where the value ends.
+    /// The end of the value, in bytes.
     end: usize,
     parts: &'static [Part],
     part: usize,
@@ -115,12 +115,12 @@ pub(crate) struct Feed {
     deadline_base: u64,
     unpacking: Option<Unpacking>,
     unpacked: Vec<u8>,
-    /// How what is read now is packed, if it holds others.
+    /// The packing of the current string, if it holds other pieces.
     opens: Option<Form>,
     inside: Option<Inside>,
 }
 
-/// A packed string that is read.
+/// The packed string being read.
 struct Inside {
     bytes: Place,
     cursor: Cursor,
@@ -140,17 +140,17 @@ impl Place {
     }
 }
 
-/// What came of going on.
+/// The result of starting a part.
 enum Begun {
     /// A part.
     Found(Found),
-    /// A text that is to be unpacked, or unpacked further.
+    /// A compressed string, to be unpacked further.
     Unpacking,
     End,
 }
 
 impl Feed {
-    /// The pieces of a payload whose footer begins at `end` and is sound; and its type.
+    /// Opens a payload whose footer begins at `end` and is valid. Returns its type and its pieces.
     pub(crate) fn open(bytes: Vec<u8>, end: usize) -> Result<(u8, Self), Fault> {
         let mut at = 0;
         let body = &bytes[..end];
@@ -192,12 +192,12 @@ impl Feed {
         Ok((kind, feed))
     }
 
-    /// How many elements are said to follow, in one layer.
+    /// Returns the announced number of remaining elements, for a single layer.
     pub(crate) fn elements_left(&self) -> u64 {
         self.elements_left
     }
 
-    /// Looks for the next piece, for as long as there is something left of `bytes_left`, of which it takes what it read.
+    /// Finds the next piece while `bytes_left` lasts, and deducts the bytes read.
     pub(crate) fn next(&mut self, bytes_left: &mut usize) -> Result<FeedState, Fault> {
         loop {
             if *bytes_left == 0 {
@@ -230,7 +230,7 @@ impl Feed {
         }
     }
 
-    /// The next part of the payload, or some of it.
+    /// Reads the next part of the payload, or some of it.
     fn begin(&mut self, bytes_left: &mut usize) -> Result<Begun, Fault> {
         if let Some(unpacking) = &mut self.unpacking {
             if !unpacking.step(&self.bytes, std::mem::take(bytes_left))? {
@@ -273,7 +273,7 @@ impl Feed {
         })
     }
 
-    /// Opens a string that holds others; any other part is a piece.
+    /// Opens a string that packs others; any other part is a piece.
     fn enter(&mut self, found: Found) -> Result<Option<Found>, Fault> {
         self.part = (self.part + 1) % self.parts.len();
         let Some(form) = self.opens.take() else { return Ok(Some(found)) };
@@ -287,7 +287,7 @@ impl Feed {
         Ok(None)
     }
 
-    /// A piece that was found last.
+    /// Returns the piece found last.
     pub(crate) fn get(&self, found: &Found) -> Piece<'_> {
         match found {
             Found::Range(range) => Piece::Text(&self.bytes[range.clone()]),

@@ -1,18 +1,18 @@
-//! The end of a payload: the version of its format, and a CRC-64 of all before it.
+//! The end of a payload: the format version, and a CRC-64 of all before it.
 
 use crate::Fault;
 use crc::{CRC_64_REDIS, Crc, Digest, Table};
 
-/// Version and checksum, in bytes.
+/// The length of version and checksum, in bytes.
 pub(crate) const FOOTER_BYTES: usize = 10;
-/// The checksum alone.
+/// The length of the checksum alone.
 const CHECKSUM_BYTES: usize = 8;
-/// The greatest version that is read.
+/// The greatest supported version.
 const VERSION_MAX: u16 = 12;
 
 static CRC: Crc<u64, Table<16>> = Crc::<u64, Table<16>>::new(&CRC_64_REDIS);
 
-/// A checksum of bytes that come one after another.
+/// An incremental checksum.
 pub(crate) struct Checksum(Digest<'static, u64, Table<16>>);
 
 impl Default for Checksum {
@@ -26,7 +26,7 @@ impl Checksum {
         self.0.update(bytes);
     }
 
-    /// The footer behind the bytes added.
+    /// Returns the footer for the bytes added.
     pub(crate) fn footer(mut self, version: u16) -> [u8; FOOTER_BYTES] {
         let mut footer = [0; FOOTER_BYTES];
         let (head, tail) = footer.split_at_mut(FOOTER_BYTES - CHECKSUM_BYTES);
@@ -37,7 +37,7 @@ impl Checksum {
     }
 }
 
-/// Checks the footer of a payload all of whose bytes before the checksum were added to `checksum`; where the value ends.
+/// Checks a payload's footer, given `checksum` over all bytes before the stored one. Returns the end of the value.
 pub(crate) fn check(payload: &[u8], checksum: Checksum) -> Result<usize, Fault> {
     let (body, stored) = payload.split_last_chunk::<CHECKSUM_BYTES>().ok_or(Fault::Footer)?;
     let (value, version) = body.split_last_chunk::<2>().ok_or(Fault::Footer)?;
@@ -45,7 +45,7 @@ pub(crate) fn check(payload: &[u8], checksum: Checksum) -> Result<usize, Fault> 
     if is_sound { Ok(value.len()) } else { Err(Fault::Footer) }
 }
 
-/// How much of a payload of so many bytes is summed up.
+/// Returns how many bytes of a payload the checksum covers.
 pub(crate) fn summed_bytes(payload_bytes: usize) -> usize {
     payload_bytes.saturating_sub(CHECKSUM_BYTES)
 }

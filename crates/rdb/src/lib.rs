@@ -1,4 +1,4 @@
-//! The bytes of DUMP, as Redis writes and reads them, and the values they stand for; and those of FUNCTION DUMP.
+//! The DUMP format as Redis writes and reads it, to and from values; and that of FUNCTION DUMP.
 //!
 //! ```text
 //! payload   | type : u8 | the value, as its type has it | version : u16 | CRC-64 of all before : u64 |    little-endian
@@ -7,9 +7,9 @@
 //! payload --Restoring, in steps--> value
 //! ```
 //!
-//! What is written is of version 10, which Redis 7.0 reads and whatever came after; only a hash whose fields have
-//! deadlines needs version 12. What is read goes back to the first versions. Every length is held against the bytes that
-//! are there before it is believed. Layout of each type: `docs/formats/dump.md`.
+//! We write version 10, which Redis 7.0 and later read; only a hash with field deadlines needs version 12. We read all
+//! versions back to the first. Every length is checked against the bytes available before it is trusted. Layout of each
+//! type: `docs/formats/dump.md`.
 
 #![forbid(unsafe_code)]
 
@@ -32,18 +32,18 @@ pub use restore::Restoring;
 
 use values::Value;
 
-/// Why a payload is not taken.
+/// Why a payload is rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {
-    /// It is of a later version, or its checksum says that it is not what was written.
+    /// A later version, or a wrong checksum.
     #[error("DUMP payload version or checksum are wrong")]
     Footer,
-    /// It is no value.
+    /// Not a valid value.
     #[error("Bad data format")]
     Malformed,
 }
 
-/// What a byte says of the value behind it. Numbers that are not here are modules', or nobody's.
+/// The type byte of a value. Numbers missing here are those of modules, or unused.
 mod types {
     pub(crate) const TEXT: u8 = 0;
     pub(crate) const LIST: u8 = 1;
@@ -68,11 +68,11 @@ mod types {
     pub(crate) const HASH_TIMED_LISTPACK: u8 = 25;
     /// A tagged list, which Redis does not know.
     pub(crate) const TAGGED: u8 = 200;
-    /// No value, but a library of functions.
+    /// A function library rather than a value.
     pub(crate) const LIBRARY: u8 = 245;
 }
 
-/// The payload of a value, at once. O(n).
+/// Dumps a value at once. O(n).
 pub fn dump(value: &Value) -> Vec<u8> {
     let mut dumping = Dumping::new(value.clone());
     while !dumping.step() {}
@@ -83,17 +83,17 @@ pub fn dump(value: &Value) -> Vec<u8> {
     payload
 }
 
-/// The value of a payload, at once. O(n), what is found by hash or score O(n log n).
+/// Restores a payload at once. O(n), for values indexed by hash or score O(n log n).
 ///
 /// # Errors
-/// If it is none.
+/// If it is invalid.
 pub fn restore(payload: &[u8]) -> Result<Value, Fault> {
     let mut restoring = Restoring::of(payload);
     while !restoring.step() {}
     restoring.result()
 }
 
-/// Puts a footer behind type and value, as a payload must have it.
+/// Appends the footer to type and value.
 pub fn seal(mut body: Vec<u8>) -> Vec<u8> {
     let mut checksum = footer::Checksum::default();
     checksum.add(&body);

@@ -1,4 +1,4 @@
-//! The payload of FUNCTION DUMP: the sources of libraries, one behind the other.
+//! The payload of FUNCTION DUMP: the concatenated sources of libraries.
 //!
 //! ```text
 //! payload   | 245 | source | 245 | source | ... | version : u16 | CRC-64 of all before : u64 |    little-endian
@@ -14,28 +14,28 @@ use crate::{Fault, types};
 use thiserror::Error;
 use values::string::{DIGITS_MAX, format_int};
 
-/// Why a payload is not taken.
+/// Why a payload is rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum LibrariesFault {
-    /// It is of a later version, or its checksum says that it is not what was written.
+    /// A later version, or a wrong checksum.
     #[error("DUMP payload version or checksum are wrong")]
     Footer,
     /// It holds something else.
     #[error("given type is not a function")]
     Kind,
-    /// A source is no string.
+    /// A source is not a valid string.
     #[error("Failed loading library payload")]
     Malformed,
 }
 
-/// The payload of libraries, given their sources. O(n).
+/// Returns the payload of libraries, given their sources. O(n).
 pub fn dump_libraries<'a>(sources: impl Iterator<Item = &'a [u8]>) -> Vec<u8> {
     let mut dump = LibrariesDump::default();
     sources.for_each(|source| dump.add(source));
     dump.finish()
 }
 
-/// A payload of libraries under way, one library after the other.
+/// A payload of libraries being built, one library after the other.
 #[derive(Default)]
 pub struct LibrariesDump {
     payload: Vec<u8>,
@@ -51,12 +51,12 @@ impl LibrariesDump {
         self.checksum.add(&self.payload[begin..]);
     }
 
-    /// Length of what is there so far, in bytes.
+    /// Returns the bytes so far.
     pub fn bytes_count(&self) -> usize {
         self.payload.len()
     }
 
-    /// The whole payload. O(1).
+    /// Returns the complete payload. O(1).
     pub fn finish(self) -> Vec<u8> {
         let Self { mut payload, checksum } = self;
         payload.extend_from_slice(&checksum.footer(VERSION));
@@ -64,10 +64,10 @@ impl LibrariesDump {
     }
 }
 
-/// The sources of a payload, each to be checked by who compiles it. O(n).
+/// Returns the sources in a payload; the compiler checks each. O(n).
 ///
 /// # Errors
-/// If it is none.
+/// If it is invalid.
 pub fn restore_libraries(payload: &[u8]) -> Result<Vec<Vec<u8>>, LibrariesFault> {
     let mut reading = LibrariesReading::new(payload);
     while !reading.check()? {}
@@ -78,30 +78,30 @@ pub fn restore_libraries(payload: &[u8]) -> Result<Vec<Vec<u8>>, LibrariesFault>
     Ok(sources)
 }
 
-/// How much of a payload a step of [`LibrariesReading::check`] sums up, in bytes: some 50 µs.
+/// Bytes checksummed per step of [`LibrariesReading::check`]: about 50 µs.
 const CHECKED_BYTES: usize = 64 << 10;
 
-/// A payload of libraries that is read in steps: first its checksum, then one library after the other.
+/// Reads a payload of libraries in steps: first its checksum, then one library after the other.
 pub struct LibrariesReading<'p> {
     payload: &'p [u8],
-    /// Of so many bytes; `None` once it was found to be right.
+    /// The checksum of the bytes so far; `None` once verified.
     checksum: Option<Checksum>,
     summed: usize,
-    /// Where the next library begins, and where the last one ends.
+    /// The start of the next library, and the end of the last one.
     at: usize,
     end: usize,
 }
 
 impl<'p> LibrariesReading<'p> {
-    /// Begins to read a payload.
+    /// Starts to read a payload.
     pub fn new(payload: &'p [u8]) -> Self {
         Self { payload, checksum: Some(Checksum::default()), summed: 0, at: 0, end: 0 }
     }
 
-    /// Sums up some more of the payload; whether it was the last of it, so that libraries may be taken.
+    /// Checksums some more of the payload. Returns true once it is verified and libraries may be read.
     ///
     /// # Errors
-    /// If the footer does not fit what stands before it.
+    /// If the footer does not match the bytes before it.
     pub fn check(&mut self) -> Result<bool, LibrariesFault> {
         let Some(mut checksum) = self.checksum.take() else { return Ok(true) };
         let all = summed_bytes(self.payload.len());
@@ -117,13 +117,13 @@ impl<'p> LibrariesReading<'p> {
         Ok(true)
     }
 
-    /// The source of the next library, if there is one more. O(its length).
+    /// Returns the source of the next library, if there is one. O(its length).
     ///
     /// # Errors
-    /// If something else stands there.
+    /// If anything else is found.
     ///
     /// # Panics
-    /// If the checksum was not looked at to its end.
+    /// If the checksum has not been verified.
     pub fn next_source(&mut self) -> Result<Option<Vec<u8>>, LibrariesFault> {
         assert!(self.checksum.is_none(), "checked first");
         let body = &self.payload[..self.end];
@@ -189,7 +189,7 @@ mod tests {
         assert_eq!(restore_libraries(&flipped), Err(LibrariesFault::Footer));
     }
 
-    /// Written by `redis-server` 7.0.15: two libraries, of which one is packed.
+    /// Written by `redis-server` 7.0.15: two libraries, one of them compressed.
     #[test]
     fn what_redis_writes_is_read() {
         let payload = b"\xf5\x40\x48#!lua name=b\nredis.register_function('g',function(k,a) return {k,a} end)\

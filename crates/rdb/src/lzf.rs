@@ -1,4 +1,4 @@
-//! LZF: literal bytes, and references to what came before.
+//! LZF: literal bytes, and references to earlier bytes.
 //!
 //! ```text
 //!   000lllll                              l + 1 bytes follow as they are                            1 to 32
@@ -6,26 +6,26 @@
 //!   111ooooo llllllll oooooooo            l + 9 bytes again                                         9 to 264
 //! ```
 //!
-//! Texts that are packed one by one, end to end, are the packed form of all of them: references only go back. So a long
-//! text is packed in pieces, and unpacked in steps.
+//! Concatenated packed strings are the packed form of their concatenation: references only go back. So a long string is
+//! packed in pieces, and unpacked in steps.
 
 use crate::Fault;
 use std::ops::Range;
 
-/// Bytes that are packed at once, at most: a place in them fits sixteen bits.
+/// The maximum number of bytes packed at once: an offset in them fits sixteen bits.
 pub(crate) const PIECE_BYTES_MAX: usize = 32 << 10;
 const LITERALS_MAX: usize = 32;
 const LENGTH_MIN: usize = 3;
 const LENGTH_MAX: usize = 264;
 const DISTANCE_MAX: usize = 1 << 13;
 const SLOT_BITS: u32 = 12;
-/// One byte stands for no more.
+/// The maximum expansion of one packed byte.
 const GROWTH_MAX: usize = LENGTH_MAX / 3;
 
 /// Appends the packed form of `input`, which may be longer than it.
 pub(crate) fn pack(input: &[u8], out: &mut Vec<u8>) {
     assert!(input.len() <= PIECE_BYTES_MAX);
-    // For three bytes, the place behind where they began last; 0 for nowhere.
+    // For each hash of three bytes, their last offset plus one; 0 for none.
     let mut slots = [0u16; 1 << SLOT_BITS];
     let (mut at, mut literal) = (0, 0);
     while at + LENGTH_MIN <= input.len() {
@@ -50,7 +50,7 @@ fn slot(bytes: &[u8]) -> usize {
     (word.wrapping_mul(0x9e37_79b1) >> (32 - SLOT_BITS)) as usize
 }
 
-/// How many bytes from `at` on are those from `before` on, if a reference reaches so far back.
+/// Returns how many bytes from `at` on match those from `before` on, if a reference reaches that far back.
 fn common(input: &[u8], before: usize, at: usize) -> usize {
     if at - before > DISTANCE_MAX {
         return 0;
@@ -66,7 +66,7 @@ fn put_literals(bytes: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// `distance` is one less than how far it goes back.
+/// `distance` is the offset back, minus one.
 fn put_reference(length: usize, distance: usize, out: &mut Vec<u8>) {
     let [high, low] = (distance as u16).to_be_bytes();
     match length - 2 {
@@ -75,7 +75,7 @@ fn put_reference(length: usize, distance: usize, out: &mut Vec<u8>) {
     }
 }
 
-/// A text that is unpacked.
+/// A string being unpacked.
 pub(crate) struct Unpacking {
     packed: Range<usize>,
     length: usize,
@@ -83,7 +83,7 @@ pub(crate) struct Unpacking {
 }
 
 impl Unpacking {
-    /// Begins with what lies at `packed` of some bytes and is `length` long when unpacked.
+    /// Starts to unpack a string of `length` bytes from the range `packed`.
     pub(crate) fn new(packed: Range<usize>, length: usize) -> Result<Self, Fault> {
         if length == 0 || length > packed.len().saturating_mul(GROWTH_MAX) {
             return Err(Fault::Malformed);
@@ -91,7 +91,7 @@ impl Unpacking {
         Ok(Self { packed, length, out: Vec::with_capacity(length) })
     }
 
-    /// Unpacks about `bytes_max` of it; whether that was all.
+    /// Unpacks about `bytes_max`. Returns true when done.
     pub(crate) fn step(&mut self, bytes: &[u8], bytes_max: usize) -> Result<bool, Fault> {
         let pause = self.out.len().saturating_add(bytes_max);
         while !self.packed.is_empty() && self.out.len() < pause {
@@ -132,7 +132,7 @@ impl Unpacking {
         self.packed.next().and_then(|at| bytes.get(at)).copied().ok_or(Fault::Malformed)
     }
 
-    /// The text, of one that is over.
+    /// Returns the string, once it is done.
     pub(crate) fn into_text(self) -> Vec<u8> {
         self.out
     }

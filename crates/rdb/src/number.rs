@@ -14,21 +14,21 @@ use base::limits::BULK_BYTES_MAX;
 use std::ops::Range;
 use values::string::parse_int;
 
-/// What a string begins with.
+/// The start of a string.
 pub(crate) enum Head {
-    /// So many bytes.
+    /// A length in bytes.
     Length(u64),
-    /// A form of this number.
+    /// A special encoding with this number.
     Special(u8),
 }
 
-/// A form in which bytes may stand for a string.
+/// An encoded string.
 pub(crate) enum Text {
-    /// Where its bytes are.
+    /// The range of its bytes.
     Plain(Range<usize>),
     /// The integer it spells.
     Integer(i64),
-    /// Where its LZF form is, and its length.
+    /// The range of its LZF form, and its uncompressed length.
     Packed(Range<usize>, usize),
 }
 
@@ -53,9 +53,9 @@ pub(crate) fn put_length(out: &mut Vec<u8>, length: u64) {
     }
 }
 
-/// Appends the form of a string that spells a small integer; whether it does.
+/// Appends a string that spells a small integer as such. Returns whether it does.
 pub(crate) fn put_integer(out: &mut Vec<u8>, text: &[u8]) -> bool {
-    // No integer of four bytes has more digits.
+    // No four-byte integer has more digits.
     let Some(number) = parse_int(text).filter(|_| text.len() <= 11) else { return false };
     if let Ok(number) = i8::try_from(number) {
         out.extend_from_slice(&[INTEGER_8, number as u8]);
@@ -71,21 +71,21 @@ pub(crate) fn put_integer(out: &mut Vec<u8>, text: &[u8]) -> bool {
     true
 }
 
-/// Appends what stands before the LZF form of a text.
+/// Appends the header of an LZF-compressed string.
 pub(crate) fn put_packed_head(out: &mut Vec<u8>, packed_bytes: u64, bytes: u64) {
     out.push(PACKED);
     put_length(out, packed_bytes);
     put_length(out, bytes);
 }
 
-/// The next `N` bytes.
+/// Reads the next `N` bytes.
 pub(crate) fn take<const N: usize>(bytes: &[u8], at: &mut usize) -> Result<[u8; N], Fault> {
     let taken = bytes.get(*at..).and_then(|rest| rest.first_chunk()).ok_or(Fault::Malformed)?;
     *at += N;
     Ok(*taken)
 }
 
-/// Where the next `length` bytes are.
+/// Returns the range of the next `length` bytes.
 pub(crate) fn take_range(bytes: &[u8], at: &mut usize, length: u64) -> Result<Range<usize>, Fault> {
     let left = bytes.len().saturating_sub(*at);
     let length = usize::try_from(length).ok().filter(|length| *length <= left).ok_or(Fault::Malformed)?;
@@ -106,7 +106,7 @@ fn take_head(bytes: &[u8], at: &mut usize) -> Result<Head, Fault> {
     }))
 }
 
-/// Takes a length.
+/// Reads a length.
 pub(crate) fn take_length(bytes: &[u8], at: &mut usize) -> Result<u64, Fault> {
     match take_head(bytes, at)? {
         Head::Length(length) => Ok(length),
@@ -114,7 +114,7 @@ pub(crate) fn take_length(bytes: &[u8], at: &mut usize) -> Result<u64, Fault> {
     }
 }
 
-/// Takes a string, as it lies there.
+/// Reads a string in its stored form.
 pub(crate) fn take_text(bytes: &[u8], at: &mut usize) -> Result<Text, Fault> {
     Ok(match take_head(bytes, at)? {
         Head::Length(length) => Text::Plain(take_range(bytes, at, length)?),
@@ -131,7 +131,7 @@ pub(crate) fn take_text(bytes: &[u8], at: &mut usize) -> Result<Text, Fault> {
     })
 }
 
-/// Takes a score as Redis wrote it at first: digits behind their number, or one of three bytes.
+/// Reads a score in Redis's oldest format: a length byte and digits, or one of three special bytes.
 pub(crate) fn take_spelled_score(bytes: &[u8], at: &mut usize) -> Result<f64, Fault> {
     match take(bytes, at)? {
         [253] => Err(Fault::Malformed),
@@ -144,7 +144,7 @@ pub(crate) fn take_spelled_score(bytes: &[u8], at: &mut usize) -> Result<f64, Fa
     }
 }
 
-/// The score that digits spell.
+/// Parses a score from digits.
 pub(crate) fn score(digits: &[u8]) -> Result<f64, Fault> {
     let number = std::str::from_utf8(digits).ok().and_then(|digits| digits.parse::<f64>().ok());
     number.filter(|number| !number.is_nan()).ok_or(Fault::Malformed)

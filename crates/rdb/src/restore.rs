@@ -1,4 +1,4 @@
-//! A payload that becomes a value, in steps.
+//! Converts a payload to a value, in steps.
 
 use crate::Fault;
 use crate::build::Building;
@@ -9,16 +9,16 @@ use crate::{tagged, types};
 use values::long_string::Part;
 use values::{LongString, Value};
 
-/// How much a step reads, in bytes: some 50 µs.
+/// Bytes read per step: about 50 µs.
 const STEP_BYTES: usize = 32 << 10;
 
-/// A restoration under way.
+/// A restore in progress.
 pub struct Restoring {
     stage: Stage,
 }
 
 enum Stage {
-    /// The payload is put into one buffer and summed up.
+    /// Copies the payload into one buffer and computes its checksum.
     Gathering {
         rest: Part,
         bytes: Vec<u8>,
@@ -31,14 +31,14 @@ enum Stage {
     },
     Streaming(Box<StreamReading>),
     Tagging(Box<tagged::TaggedReading>),
-    /// What is not needed any more goes with it: a big value is to be dropped by a thread that has time.
+    /// Also holds what is no longer needed: a big value should be dropped by a thread that has time.
     Done {
         result: Result<Value, Fault>,
         _spent: Option<Spent>,
     },
 }
 
-/// What has been read, and from what.
+/// The reader and its input.
 #[expect(clippy::large_enum_variant, reason = "it takes the place of a stage that is as large")]
 enum Spent {
     #[expect(dead_code, reason = "it is kept to be dropped")]
@@ -50,21 +50,21 @@ enum Spent {
 }
 
 impl Restoring {
-    /// Begins with a payload. O(1) but for the memory, which is asked for at once.
+    /// Starts to restore a payload. O(1) except for allocating its memory at once.
     pub fn new(payload: &LongString) -> Self {
         let length = payload.bytes_count();
         let (rest, bytes) = (payload.part(0..length), Vec::with_capacity(length));
         Self { stage: Stage::Gathering { rest, bytes, checksum: Checksum::default() } }
     }
 
-    /// Begins with a payload that is short. O(n).
+    /// Starts to restore a short payload. O(n).
     pub fn of(payload: &[u8]) -> Self {
         let mut checksum = Checksum::default();
         checksum.add(&payload[..footer::summed_bytes(payload.len())]);
         Self { stage: opened(payload.to_vec(), checksum) }
     }
 
-    /// Goes on for some 50 µs; whether it is over.
+    /// Runs for about 50 µs. Returns true when done.
     pub fn step(&mut self) -> bool {
         match &mut self.stage {
             Stage::Gathering { rest, bytes, checksum } => {
@@ -99,7 +99,7 @@ impl Restoring {
         matches!(self.stage, Stage::Done { .. })
     }
 
-    /// Ends the building, at the end of the payload or at a fault.
+    /// Ends the building, at the end of the payload or on an error.
     fn end(&mut self, read: Result<(), Fault>) {
         let before = std::mem::replace(&mut self.stage, Stage::Done { result: Err(Fault::Malformed), _spent: None });
         let (result, spent) = match before {
@@ -113,13 +113,13 @@ impl Restoring {
         self.stage = Stage::Done { result, _spent: Some(spent) };
     }
 
-    /// What came of it.
+    /// Returns the result.
     ///
     /// # Errors
-    /// If the payload is none.
+    /// If the payload is invalid.
     ///
     /// # Panics
-    /// If it is not over.
+    /// If it is not done.
     pub fn result(&self) -> Result<Value, Fault> {
         match &self.stage {
             Stage::Done { result, .. } => result.clone(),
@@ -154,11 +154,11 @@ fn opened(bytes: Vec<u8>, checksum: Checksum) -> Stage {
     }
 }
 
-/// Whether all pieces are in.
+/// Returns true if all pieces are added.
 fn build(feed: &mut Feed, building: &mut Building, found: &mut Option<Found>) -> Result<bool, Fault> {
     let mut bytes_left = STEP_BYTES;
     loop {
-        // A piece that was not taken whole the last time.
+        // A piece that was only partly consumed last time.
         let piece = match found.take() {
             Some(found) => found,
             None => match feed.next(&mut bytes_left)? {

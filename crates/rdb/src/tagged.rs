@@ -1,4 +1,4 @@
-//! Payloads of tagged lists, Bobbin's own: what lies in its blocks, item by item. Redis refuses the type.
+//! Payloads of tagged lists, specific to Bobbin: the items of its blocks. Redis rejects the type.
 
 use crate::number::{put_length, take, take_length, take_range};
 use crate::{Fault, types};
@@ -7,10 +7,10 @@ use std::ops::ControlFlow;
 use values::Value;
 use values::tagged::{Tagged, TaggedBuilder};
 
-/// How much a step reads or writes, in bytes: some 50 µs.
+/// Bytes read or written per step: about 50 µs.
 const STEP_BYTES: usize = 32 << 10;
 
-/// Appends items from `at` on; which comes next.
+/// Appends items from `at` on. Returns the next index.
 pub(crate) fn put_items(out: &mut Vec<u8>, list: &Tagged, at: u64) -> u64 {
     let (items, begin, mut next) = (list.list(), out.len(), at);
     let _ = items.walk(at, items.len() - at, Direction::Forward, &mut |item: &[u8]| {
@@ -22,11 +22,11 @@ pub(crate) fn put_items(out: &mut Vec<u8>, list: &Tagged, at: u64) -> u64 {
     next
 }
 
-/// A list under way.
+/// A list being read.
 pub(crate) struct TaggedReading {
     bytes: Vec<u8>,
     at: usize,
-    /// Where the value ends.
+    /// The end of the value.
     end: usize,
     left: u64,
     building: TaggedBuilder,
@@ -34,7 +34,7 @@ pub(crate) struct TaggedReading {
 }
 
 impl TaggedReading {
-    /// Of a payload whose footer begins at `end` and is sound.
+    /// Opens a payload whose footer begins at `end` and is valid.
     pub(crate) fn open(bytes: Vec<u8>, end: usize) -> Result<Self, Fault> {
         let mut at = 0;
         let [kind] = take(&bytes[..end], &mut at)?;
@@ -43,7 +43,7 @@ impl TaggedReading {
         Ok(Self { at, end, left, building: TaggedBuilder::default(), list: None, bytes })
     }
 
-    /// Goes on; whether all is read.
+    /// Runs one step. Returns true when all is read.
     pub(crate) fn step(&mut self) -> Result<bool, Fault> {
         let begin = self.at;
         while self.left > 0 && self.at - begin < STEP_BYTES {
@@ -62,7 +62,7 @@ impl TaggedReading {
         if self.list.is_some() { Ok(true) } else { Err(Fault::Malformed) }
     }
 
-    /// What was read.
+    /// Returns the list.
     pub(crate) fn finish(&mut self) -> Value {
         Value::Tagged(self.list.clone().unwrap_or_default())
     }

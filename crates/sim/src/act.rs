@@ -1,5 +1,5 @@
-//! What clients do: writes of unique values to keys of their own, reads of each other's, moves of the elements of one
-//! queue, and anything at all on a few keys that all share.
+//! The clients' actions: writes of unique values to keys of their own, reads of each other's keys, moves of the
+//! elements of one queue, and arbitrary commands on a few shared keys.
 
 use crate::client::{Client, let_others_go_on, number};
 use crate::forge;
@@ -7,11 +7,11 @@ use crate::request::{Request, TOKEN, Touch};
 use crate::world::Workload;
 use wire::client::Value;
 
-/// Keys that all share.
+/// The shared keys.
 pub(crate) const SHARED: [&str; 6] = ["shared:0", "shared:1", "shared:2", "shared:3", "shared:4", "shared:5"];
 
 impl Client {
-    /// Does one thing after another until the world stops.
+    /// Performs actions until the world stops.
     pub(crate) async fn run(mut self) {
         while !self.scene.stop.get() {
             match self.scene.workload {
@@ -47,7 +47,7 @@ impl Client {
         }
     }
 
-    /// What no flush of any database can make wrong.
+    /// Performs actions on data that no flush of a database can invalidate.
     async fn do_without_facts(&mut self) {
         match self.below(6) {
             0 => self.wait_shared().await,
@@ -66,7 +66,7 @@ impl Client {
         words[self.below(words.len() as u64) as usize]
     }
 
-    /// A word that comes once in a world.
+    /// Returns a word that is unique in a world.
     pub(crate) fn token(&self) -> String {
         let number = {
             let mut facts = self.scene.facts.borrow_mut();
@@ -159,7 +159,7 @@ impl Client {
         self.scene.facts.borrow_mut().gone.insert(key, gone);
     }
 
-    /// Reads a number under WATCH and writes the next one: no two may succeed from the same.
+    /// Reads a number under WATCH and writes its successor: no two clients may succeed from the same number.
     async fn count_up(&mut self) {
         let read = [Request::on(&["WATCH", "count"], &["count"]), Request::on(&["GET", "count"], &["count"])];
         let Ok(replies) = self.send(&read).await else { return };
@@ -176,7 +176,7 @@ impl Client {
         }
     }
 
-    /// Waits at shared keys, which may hold anything.
+    /// Blocks on shared keys, which may hold anything.
     async fn wait_shared(&mut self) {
         let (from, other) = (self.one_of(&SHARED), self.one_of(&SHARED));
         let timeout = self.one_of(&["0", "0.002", "0.1"]);
@@ -191,7 +191,7 @@ impl Client {
         self.call(request).await;
     }
 
-    /// What makes others wait, or wakes them.
+    /// Runs commands that block others, or wake them.
     async fn disturb(&mut self) {
         let id = (1 + self.below(12)).to_string();
         match self.below(15) {
@@ -220,11 +220,11 @@ impl Client {
     pub(crate) async fn flush_database(&mut self) {
         let flush = Request { touches: vec![Touch::Database(1)], ..Request::plain(&["FLUSHDB"]) };
         let back = Request::plain(&["SELECT", "0"]);
-        // Whether or not it came through, the next connection begins in database 0.
+        // Whether or not it succeeded, the next connection starts in database 0.
         drop(self.send(&[Request::plain(&["SELECT", "1"]), flush, back]).await);
     }
 
-    /// Something between databases 0 and 1.
+    /// Runs a command across databases 0 and 1.
     async fn use_database(&mut self) {
         let (key, token) = (self.one_of(&SHARED), self.token());
         let between = vec![Touch::Key(0, key.to_owned()), Touch::Key(1, key.to_owned())];
@@ -279,7 +279,7 @@ impl Client {
             32 => one(&["HINCRBY", key, "count", "1"]),
             33 => one(&["HSETNX", key, field, token]),
             34 => one(&["HSCAN", key, "0", "COUNT", "2"]),
-            // Turns large.
+            // Makes the hash large.
             35 => one(&["HSET", key, field, &format!("{token}{}", "x".repeat(80))]),
             36 => one(&["HGETEX", key, "PX", &span_ms, "FIELDS", "1", field]),
             37 | 38 => one(&["SADD", key, token]),
@@ -321,7 +321,7 @@ impl Client {
         }
     }
 
-    /// Something with queues: what is leased or delayed is ready again, or gone, before long.
+    /// Returns a queue command: leased or delayed messages are soon ready again, or gone.
     fn queue_request(&self, key: &str, other: &str) -> Request {
         let one = |words: &[&str]| Request::on(words, &[key]);
         let (token, span_ms) = (self.token(), (1 + self.below(50)).to_string());
@@ -336,7 +336,7 @@ impl Client {
         }
     }
 
-    /// Something with sorted sets, of which some are large.
+    /// Returns a sorted-set command; some of the sets are large.
     fn sorted_request(&self, key: &str, other: &str) -> Request {
         let one = |words: &[&str]| Request::on(words, &[key]);
         let (score, member, second) = (self.below(20).to_string(), self.token(), format!("m{}", self.below(8)));
@@ -356,7 +356,7 @@ impl Client {
 }
 
 impl Client {
-    /// A set that is worked on without its lock.
+    /// Returns a set command that works without the lock.
     fn many_members(&self, key: &str) -> Request {
         let from = self.below(600);
         let members = (from..from + 700).map(|member| format!("m{member}"));
@@ -365,7 +365,7 @@ impl Client {
     }
 }
 
-/// The three keys that one MULTI of a client writes.
+/// Returns the three keys that one MULTI of a client writes.
 pub(crate) fn trio(number: usize) -> [String; 3] {
     ["a", "b", "c"].map(|part| format!("trio:{number}:{part}"))
 }

@@ -1,4 +1,4 @@
-//! The boot of a life, as the server's, with everything small: journal, commits, segments.
+//! The boot of a life, like the server's, with all sizes small: journal, commits, segments.
 
 use crate::client::{Client, Scene};
 use crate::executor::Executor;
@@ -24,29 +24,29 @@ use store::Store;
 
 const FOLDER: &str = "data/journal";
 const STORE_FOLDER: &str = "data/store";
-/// Small, so that a life crosses several.
+/// Small, so that a life crosses several segments.
 pub(crate) const SEGMENT_BYTES: u64 = 16 << 10;
 const SEGMENT_BYTES_FIRST: u64 = 4 << 10;
-/// Small, and yet there is room for the longest payload that lies in a ring.
+/// Small, but large enough for the longest payload in a ring.
 const LANE_BYTES: usize = 512 << 10;
-/// Small, so that a round has several.
+/// Small, so that a round has several commits.
 const COMMIT_BYTES: u64 = 4 << 10;
-/// Room that frames leave to rounds.
+/// The space that frames leave to rounds.
 const KEPT_FREE_BYTES: u64 = 8 << 10;
-/// The journal grows by so much, or twice as much, or four times, between rounds.
+/// The journal grows by this, or two or four times as much, between rounds.
 const JOURNAL_BYTES_MIN: u64 = 2 << 10;
 const JOURNAL_SIZES: u64 = 3;
-/// A loader may rest for less than so long before a shard that nobody wants.
+/// A loader may rest for less than this before a shard nobody waits for.
 const LOADER_REST_MS_MAX: u64 = 20;
-/// Values of more bytes than some number below this are read behind their shard.
+/// Values above a random number of bytes below this are loaded after their shard.
 const AT_ONCE_BYTES_MAX: u64 = 40_000;
 
 impl World {
-    /// Boots as the server does; with `loaders`, which load each shard when its time comes or somebody wants it, or with
-    /// everything loaded.
+    /// Boots as the server does; with `loaders`, which load each shard in turn or when it is needed, or with everything
+    /// loaded.
     ///
     /// # Errors
-    /// In words, as the server's.
+    /// The server's error text.
     pub(crate) fn boot(&self, disk: &FakeDisk, loaders: usize) -> Result<Life, String> {
         let wall = self.time.wall();
         let mut settings = Draft::new();
@@ -62,7 +62,7 @@ impl World {
         options.kept_free_bytes = Some(KEPT_FREE_BYTES);
         options.elapsed_us = self.time.elapsed_us();
         options.drawn = [self.drawn(), self.drawn(), [0; 16]];
-        // No more is drawn, so that seeds keep their worlds.
+        // Nothing more is drawn, so that seeds keep their worlds.
         options.drawn[2] = options.drawn[0].map(|byte| byte.rotate_left(3) ^ 0x5a);
         let files: Arc<dyn Disk> = match self.plan.fault {
             Fault::LyingDisk => Arc::new(LyingDisk(disk.clone())),
@@ -144,14 +144,14 @@ impl World {
         })
     }
 
-    /// The frames of `range`, which are written.
+    /// Returns the frames of `range`, which are written.
     pub(crate) fn frames(&self, disk: &FakeDisk, range: Range<Position>) -> Vec<Frame> {
         let mut frames = Frames::default();
         journal::read(&disk.copy(), Path::new(FOLDER), range, &mut frames).expect("what is written can be read");
         frames.0
     }
 
-    /// What the store holds without the journal, in a keyspace like `like`.
+    /// Returns the store's contents without the journal, in a keyspace like `like`.
     pub(crate) fn store_alone(&self, disk: &FakeDisk, like: &Keyspace) -> (Store, Keyspace) {
         let mut alone = like.empty_like();
         let options = store_options(alone.hasher(), self.time.wall()());
@@ -189,7 +189,7 @@ impl Replay for Frames {
     }
 }
 
-/// Replays, and keeps the frames.
+/// A replay that keeps the frames.
 struct Collector<'a> {
     gathering: Gathering<'a>,
     frames: Vec<Frame>,

@@ -1,4 +1,4 @@
-//! What is there after a boot, beside what clients were told; from here on it is the truth.
+//! Checks the state after a boot against acknowledged replies; from then on it is the truth.
 
 use crate::act::trio;
 use crate::client::number;
@@ -11,18 +11,18 @@ use crate::world::{Fault, Workload, World};
 use std::collections::BTreeMap;
 use wire::client::Value;
 
-/// A life that has just begun, with nobody else about.
+/// A freshly started life without other clients.
 struct Look<'a> {
     world: &'a World,
     life: &'a Life,
-    /// Whatever was told must be there.
+    /// Whether everything acknowledged must be there.
     keeps_told: bool,
 }
 
-/// Compares.
+/// Compares the state with the facts.
 ///
 /// # Panics
-/// If something is there, or is not, against what was told.
+/// If the state contradicts the replies.
 pub(crate) fn check(world: &World, life: &Life) {
     let look = Look { world, life, keeps_told: world.plan.keeps_told() };
     for client in 0..CLIENTS {
@@ -69,7 +69,7 @@ impl Look<'_> {
         facts.settle(key, value);
     }
 
-    /// The items of a list are numbered upward; numbers of pushes that failed may be missing. Its length.
+    /// Checks that the items of a list ascend; numbers of failed pushes may be missing. Returns its length.
     fn rising_list(&self, key: &str) -> u64 {
         let numbers = self.items(key);
         assert!(numbers.windows(2).all(|pair| pair[0] < pair[1]), "{key} is {numbers:?}");
@@ -79,12 +79,12 @@ impl Look<'_> {
     fn fleeting(&self, key: &str) {
         let gone = self.world.facts.borrow().gone.get(key) == Some(&true);
         let there = self.ask(&["GET", key]) != Value::Null;
-        // A clock that was set back may bring it back, unless a frame tells the time.
+        // A clock set back may bring it back, unless a frame has recorded the time.
         let may_return = self.world.plan.fault == Fault::ClockJumps;
         assert!(may_return || !(self.keeps_told && gone && there), "{key} has come back after it was told to be gone");
     }
 
-    /// Every element is in one place, and not where it was told to have left.
+    /// Checks that every element is in one place, and not where it was reported to have left.
     fn queue(&self) {
         let mut places: BTreeMap<u64, Vec<Option<usize>>> = BTreeMap::new();
         for place in std::iter::once(None).chain((0..CLIENTS).map(Some)) {
@@ -116,7 +116,7 @@ impl Look<'_> {
         facts.counts.retain(|count| *count <= value);
     }
 
-    /// All steps are there that were told, and perhaps the one that was under way; of no step a half.
+    /// Checks that all acknowledged steps are there, and perhaps the one in flight, but never half a step.
     fn script(&self, script: Script) {
         let there = state(&self.life.engine.keyspace).expect("nobody holds a shard");
         let progress = &mut self.world.facts.borrow_mut().script;

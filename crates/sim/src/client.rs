@@ -1,4 +1,4 @@
-//! A client and its connection: sends requests, waits as a connection of the server does, and notes what it is shown.
+//! A client and its connection: sends requests, waits like a server connection, and records the replies.
 
 use crate::facts::Facts;
 use crate::ledger::Ledger;
@@ -19,7 +19,7 @@ use std::task::{Context, Poll};
 use wire::client::{Parser, Value};
 use wire::{Output, Ranges};
 
-/// What the clients of one life share.
+/// The state shared by the clients of one life.
 pub(crate) struct Scene {
     pub(crate) engine: Arc<Engine>,
     pub(crate) workers: Vec<Rc<Worker>>,
@@ -29,7 +29,7 @@ pub(crate) struct Scene {
     pub(crate) random: Random,
     pub(crate) stop: Cell<bool>,
     pub(crate) workload: Workload,
-    /// Replies leave when they are ready, not when they are durable: the canary.
+    /// Whether replies leave when ready rather than when durable: the canary.
     pub(crate) hasty: bool,
 }
 
@@ -41,7 +41,7 @@ impl Scene {
     }
 }
 
-/// The connection is over before all replies came.
+/// The connection ended before all replies arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Lost;
 
@@ -50,21 +50,21 @@ pub(crate) struct Client {
     pub(crate) number: usize,
     pub(crate) scene: Rc<Scene>,
     session: Session,
-    /// It asked for `always`, whatever the policy.
+    /// Whether it requested `always`, whatever the policy.
     always: bool,
 }
 
-/// A pipeline under way.
+/// A pipeline in progress.
 struct Pipeline<'a> {
     requests: &'a [Request],
     input: Vec<u8>,
-    /// Where each request ends in `input`.
+    /// The end of each request in `input`.
     ends: Vec<usize>,
     used: usize,
-    /// Requests that have run.
+    /// The number of requests that have run.
     ran: usize,
     replies: Vec<Value>,
-    /// Where the next frame began when the last of them had run, and which tables the databases had then.
+    /// The journal's end when the last of them had run, and the tables of the databases then.
     seen: Position,
     tables: Vec<TableId>,
     output: Output,
@@ -102,7 +102,7 @@ impl Client {
         self.always = false;
     }
 
-    /// The one reply of a request; an error of our own if the connection is over.
+    /// Returns the reply of one request; our own error if the connection ended.
     pub(crate) async fn call(&mut self, request: Request) -> Value {
         match self.send(&[request]).await {
             Ok(mut replies) => replies.remove(0),
@@ -110,7 +110,7 @@ impl Client {
         }
     }
 
-    /// Runs one request at once, whatever is durable; `None` if it has to wait.
+    /// Runs one request at once, regardless of durability; `None` if it has to wait.
     pub(crate) fn ask_now(&mut self, request: &Request) -> Option<Value> {
         let (mut input, mut output, mut parser) = (Vec::new(), Output::new(), Parser::new());
         request.encode(&mut input);
@@ -123,15 +123,15 @@ impl Client {
         parser.next_value().expect("replies are well formed")
     }
 
-    /// Asks that its replies leave only when they are durable.
+    /// Requests that its replies leave only once durable.
     pub(crate) async fn be_durable(&mut self) {
         self.always = self.call(Request::plain(&["CLIENT", "DURABLE", "ALWAYS"])).await == Value::Simple("OK".into());
     }
 
-    /// Sends a pipeline and waits for its replies, as a connection does.
+    /// Sends a pipeline and waits for its replies, like a connection.
     ///
     /// # Errors
-    /// The connection is over; there is a new one.
+    /// The connection ended; there is a new one.
     pub(crate) async fn send(&mut self, requests: &[Request]) -> Result<Vec<Value>, Lost> {
         let mut pipeline = Pipeline::new(requests);
         let done = self.serve(&mut pipeline).await;
@@ -169,7 +169,7 @@ impl Client {
         self.scene.note_seen(pipeline);
     }
 
-    /// Runs a request that must wait. A blocked one may find that its client has gone.
+    /// Runs a request that must wait. A blocked one may find that its client is gone.
     async fn run_slowly(&mut self, slow: Box<Slow>, pipeline: &mut Pipeline<'_>) -> Result<(), Lost> {
         let client = self.session.client().clone();
         let (scene, number) = (self.scene.clone(), self.number);
@@ -201,13 +201,13 @@ impl Client {
         pipeline.ran += 1;
         scene.note_seen(pipeline);
         if was_blocked {
-            // It was served by somebody at a time that is over: what it got is judged by other means.
+            // It was served by another client at an earlier time: its result is checked by other means.
             pipeline.seen = 0;
         }
         result
     }
 
-    /// Waits until what is in the output may leave, and lets it leave.
+    /// Waits until the output may leave, and sends it.
     async fn flush(&mut self, pipeline: &mut Pipeline<'_>) -> Result<(), Lost> {
         if pipeline.output.is_empty() {
             return Ok(());
@@ -276,7 +276,7 @@ fn drain(output: &mut Output, parser: &mut Parser) {
     }
 }
 
-/// Notes that a client waits for its keys now, once.
+/// Records, once, that a client now waits for its keys.
 fn join(scene: &Scene, number: usize, client: &engine::client::Client, keys: &[String]) -> bool {
     let Some(waiter) = client.blocked() else { return false };
     let mut line = scene.line.borrow_mut();
@@ -286,7 +286,7 @@ fn join(scene: &Scene, number: usize, client: &engine::client::Client, keys: &[S
     true
 }
 
-/// The key from which a blocking command got an element.
+/// Returns the key from which a blocking command got an element.
 fn served_from(request: &Request, reply: &Value) -> Option<String> {
     match (request.words[0].as_str(), reply) {
         ("BLPOP" | "BRPOP", Value::Array(pair)) => {
@@ -305,7 +305,7 @@ fn connect(number: usize, scene: &Scene) -> Session {
     Session::new(scene.workers[number % scene.workers.len()].clone(), shown)
 }
 
-/// A reply that needs no sync comes at once; the schedule is to have its say all the same.
+/// Yields although a reply that needs no sync is ready at once, so that the schedule can choose.
 pub(crate) async fn let_others_go_on() {
     let mut was_here = false;
     poll_fn(|context| {
@@ -318,7 +318,7 @@ pub(crate) async fn let_others_go_on() {
     .await;
 }
 
-/// The number that a bulk begins with.
+/// Returns the number at the start of a bulk.
 pub(crate) fn number(value: &Value) -> Option<u64> {
     std::str::from_utf8(value.as_bytes()?).ok()?.split(' ').next()?.parse().ok()
 }

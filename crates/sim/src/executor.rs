@@ -1,4 +1,4 @@
-//! Runs futures one poll at a time, in an order that somebody else chooses, under a time that somebody else moves.
+//! Runs futures one poll at a time, in an order and under a clock that the caller controls.
 
 use base::Ms;
 use std::cell::RefCell;
@@ -13,14 +13,14 @@ use std::task::{Context, Poll, Wake, Waker};
 #[derive(Clone)]
 pub(crate) struct Time {
     us: Arc<AtomicU64>,
-    /// What the engine measures spans with, and the hand that moves it.
+    /// The engine's clock for durations, and its control.
     spans: (quanta::Clock, Arc<quanta::Mock>),
-    /// How far the wall clock has been moved, in milliseconds.
+    /// The offset of the wall clock, in milliseconds.
     moved_ms: Arc<AtomicI64>,
     sleepers: Rc<RefCell<Vec<(u64, Waker)>>>,
 }
 
-/// When worlds begin, in milliseconds since the epoch.
+/// The start of every world, in milliseconds since the epoch.
 const EPOCH_MS: Ms = 1_700_000_000_000;
 
 impl Time {
@@ -28,7 +28,7 @@ impl Time {
         Self { us: Arc::default(), spans: quanta::Clock::mock(), moved_ms: Arc::default(), sleepers: Rc::default() }
     }
 
-    /// Runs a world under this time: spans that the engine measures are of it, too.
+    /// Runs a world under this time, including durations that the engine measures.
     pub(crate) fn rule<T>(&self, world: impl FnOnce() -> T) -> T {
         quanta::with_clock(&self.spans.0, world)
     }
@@ -47,7 +47,7 @@ impl Time {
         Arc::new(move || (EPOCH_MS + us.load(SeqCst) / 1000).saturating_add_signed(moved_ms.load(SeqCst)))
     }
 
-    /// Moves the wall clock to so many milliseconds ahead of the right time.
+    /// Sets the wall clock `ahead_ms` ahead of the right time.
     pub(crate) fn jump(&self, ahead_ms: i64) {
         self.moved_ms.store(ahead_ms, SeqCst);
     }
@@ -83,10 +83,10 @@ impl Wake for Flag {
     }
 }
 
-/// A future that is owned and polled in place.
+/// An owned future, polled in place.
 type Task = Pin<Box<dyn Future<Output = ()>>>;
 
-/// Tasks and whether each has been woken.
+/// Tasks, and whether each has been woken.
 #[derive(Default)]
 pub(crate) struct Executor {
     tasks: Vec<(Arc<Flag>, Option<Task>)>,
@@ -97,7 +97,7 @@ impl Executor {
         self.tasks.push((Arc::new(Flag(AtomicBool::new(true))), Some(Box::pin(task))));
     }
 
-    /// Tasks that were woken.
+    /// Returns the woken tasks.
     pub(crate) fn ready(&self) -> Vec<usize> {
         let tasks = self.tasks.iter().enumerate();
         tasks.filter(|(_, (flag, task))| task.is_some() && flag.0.load(SeqCst)).map(|(index, _)| index).collect()
@@ -115,7 +115,7 @@ impl Executor {
         }
     }
 
-    /// Whether any of these tasks goes on.
+    /// Returns true if any of these tasks is still running.
     pub(crate) fn any_alive(&self, range: std::ops::Range<usize>) -> bool {
         self.tasks[range].iter().any(|(_, task)| task.is_some())
     }

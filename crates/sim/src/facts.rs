@@ -1,48 +1,48 @@
-//! What clients were told, and what must follow from it after a crash.
+//! What replies have reported, and what must therefore hold after a crash.
 
 use crate::record::Record;
 use crate::script::Progress;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A key whose values only rise, written by one client.
+/// A key whose values only increase, written by one client.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Rising {
     /// The greatest value sent.
     pub(crate) sent: u64,
-    /// The greatest value of which a reply said that it is there, to its writer or to any reader.
+    /// The greatest value that a reply confirmed, to its writer or to any reader.
     pub(crate) told: u64,
 }
 
 /// An element of the queue.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Element {
-    /// Its push was acknowledged.
+    /// Whether its push was acknowledged.
     pub(crate) pushed: bool,
-    /// Its move to this client's list was acknowledged.
+    /// The client to whose list its move was acknowledged.
     pub(crate) moved_to: Option<usize>,
 }
 
-/// Everything that outlives a crash.
+/// Everything that survives a crash.
 #[derive(Debug, Default)]
 pub(crate) struct Facts {
     /// By key: `reg:N`, `list:N` (its length), `trio:N`.
     pub(crate) rising: BTreeMap<String, Rising>,
     /// By number.
     pub(crate) elements: BTreeMap<u64, Element>,
-    /// Keys with a deadline that were told to be gone, by key; taken back when written again.
+    /// Keys with a deadline that were reported gone; reset when written again.
     pub(crate) gone: BTreeMap<String, bool>,
-    /// Numbers up to which somebody was told to have counted, and the greatest that was tried.
+    /// The confirmed counts, and the greatest attempted.
     pub(crate) counts: BTreeSet<u64>,
     pub(crate) counts_sent: u64,
-    /// Calls of which one order must explain all.
+    /// Calls that a single order must explain.
     pub(crate) record: Record,
-    /// How far the script of the world has got.
+    /// The progress of the world's script.
     pub(crate) script: Progress,
-    /// Unique words made.
+    /// The number of unique words made.
     pub(crate) tokens: u64,
-    /// Replies that left.
+    /// The number of replies sent.
     pub(crate) replies: u64,
-    /// Error replies among them.
+    /// The number of error replies among them.
     pub(crate) errors: u64,
 }
 
@@ -63,7 +63,7 @@ impl Facts {
         self.counts_sent = self.counts_sent.max(number);
     }
 
-    /// After a crash: the value that is there is the truth from now on.
+    /// After a crash: the recovered value is the truth from now on.
     pub(crate) fn settle(&mut self, key: &str, value: u64) {
         let rising = self.rising.entry(key.to_owned()).or_default();
         rising.told = value;

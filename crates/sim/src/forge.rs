@@ -1,5 +1,6 @@
-//! Words that look like marks of the journal, as anybody can make them: their checksums hold, and they know everything
-//! synced, in segments that there may be. Clients store them, so that what a crash leaves of them lies beyond its break.
+//! Words that look like journal marks, as any client could forge them: their checksums are valid, and they claim that
+//! everything is synced, in plausible segments. Clients store them, so that a crash may leave them beyond the journal's
+//! break.
 
 use journal::{Kind, MARK_BYTES};
 
@@ -8,7 +9,7 @@ const SEGMENTS: u64 = 24;
 /// Words are text: no byte is greater.
 const GREATEST: u8 = 0x7f;
 
-/// So many bytes of such marks, as text; `first` decides for which segments.
+/// Returns this many bytes of such marks, as text; `first` selects the segments.
 pub(crate) fn marks(bytes: usize, first: u64) -> String {
     let count = bytes.div_ceil(MARK_BYTES) as u64;
     let segment = |index| 1 + (first * count + index) % SEGMENTS;
@@ -17,7 +18,7 @@ pub(crate) fn marks(bytes: usize, first: u64) -> String {
     marks
 }
 
-/// A mark of a segment: as in version 1, or sealed by one who guesses, at some position.
+/// Returns a mark of a segment: as in version 1, or with a guessed seal, at some position.
 fn mark(segment: u64, some: u64, is_plain: bool) -> String {
     let mut bytes = [0; MARK_BYTES];
     bytes[4] = 8;
@@ -30,7 +31,7 @@ fn mark(segment: u64, some: u64, is_plain: bool) -> String {
         bytes[24..32].copy_from_slice(&position);
         bytes[40..48].copy_from_slice(&position);
     }
-    // Some time gives a checksum that is text.
+    // Some time yields a checksum that is text.
     for time_ms in 0..=u16::MAX {
         (bytes[32], bytes[33]) = (time_ms as u8 & GREATEST, (time_ms >> 7) as u8 & GREATEST);
         let crc = match is_plain {

@@ -1,4 +1,4 @@
-//! What the journal holds beside what clients were shown, by positions.
+//! Checks the journal against the replies that clients saw, by positions.
 //!
 //! ```text
 //! frames, in order of positions    |--- safe when the reply left ------|--- frames --- next when the request ran
@@ -6,7 +6,7 @@
 //! after a crash     |-- the store --|--- recovered: as all frames were, to the durable position at least ---|
 //! ```
 //!
-//! So a reply that left too early is found whether or not this crash took back what it told.
+//! So a reply that left too early is detected whether or not this crash lost what it reported.
 
 use crate::request::{TOKEN, Touch};
 use base::{Ms, Position};
@@ -14,7 +14,7 @@ use journal::History;
 use keyspace::{Effect, Keyspace, Record, TableId, shard_of};
 use std::collections::HashSet;
 
-/// A frame as it lies in the journal.
+/// A journal frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Frame {
     pub(crate) position: Position,
@@ -52,7 +52,7 @@ impl Frame {
     }
 }
 
-/// The tokens in `bytes`, up to the point that ends their numbers.
+/// Returns the tokens in `bytes`, up to the point that ends their numbers.
 fn tokens(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut rest = bytes;
     std::iter::from_fn(move || {
@@ -76,14 +76,14 @@ fn tokens(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
 #[derive(Debug)]
 struct Shown {
     request: Vec<String>,
-    /// Where the next frame began when the request had run.
+    /// The journal's end when the request had run.
     seen: Position,
-    /// What was durable when the reply left, or, where the policy does not ask for that, written.
+    /// The durable position when the reply left, or the written one if the policy allows that.
     safe: Position,
     touches: Vec<(Touch, TableId)>,
 }
 
-/// What one life has shown to its clients.
+/// The replies one life has sent.
 #[derive(Default)]
 pub(crate) struct Ledger {
     shown: Vec<Shown>,
@@ -91,19 +91,19 @@ pub(crate) struct Ledger {
 }
 
 impl Ledger {
-    /// A reply leaves, all of which must lie below `safe`.
+    /// Records a reply that leaves, whose frames must all lie below `safe`.
     pub(crate) fn show(&mut self, request: &[String], seen: Position, safe: Position, touches: Vec<(Touch, TableId)>) {
         if seen > safe {
             self.shown.push(Shown { request: request.to_vec(), seen, safe, touches });
         }
     }
 
-    /// A request was refused before it changed anything, the bytes of these tokens included.
+    /// Records a request that was refused before it changed anything, including the bytes of these tokens.
     pub(crate) fn refuse(&mut self, tokens: &[String]) {
         self.refused.extend_from_slice(tokens);
     }
 
-    /// Holds what was shown against all frames that were made.
+    /// Checks the replies against all frames.
     pub(crate) fn judge(&self, frames: &[Frame]) {
         for shown in &self.shown {
             let from = frames.partition_point(|frame| frame.end <= shown.safe);
@@ -122,11 +122,11 @@ impl Ledger {
     }
 }
 
-/// All frames of a world so far, also those that the journal has let go of; and what a crash must leave of them.
+/// All frames of a world so far, including those the journal has released; and what must survive a crash.
 #[derive(Default)]
 pub(crate) struct Past {
     frames: Vec<Frame>,
-    /// Recovery reaches this position at least.
+    /// The minimum position that recovery must reach.
     kept: Position,
 }
 
@@ -135,24 +135,24 @@ impl Past {
         &self.frames
     }
 
-    /// Where they end.
+    /// Returns their end.
     pub(crate) fn end(&self) -> Position {
         self.frames.last().map_or(0, |frame| frame.end)
     }
 
-    /// Frames that were made since.
+    /// Adds frames made since.
     pub(crate) fn add(&mut self, frames: impl IntoIterator<Item = Frame>) {
         let end = self.end();
         self.frames.extend(frames.into_iter().filter(|frame| frame.position >= end));
     }
 
-    /// What has been added is what a crash has found.
+    /// Marks the added frames as those found by a crash.
     pub(crate) fn keep(&mut self, kept: Position) {
         self.kept = kept;
     }
 
-    /// What was `recovered` from `from` on is what had been written there, and all that must be there; it is the truth
-    /// from now on. What lies below `from` is the store's.
+    /// Checks that the frames `recovered` from `from` on are what had been written there, and all that must be there;
+    /// from now on they are the truth. The store covers what lies below `from`.
     pub(crate) fn judge(&mut self, from: Position, recovered: &[Frame]) {
         let times_rise = recovered.windows(2).all(|pair| pair[0].time_ms <= pair[1].time_ms);
         assert!(times_rise, "the times of frames go back");
@@ -173,7 +173,7 @@ impl Past {
     }
 }
 
-/// What `frames` make of a keyspace like `like`: of each shard, as far as `shards_until` says, and of the map.
+/// Replays `frames` into a keyspace like `like`: each shard up to its position in `shards_until`, and the map.
 pub(crate) fn replayed(
     frames: &[Frame],
     like: &Keyspace,

@@ -1,4 +1,4 @@
-//! A seeded world: a fake disk, a fake clock, one schedule; it runs engine, journal and keyspace as the server does.
+//! A seeded world: a fake disk, a fake clock, one schedule. It runs engine, journal and keyspace as the server does.
 //!
 //! ```text
 //! seed --> schedule: which client, the journal's writer or maker, the expire cycle, or time itself goes on next
@@ -8,12 +8,12 @@
 //!          boot again (and crash during that, too) --> what clients were told is compared with what is there
 //! ```
 //!
-//! Clients write unique values to keys of their own, read each other's, and move elements of one queue; so what must be
-//! there after a crash follows from the replies that left, without a model of the server. Six things are held against
-//! each other: store and journal, and all frames ever made (`ledger`), what was told and what is there (`check`), replies
-//! and the frames they had seen (`ledger`), state and the replay of its journal (`life`), who waits and who is served
-//! (`line`), and all calls of a few keys over all lives and one order of them (`record`). Where clients follow a
-//! script, what must be there is known in full (`script`). One seed is one world: the same seed gives the same run.
+//! Clients write unique values to keys of their own, read each other's, and move elements of one queue; so what must
+//! survive a crash follows from the replies sent, without a model of the server. We compare six pairs: store and
+//! journal with all frames ever made (`ledger`), replies with the state (`check`), replies with the frames they had
+//! seen (`ledger`), the state with the replay of its journal (`life`), waiting clients with those served (`line`), and
+//! all calls on a few keys over all lives with a single order (`record`). For scripts, the expected state is known in
+//! full (`script`). A seed determines a world: the same seed gives the same run.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! One life of a server: booted from a disk, stepped by chance, until it is stopped or the power goes.
+//! One life of a server: booted from a disk, stepped at random, until it is stopped or loses power.
 
 use crate::client::{Client, Scene, let_others_go_on};
 use crate::executor::{Executor, Time};
@@ -18,12 +18,12 @@ use std::rc::Rc;
 use std::sync::Arc;
 use wire::client::Value;
 
-/// Clients of a life.
+/// The number of clients per life.
 pub(crate) const CLIENTS: usize = 5;
-/// Workers that serve them.
+/// The number of workers serving them.
 pub(crate) const WORKERS: usize = 2;
 
-/// Keys whose shards are held now and then.
+/// Keys whose shards are occasionally locked.
 const HELD: [&str; 16] = [
     "jobs", "count", "shared:0", "shared:1", "shared:2", "shared:3", "shared:4", "big:0", "big:1", "big:2", "reg:1",
     "trio:2:b", "r0", "l0", "q0", "q3",
@@ -39,16 +39,16 @@ pub(crate) struct Life {
     pub(crate) expire_cycle: ExpireCycle,
     pub(crate) indexer: Indexer,
     pub(crate) tasks: Executor,
-    /// The first task that is no worker's.
+    /// The first task that is not a worker.
     pub(crate) guests: usize,
-    /// What it found in the journal at its start, and from which position on it looked.
+    /// The frames found in the journal at boot, and the position from which it was read.
     pub(crate) recovered: Vec<Frame>,
     pub(crate) stored: Position,
-    /// Of the store's files.
+    /// The faults of the store's files.
     pub(crate) illness: Illness,
     pub(crate) time: Time,
     pub(crate) random: Random,
-    /// Asks how long lists are, database 0.
+    /// Reads the lengths of lists, database 0.
     pub(crate) observer: RefCell<Client>,
 }
 
@@ -57,7 +57,7 @@ impl Life {
         self.engine.journal.as_ref().expect("worlds have a journal")
     }
 
-    /// Lets clients come, and one who holds shards for longer than any command does.
+    /// Starts the clients, and one that holds shards for longer than any command does.
     pub(crate) fn open(&mut self) {
         for number in 0..CLIENTS {
             self.tasks.spawn(Client::new(number, self.scene.clone()).run());

@@ -1,6 +1,6 @@
 //! Who waits for which key, in order of arrival: nobody may be passed over, or left waiting beside what he waits for.
 
-/// Stands before the name of a key that is waited for as a sorted set.
+/// The key prefix for waits on a sorted set.
 pub(crate) const SORTED: &str = "sorted set ";
 
 /// A blocked client.
@@ -9,18 +9,18 @@ struct Place {
     keys: Vec<String>,
     is_waiting: Box<dyn Fn() -> bool>,
     was_waiting: bool,
-    /// Keys for which others waited, and had come earlier, when it waited no more.
+    /// Keys that earlier arrivals were still waiting for when its wait ended.
     passed: Vec<String>,
 }
 
-/// The blocked clients of a life, first come first.
+/// The blocked clients of a life, in order of arrival.
 #[derive(Default)]
 pub(crate) struct Line {
     places: Vec<Place>,
 }
 
 impl Line {
-    /// A client begins to wait for any of `keys`.
+    /// Records that a client begins to wait for any of `keys`.
     pub(crate) fn join(&mut self, client: usize, keys: Vec<String>, is_waiting: Box<dyn Fn() -> bool>) {
         self.places.push(Place { client, keys, is_waiting, was_waiting: true, passed: Vec::new() });
     }
@@ -29,7 +29,7 @@ impl Line {
         self.places.iter().any(|place| place.client == client)
     }
 
-    /// Notes whose wait has ended since the last look; looked at after every step of the world.
+    /// Records whose wait has ended since the last call; called after every step of the world.
     pub(crate) fn look(&mut self) {
         let ended: Vec<usize> = (0..self.places.len())
             .filter(|&at| self.places[at].was_waiting && !(self.places[at].is_waiting)())
@@ -45,7 +45,7 @@ impl Line {
         }
     }
 
-    /// The client waits no more; it got an element of the key `got`.
+    /// Records that a client's wait ended with an element of the key `got`.
     pub(crate) fn leave(&mut self, client: usize, got: Option<&str>) {
         self.look();
         let Some(at) = self.places.iter().position(|place| place.client == client) else { return };
@@ -54,7 +54,7 @@ impl Line {
         assert!(!is_passed, "client {client} was served from {got:?} before another that had come earlier");
     }
 
-    /// Keys for which somebody waits.
+    /// Returns the keys that have waiters.
     pub(crate) fn keys(&self) -> Vec<String> {
         let waiting = self.places.iter().filter(|place| place.was_waiting && (place.is_waiting)());
         let mut keys: Vec<String> = waiting.flat_map(|place| place.keys.iter().cloned()).collect();

@@ -1,10 +1,10 @@
-//! A disk whose sync does nothing: the canary among disks, which every world must find out.
+//! A disk whose sync does nothing: the canary among disks, which every world must detect.
 
 use base::disk::{Disk, DiskFile, FakeDisk};
 use std::io;
 use std::path::Path;
 
-/// Says it has synced.
+/// Claims to have synced.
 pub(crate) struct LyingDisk(pub(crate) FakeDisk);
 
 struct LyingFile(Box<dyn DiskFile>);

@@ -1,4 +1,4 @@
-//! The one source of chance in a world.
+//! The only source of randomness in a world.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -22,12 +22,12 @@ impl Random {
         mixed ^ mixed >> 31
     }
 
-    /// Below `bound`, which is not 0.
+    /// Returns a number below `bound`, which is not 0.
     pub(crate) fn below(&self, bound: u64) -> u64 {
         self.next() % bound
     }
 
-    /// Once in `times`.
+    /// Returns true once in `times`.
     pub(crate) fn one_in(&self, times: u64) -> bool {
         self.below(times) == 0
     }

@@ -1,11 +1,11 @@
-//! Calls and replies on a few keys of their own, over all lives of a world: one order must explain them all.
+//! Calls and replies on a few dedicated keys, over all lives of a world: a single order must explain them all.
 //!
 //! ```text
 //!   registers r0 r1 r2        lists l0 l1 l2        queues q0 -> q1, q2 -> q3
 //! ```
 //!
-//! Time is the number of calls and replies before, so that of any two events it is known which came first. A call that
-//! is not answered when its server dies, or its connection ends, has happened by then or never.
+//! Time is the number of earlier calls and replies, so any two events are ordered. A call not answered when its server
+//! dies, or its connection ends, has happened by then or never.
 
 use crate::client::{Client, Lost, number};
 use crate::random::Random;
@@ -13,7 +13,7 @@ use crate::request::Request;
 use linearizability::{End, Event, Key, Step, check};
 use wire::client::Value;
 
-/// Keys of each kind, for registers and lists.
+/// The number of keys each for registers and lists.
 const KEYS: u64 = 3;
 /// The queues, and where their elements move.
 const QUEUES: [(Key, Key); 2] = [(0, 1), (2, 3)];
@@ -32,20 +32,20 @@ impl Record {
         self.ticks
     }
 
-    /// A word that comes once in a world.
+    /// Returns a value that is unique in a world.
     fn value(&mut self) -> u64 {
         self.values += 1;
         self.values
     }
 
-    /// Notes a call; its number.
+    /// Records a call. Returns its number.
     pub(crate) fn begin(&mut self, client: usize, steps: Vec<Step>) -> usize {
         let called_ns = self.tick();
         self.events.push(Event { client: client as u32, called_ns, end: End::Lost(u64::MAX), steps });
         self.events.len() - 1
     }
 
-    /// Notes what came of a call: its last reply, or none.
+    /// Records the outcome of a call: its last reply, or none.
     pub(crate) fn end(&mut self, call: usize, reply: Result<&Value, Lost>) {
         let now = self.tick();
         let event = &mut self.events[call];
@@ -59,7 +59,7 @@ impl Record {
         };
     }
 
-    /// The server is gone: what has not been answered never will be.
+    /// The server is gone: unanswered calls stay unanswered.
     pub(crate) fn bury(&mut self) {
         let now = self.tick();
         let open = self.events.iter_mut().filter(|event| event.end == End::Lost(u64::MAX));
@@ -67,26 +67,26 @@ impl Record {
     }
 
     /// # Panics
-    /// If no order explains all that was seen.
+    /// If no order explains all observations.
     pub(crate) fn judge(&self) {
         check(&self.events).unwrap_or_else(|anomaly| panic!("no order explains what clients saw: {anomaly}"));
     }
 }
 
-/// Refused before it changed anything, or run and then not made durable: the restart decides about it.
+/// Refused before it changed anything, or run but not durable: the restart decides.
 fn end_of(error: &str, now: u64) -> End {
     let is_refused = ["MISCONF the disk", "EXECABORT", "UNBLOCKED"].iter().any(|begin| error.starts_with(begin));
     assert!(is_refused || error.starts_with("MISCONF"), "the server answers {error}");
     if is_refused { End::Refused } else { End::Lost(now) }
 }
 
-/// Puts what a reply says into the steps of its call.
+/// Stores a reply's values in the steps of its call.
 fn note(steps: &mut [Step], reply: &Value) {
     if let ([_, _, _, ..], Some(replies)) = (&*steps, reply.as_slice()) {
         assert_eq!(replies.len(), steps.len(), "EXEC answers {reply}");
         steps.iter_mut().zip(replies).for_each(|(step, reply)| note_step(step, reply));
     } else {
-        // Of SET with GET, it is the GET that is answered.
+        // With SET GET, the reply answers the GET.
         note_step(&mut steps[0], reply);
     }
 }
@@ -94,7 +94,7 @@ fn note(steps: &mut [Step], reply: &Value) {
 fn note_step(step: &mut Step, reply: &Value) {
     match step {
         Step::Get { found, .. } | Step::Move { found, .. } => *found = number(reply),
-        // BLPOP says the queue, too.
+        // BLPOP also returns the queue.
         Step::Pop { found, .. } => *found = number(reply.as_slice().map_or(reply, |pair| &pair[1])),
         Step::Append { length, .. } => *length = reply.as_int().map(|length| length as u64),
         Step::Range { found, .. } | Step::Look { found, .. } => {
@@ -107,7 +107,7 @@ fn note_step(step: &mut Step, reply: &Value) {
 }
 
 impl Client {
-    /// One call that is recorded.
+    /// Makes one recorded call.
     pub(crate) async fn call_recorded(&mut self) {
         let steps = self.steps();
         let timeout = (self.scene.random.below(3) == 0).then_some("0.02");
@@ -136,7 +136,7 @@ impl Client {
     }
 }
 
-/// Three keys, each read, written, or both.
+/// Returns a transaction on three keys, each read, written, or both.
 fn transaction(random: &Random, record: &mut Record) -> Vec<Step> {
     let mut steps = Vec::new();
     for _ in 0..3 {
@@ -158,7 +158,7 @@ fn transaction(random: &Random, record: &mut Record) -> Vec<Step> {
     steps
 }
 
-/// Reads of all keys, one by one.
+/// Returns reads of all keys, one by one.
 pub(crate) fn reads() -> impl Iterator<Item = (Step, Request)> {
     let registers = (0..KEYS as Key).map(|key| Step::Get { key, found: None });
     let lists = (0..KEYS as Key).map(|key| Step::Range { key, found: Vec::new() });
@@ -178,7 +178,7 @@ fn requests(steps: &[Step], timeout: Option<&str>) -> Vec<Request> {
     }
 }
 
-/// The command of a step; one that waits for an element, if there is a timeout.
+/// Returns the command of a step; a blocking one if there is a timeout.
 fn request(step: &Step, timeout: Option<&str>) -> Request {
     let (kind, key) = match step {
         Step::Get { key, .. } | Step::Set { key, .. } => ("r", key),

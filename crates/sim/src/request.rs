@@ -1,16 +1,16 @@
-//! A request as a client of the world means it: its words, and the keys on which its reply depends.
+//! A client's request: its words, and the keys on which its reply depends.
 
 use wire::OwnedRequest;
 
-/// Words that begin like this are unique in a world, and found again in the journal.
+/// Words with this prefix are unique in a world, and can be found in the journal.
 pub(crate) const TOKEN: &str = "tok-";
 
-/// What a reply depends on.
+/// A dependency of a reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Touch {
     /// This key of this database.
     Key(u32, String),
-    /// Which table a database has.
+    /// The table of this database.
     Database(u32),
 }
 
@@ -19,30 +19,30 @@ pub(crate) enum Touch {
 pub(crate) struct Request {
     pub(crate) words: Vec<String>,
     pub(crate) touches: Vec<Touch>,
-    /// What must not be in the journal if it is refused.
+    /// The words that must not be in the journal if it is refused.
     pub(crate) tokens: Vec<String>,
 }
 
 impl Request {
-    /// A request whose reply depends on no key.
+    /// Creates a request whose reply depends on no key.
     pub(crate) fn plain(words: &[&str]) -> Self {
         let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
         let tokens = words.iter().filter(|word| word.starts_with(TOKEN)).cloned().collect();
         Self { words, touches: Vec::new(), tokens }
     }
 
-    /// A request on `keys` of database 0.
+    /// Creates a request on `keys` of database 0.
     pub(crate) fn on(words: &[&str], keys: &[&str]) -> Self {
         Self::within(0, words, keys)
     }
 
-    /// A request on `keys` of `database`.
+    /// Creates a request on `keys` of `database`.
     pub(crate) fn within(database: u32, words: &[&str], keys: &[&str]) -> Self {
         let touches = keys.iter().map(|key| Touch::Key(database, (*key).to_owned())).collect();
         Self { touches, ..Self::plain(words) }
     }
 
-    /// The same on keys of another database, which is selected.
+    /// Moves its keys to another database, which is selected.
     pub(crate) fn into_database(mut self, database: u32) -> Self {
         for touch in &mut self.touches {
             if let Touch::Key(of, _) = touch {
@@ -52,7 +52,8 @@ impl Request {
         self
     }
 
-    /// MULTI, the requests, EXEC: the reply of EXEC depends on what they, and the keys `watched`, depend on.
+    /// Returns MULTI, the requests, EXEC: the reply of EXEC depends on everything they, and the keys `watched`, depend
+    /// on.
     pub(crate) fn transaction(requests: Vec<Self>, watched: &[&str]) -> Vec<Self> {
         let mut exec = Self::on(&["EXEC"], watched);
         let mut all = vec![Self::plain(&["MULTI"])];
@@ -65,7 +66,7 @@ impl Request {
         all
     }
 
-    /// Appends it as it goes over the wire.
+    /// Appends its wire encoding.
     pub(crate) fn encode(&self, out: &mut Vec<u8>) {
         wire::resp::request(out, OwnedRequest::of(&self.words).args());
     }

@@ -1,5 +1,5 @@
-//! Fixed steps of one client, and after any number of them what must be there: large lists that change shards, and
-//! databases that are exchanged and flushed.
+//! Fixed steps of one client, with the expected state after any number of them: large lists that move between shards,
+//! and databases that are swapped and flushed.
 //!
 //! ```text
 //!   between   step 1 . round . step 2 . round . step 3 ...          every shard turns between any two steps
@@ -14,41 +14,41 @@ use std::collections::BTreeMap;
 use std::mem::take;
 use wire::client::Value;
 
-/// What the steps are.
+/// The steps of a script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Script {
-    /// Large lists are copied and renamed between shards, and what they were taken from is deleted.
+    /// Large lists are copied and renamed between shards, and the originals deleted.
     Lists,
-    /// FLUSHALL, FLUSHDB and SWAPDB, and lists in the databases.
+    /// FLUSHALL, FLUSHDB and SWAPDB on databases with lists.
     Databases,
 }
 
 /// When shards turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Turns {
-    /// A whole round is made between any two steps.
+    /// A whole round runs between any two steps.
     Between,
-    /// A round is begun before each step, and goes on while it is made.
+    /// A round is started before each step, and continues during it.
     Amid,
 }
 
-/// Keys of all lists.
+/// The keys of all lists.
 pub(crate) const KEYS: [&str; 3] = ["big:0", "big:1", "big:2"];
-/// Databases that are used.
+/// The number of databases used.
 const DATABASES: usize = 3;
-/// Bytes of an item: no codec makes it shorter by much.
+/// Bytes of an item, which compresses hardly at all.
 const ITEM_BYTES: usize = 900;
 
-/// How far a script has got.
+/// The progress of a script.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Progress {
-    /// Steps that may have been made.
+    /// The number of steps that may have run.
     pub(crate) sent: usize,
-    /// Steps of which a reply said that they have been made.
+    /// The number of acknowledged steps.
     pub(crate) told: usize,
 }
 
-/// One step: in which database, and the words. An item is told by its number.
+/// One step: its database and its words. An item is given by its number.
 type Step = (usize, &'static str);
 
 const LISTS: &[Step] = &[
@@ -88,12 +88,12 @@ impl Script {
         }
     }
 
-    /// How many steps there are.
+    /// Returns the number of steps.
     pub fn steps(self) -> usize {
         self.all().len()
     }
 
-    /// What is there after the first so many steps.
+    /// Returns the state after the first `steps` steps.
     pub(crate) fn state_after(self, steps: usize) -> State {
         let mut twin = Twin::default();
         self.all()[..steps].iter().for_each(|step| twin.apply(step));
@@ -107,7 +107,7 @@ impl Script {
     }
 }
 
-/// Databases, keys, and the words of the items.
+/// A model: databases, keys, and the words of the items.
 #[derive(Default)]
 struct Twin {
     databases: [BTreeMap<&'static str, Vec<&'static str>>; DATABASES],
@@ -140,7 +140,7 @@ fn number(word: &str) -> usize {
     word.parse().expect("it is a number")
 }
 
-/// The item that has this number.
+/// Returns the item with this number.
 fn item(word: &str) -> String {
     let (random, mut item) = (Random::new(number(word) as u64), format!("{word}."));
     while item.len() < ITEM_BYTES {
@@ -166,7 +166,7 @@ fn request((database, text): &Step) -> Request {
 }
 
 impl Client {
-    /// Makes at most `steps_max` steps of a script from where it was left on, until one fails.
+    /// Runs at most `steps_max` steps of a script, continuing where it stopped, until one fails.
     pub(crate) async fn follow(mut self, script: Script, turns: Turns, steps_max: u64) {
         for _ in 0..steps_max {
             let at = self.scene.facts.borrow().script.told;

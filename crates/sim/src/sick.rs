@@ -1,4 +1,4 @@
-//! A disk on which any operation may fail, now and then, while others who use it are served: for the store's files.
+//! A disk on which any operation may occasionally fail, while its other users are served: for the store's files.
 
 use base::disk::{Disk, DiskFile, FakeDisk};
 use std::io;
@@ -6,25 +6,25 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
-/// Whether operations fail at present, and which.
+/// The fault state: whether operations currently fail, and which.
 #[derive(Clone, Default)]
 pub(crate) struct Illness(Arc<AtomicU64>);
 
-/// One operation in so many fails.
+/// One in this many operations fails.
 const FAILS_ONE_IN: u64 = 60;
 
 impl Illness {
-    /// Begins; `seed` decides which operations fail.
+    /// Starts failures; `seed` decides which operations fail.
     pub(crate) fn begin(&self, seed: u64) {
         self.0.store(seed | 1, SeqCst);
     }
 
-    /// Ends: nothing fails any more.
+    /// Ends all failures.
     pub(crate) fn end(&self) {
         self.0.store(0, SeqCst);
     }
 
-    /// Has the next operation of `disk` fail, or not.
+    /// Decides whether the next operation of `disk` fails.
     fn strike(&self, disk: &FakeDisk) {
         let mut state = self.0.load(SeqCst);
         if state == 0 {
@@ -41,7 +41,7 @@ impl Illness {
     }
 }
 
-/// Fails as its illness has it.
+/// A disk that fails according to its illness.
 pub(crate) struct SickDisk {
     pub(crate) disk: FakeDisk,
     pub(crate) illness: Illness,

@@ -1,4 +1,4 @@
-//! All that a keyspace holds, to be compared.
+//! The whole content of a keyspace, for comparison.
 
 use base::limits::SHARDS;
 use blocks::Direction;
@@ -6,10 +6,10 @@ use keyspace::{Entry, Keyspace, hash_of, list_of, queue_of, set_of, sorted_of, s
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-/// Database and key to content and deadline.
+/// Maps database and key to content and deadline.
 pub(crate) type State = BTreeMap<(u32, Vec<u8>), (Vec<Vec<u8>>, Option<u64>)>;
 
-/// Every key of every database, expired ones included; `None` if somebody holds a shard.
+/// Returns every key of every database, including expired ones; `None` if a shard is locked.
 pub(crate) fn state(keyspace: &Keyspace) -> Option<State> {
     let mut all = State::new();
     let map = keyspace.map();
@@ -53,7 +53,7 @@ fn content(entry: Entry<'_>) -> Vec<Vec<u8>> {
         return items;
     }
     let (kind, list) = match (stream_of(entry), queue_of(entry)) {
-        // All that it is: its chunks hang on what was done, as the form of a set does.
+        // The whole list: its chunks depend on its history, like the form of a set.
         (Some(stream), _) => ("stream", stream.list()),
         (None, Some(queue)) => ("queue", queue.list()),
         (None, None) => ("list", list_of(entry).expect("it is of no other kind")),

@@ -1,18 +1,18 @@
-//! What clients do that makes turns of the store matter: big values that share leaves and change shards, databases that
-//! are flushed and exchanged, and checkpoints between any two of these.
+//! Client actions that stress turns of the store: big values that share leaves and move between shards, databases that
+//! are flushed and swapped, and checkpoints in between.
 
 use crate::act::SHARED;
 use crate::client::Client;
 use crate::request::{Request, Touch};
 use wire::client::Value;
 
-/// Keys of big values, which all share.
+/// Keys of big values, shared by all clients.
 const BIG: [&str; 6] = ["big:0", "big:1", "big:2", "big:3", "big:4", "big:5"];
-/// Databases that come and go.
+/// Databases that are filled and emptied.
 const FLEETING: [u32; 2] = [1, 2];
 
 impl Client {
-    /// One of [`BIG`] is made, grows, moves on, or goes.
+    /// Creates, extends, moves or deletes one of [`BIG`].
     pub(crate) async fn use_big(&mut self) {
         let (key, other) = (self.one_of(&BIG), self.one_of(&BIG));
         let one = |words: &[&str]| Request::on(words, &[key]);
@@ -40,7 +40,7 @@ impl Client {
         Request::on(&words, &[key])
     }
 
-    /// A copy is all that is left, is renamed, and goes on: a checkpoint between every two steps.
+    /// Copies a value, deletes the original, renames the copy and extends it, with checkpoints in between.
     pub(crate) async fn hand_big_on(&mut self) {
         let (key, copy, last) = (self.one_of(&BIG), self.one_of(&BIG), self.one_of(&BIG));
         let item = self.long(900);
@@ -60,7 +60,7 @@ impl Client {
         }
     }
 
-    /// Databases are filled, exchanged and emptied: a checkpoint between every two steps, or now and then.
+    /// Fills, swaps and flushes databases, with a checkpoint between all steps, or occasionally.
     pub(crate) async fn use_databases(&mut self) {
         let often = self.below(2) == 0;
         for _ in 0..4 {
@@ -100,7 +100,7 @@ impl Client {
         self.call(Request { touches, ..Request::plain(&["FLUSHALL"]) }).await;
     }
 
-    /// Has everything stored, and mostly waits for it.
+    /// Requests a checkpoint, and usually waits for it.
     pub(crate) async fn checkpoint(&mut self) {
         let words: &[&str] = match self.below(10) {
             0 => &["BGSAVE"],
@@ -111,7 +111,7 @@ impl Client {
         assert!(reply != Value::Null, "{words:?} has an answer");
     }
 
-    /// Up to so many letters that no codec makes shorter by much.
+    /// Returns up to `bytes_max` letters that compress hardly at all.
     fn long(&self, bytes_max: u64) -> String {
         let bytes = 1 + self.below(bytes_max);
         let mut word = self.token();

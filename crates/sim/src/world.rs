@@ -1,4 +1,4 @@
-//! A world: lives of one server over one disk, with a crash or a stop between them.
+//! A world: lives of one server on one disk, separated by crashes or stops.
 
 use crate::boot::SEGMENT_BYTES;
 use crate::check;
@@ -16,70 +16,70 @@ use journal::Policy;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// What goes wrong beside the crash at the end of each life.
+/// The fault beside the crash at the end of each life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// Nothing.
     Nothing,
-    /// After a crash or a kill the power goes in recovery, or right after it.
+    /// After a crash or a kill, the power fails during recovery, or right after it.
     CrashInRecovery,
-    /// One operation of the disk fails.
+    /// One disk operation fails.
     FailedOperation,
-    /// This operation of the disk, counted from the start of each life, and all that follow fail.
+    /// This disk operation, counted from the start of each life, and all that follow fail.
     HaltAt(u64),
-    /// This operation of the disk, counted from the start of each life, fails.
+    /// This disk operation, counted from the start of each life, fails.
     FailAt(u64),
-    /// The disk is small, for a while.
+    /// The disk is temporarily small.
     SmallDisk,
-    /// The server stops in order instead of crashing.
+    /// The server shuts down cleanly instead of crashing.
     CleanStop,
-    /// The server is killed, and the system lives on; or the power goes.
+    /// The server is killed while the system survives; or the power fails.
     Kill,
     /// The wall clock is moved back and forth.
     ClockJumps,
-    /// Any operation on the store's files may fail, while the journal's do not.
+    /// Any operation on the store's files may fail, but not on the journal's.
     SickStore,
-    /// The disk syncs nothing and says it has: a canary, which must be caught.
+    /// The disk claims to sync but does not: a canary, which must be detected.
     LyingDisk,
 }
 
-/// What clients do.
+/// The clients' workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Workload {
-    /// All sorts of things.
+    /// A mix of commands.
     Mixed,
-    /// Big values are copied and renamed between shards, and what they were taken from is deleted; a checkpoint between.
+    /// Big values are copied and renamed between shards and the originals deleted, with checkpoints in between.
     Values,
-    /// Databases are flushed and exchanged; a checkpoint between.
+    /// Databases are flushed and swapped, with checkpoints in between.
     Databases,
-    /// The steps of this script, which a next life goes on with.
+    /// The steps of this script, continued in the next life.
     Script(Script, Turns),
 }
 
-/// What a world is to be.
+/// The parameters of a world.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
-    /// Decides everything.
+    /// The seed, which decides everything.
     pub seed: u64,
     /// When frames are synced.
     pub policy: Policy,
-    /// What goes wrong.
+    /// The fault.
     pub fault: Fault,
-    /// What clients do.
+    /// The workload.
     pub workload: Workload,
-    /// Replies leave before they are durable: a canary, which must be caught.
+    /// Whether replies leave before they are durable: a canary, which must be detected.
     pub hasty: bool,
-    /// Steps of a life, at most; of a script, where there is one.
+    /// The maximum number of steps of a life, or of its script, if any.
     pub steps_max: u64,
 }
 
 impl Plan {
-    /// Whether what was told must be there in the next life.
+    /// Returns true if everything acknowledged must survive into the next life.
     pub(crate) fn keeps_told(&self) -> bool {
         self.policy == Policy::Always || self.fault == Fault::CleanStop
     }
 
-    /// The plan that a seed stands for.
+    /// Returns the plan for a seed.
     pub fn of(seed: u64) -> Self {
         let policy = [Policy::Always, Policy::Always, Policy::EverySec, Policy::Never][(seed % 4) as usize];
         let faults = [
@@ -95,7 +95,7 @@ impl Plan {
         let workloads = [Workload::Mixed, Workload::Values, Workload::Mixed, Workload::Databases];
         let (fault, workload) = (faults[(seed / 4 % 8) as usize], workloads[(seed / 32 % 4) as usize]);
         let fault = match fault {
-            // The power goes within a commit, too, which is one step.
+            // The power also fails within a commit, which is one step.
             Fault::Nothing if (seed / 128).is_multiple_of(2) => Fault::HaltAt(Random::new(seed).below(OPERATIONS)),
             fault => fault,
         };
@@ -104,24 +104,24 @@ impl Plan {
 }
 
 const LIVES: u64 = 3;
-/// About so many operations of the disk are in a life.
+/// The approximate number of disk operations in a life.
 const OPERATIONS: u64 = 600;
-/// What has been seen of a world that came to its end. The same plan gives the same.
+/// The results of a finished world. The same plan gives the same results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Seen {
-    /// Replies that left.
+    /// The number of replies sent.
     pub replies: u64,
-    /// Commits of the store.
+    /// The number of store commits.
     pub commits: u64,
-    /// Those that failed.
+    /// The number of failed commits.
     pub commits_failed: u64,
-    /// Shards that somebody had to wait for because they were not loaded yet.
+    /// The number of shards that were waited for because they were not loaded yet.
     pub shards_wanted: u64,
-    /// Of all frames, and of all that was written.
+    /// The hash of all frames, and of everything written.
     pub hash: u64,
 }
 
-/// A world being run.
+/// A running world.
 pub struct World {
     pub(crate) plan: Plan,
     pub(crate) random: Random,
@@ -136,7 +136,7 @@ impl World {
     /// Runs the world of `plan` to its end.
     ///
     /// # Panics
-    /// If anything is there, or is not, against what clients were told.
+    /// If the state ever contradicts the replies.
     pub fn run(plan: Plan) -> Seen {
         let world = Self::new(plan);
         world.time.rule(|| world.run_lives())
@@ -182,7 +182,8 @@ impl World {
         seen
     }
 
-    /// A script that stops often gets as many lives as it needs; one that is cut off, a second to be cut off in.
+    /// A script that stops often gets as many lives as it needs; one that is cut off gets a second life to be cut off
+    /// in.
     fn lives(&self) -> u64 {
         match (self.plan.workload, self.plan.fault) {
             (Workload::Script(..), Fault::HaltAt(_)) => 2,
@@ -191,7 +192,7 @@ impl World {
         }
     }
 
-    /// How many operations of the disk the first life of `plan` takes.
+    /// Returns the number of disk operations in the first life of `plan`.
     pub fn operations(plan: Plan) -> u64 {
         let world = Self::new(plan);
         let disk = FakeDisk::new();
@@ -199,7 +200,7 @@ impl World {
         disk.operations()
     }
 
-    /// Boots from what a crash or stop left, and holds it against what was.
+    /// Boots from the disk after a crash or stop, and checks the result.
     fn reborn(&self, disk: &FakeDisk) -> Life {
         let boot = |disk: &FakeDisk, loaders| {
             let life = self.boot(disk, loaders);
@@ -207,7 +208,7 @@ impl World {
         };
         let loaders = self.random.below(3) as usize;
         if loaders > 0 {
-            // What is looked at would have to be loaded.
+            // Looking at it would require loading.
             let copy = disk.copy();
             self.judge(&boot(&copy, 0), &copy);
             return boot(disk, loaders);
@@ -217,15 +218,15 @@ impl World {
         life
     }
 
-    /// Holds what is there after a boot against what was.
+    /// Checks the state after a boot against the past.
     fn judge(&self, life: &Life, disk: &FakeDisk) {
         self.past.borrow_mut().judge(life.stored, &life.recovered);
         self.check_store(life, disk);
         check::check(self, life);
     }
 
-    /// Store and journal make what all frames ever made; the store alone makes of each shard what all before its position
-    /// do.
+    /// Checks that store and journal together equal all frames ever made, and the store alone, for each shard, all
+    /// frames before its position.
     fn check_store(&self, life: &Life, disk: &FakeDisk) {
         let (past, like) = (self.past.borrow(), &life.engine.keyspace);
         let whole = replayed(past.frames(), like, |_| Position::MAX, Position::MAX);
@@ -236,7 +237,7 @@ impl World {
         assert_eq!(state(&alone), state(&made), "the store (left) is not what the frames before it make (right)");
     }
 
-    /// One life, from boot to its end. Gives the disk as it is then.
+    /// Runs one life, from boot to its end. Returns the disk.
     fn live(&self, disk: FakeDisk) -> FakeDisk {
         self.time.jump(0);
         let mut life = match self.plan.fault {
@@ -274,7 +275,7 @@ impl World {
 
     fn run_script(&self, life: &mut Life, disk: &FakeDisk) {
         let mut steps = 0;
-        // Where a shard cannot be read the server stops.
+        // The server stops if a shard cannot be read.
         while life.is_in_script() && life.engine.loading.fault().is_none() {
             life.step();
             self.collect(life, disk);
@@ -283,7 +284,7 @@ impl World {
         }
     }
 
-    /// The boot itself may fail here. `None`: it did.
+    /// The boot itself may fail here; then returns `None`.
     fn boot_on_failing(&self, disk: &FakeDisk) -> Option<Life> {
         match self.plan.fault {
             Fault::HaltAt(operation) => disk.halt_at(operation),
@@ -294,7 +295,7 @@ impl World {
         let life = self.boot(disk, loaders).ok()?;
         match loaders {
             0 => self.judge(&life, disk),
-            // A shard that a loader cannot read stays away; on a copy nothing fails.
+            // A shard that a loader cannot read stays missing; on a copy nothing fails.
             _ => self.judge(&self.twin(disk), disk),
         }
         Some(life)
@@ -320,13 +321,13 @@ impl World {
         }
     }
 
-    /// Notes frames that the journal lets go of, before it does. To be called after each step.
+    /// Records frames that the journal is about to release. Called after each step.
     fn collect(&self, life: &Life, disk: &FakeDisk) {
         self.note_frames(life.journal().released(), disk);
     }
 
-    /// Notes all other frames that there are; the store of the twin may know of a commit that ended in doubt, after which
-    /// the journal was not released.
+    /// Records all other frames; the twin's store may know of a commit with an unknown outcome, after which the journal
+    /// was not released.
     fn note_rest(&self, twin: &Life, disk: &FakeDisk) {
         self.note_frames(twin.stored, disk);
         self.past.borrow_mut().add(twin.recovered.iter().cloned());
@@ -340,7 +341,7 @@ impl World {
         }
     }
 
-    /// While a server runs: what its files hold replays to what it shows.
+    /// Checks, while a server runs, that its files replay to its current state.
     fn check_replay(&self, life: &Life, disk: &FakeDisk) {
         let journal = life.journal();
         if journal.written() == journal.next() && !journal.is_poisoned() {
@@ -348,14 +349,14 @@ impl World {
         }
     }
 
-    /// A server booted from a copy of the files as they are seen now.
+    /// Boots a server from a copy of the files as currently visible.
     fn twin(&self, disk: &FakeDisk) -> Life {
         let copy = disk.copy();
         copy.set_capacity(None);
         self.boot(&copy, 0).unwrap_or_else(|error| panic!("what was written is not recovered: {error}"))
     }
 
-    /// The power goes, or the process: clients and workers are gone at once.
+    /// Ends the power, or the process: clients and workers are gone at once.
     fn crash(&self, life: Life, disk: FakeDisk) -> FakeDisk {
         let is_kill = matches!(self.plan.fault, Fault::Kill | Fault::CrashInRecovery) && self.random.one_in(2);
         let crashed = if is_kill { disk.killed() } else { disk.crash(self.random.next()) };
@@ -368,12 +369,13 @@ impl World {
         }
         crashed.halt_at(self.random.below(40));
         let recovered = self.boot(&crashed, 0).ok().map(|life| life.journal().next());
-        // What a recovery that came to its end has accepted stays, whether or not the kill had left it in memory alone.
+        // Whatever a completed recovery has accepted stays, even if the kill had left it only in memory.
         self.past.borrow_mut().keep(recovered.unwrap_or(0).max(durable));
         crashed.crash(self.random.next())
     }
 
-    /// All frames that a life made, those that only the writer's log buffers hold included, held against what it showed.
+    /// Collects all frames of a life, including those only in the writer's log buffers, and checks the replies against
+    /// them.
     fn remember(&self, mut life: Life, disk: &FakeDisk) {
         self.note_seen(&life, disk);
         disk.fail_at(u64::MAX);
@@ -399,7 +401,7 @@ impl World {
         seen.hash = seen.hash.rotate_left(1) ^ statistics.bytes_written ^ disk.operations() << 32;
     }
 
-    /// Lets the clients end and stops the writer in order: then nothing may be lost, whatever the policy.
+    /// Lets the clients end and stops the writer cleanly: nothing may then be lost, whatever the policy.
     fn stop(&self, mut life: Life, disk: FakeDisk) -> FakeDisk {
         life.scene.stop.set(true);
         let mut steps = 0;
@@ -408,7 +410,7 @@ impl World {
             self.collect(&life, &disk);
             steps += 1;
             if steps % 4_000 == 0 {
-                // Who waits without a bound is sent away, as at the stop of a server.
+                // Unblocks clients waiting without a timeout, as a server does when it stops.
                 (0..10_000).filter_map(|id| life.engine.clients.get(id)).for_each(|client| client.close());
             }
             assert!(steps < 100_000, "a client waits for ever");

@@ -16,11 +16,11 @@ use crate::Fault;
 use crate::number::{take, take_range};
 use values::string::parse_int;
 
-/// Length and number of entries.
+/// The length of the header: total bytes and number of entries.
 pub(crate) const HEAD_BYTES: usize = 6;
-/// What an entry takes beside its bytes, at most.
+/// The maximum overhead of an entry, in bytes.
 pub(crate) const ENTRY_BYTES_MAX: usize = 10;
-/// The fixed widths of integers, and what says so.
+/// The fixed integer widths and their tags.
 const WIDTHS: [(u8, usize); 4] = [(0xf1, 2), (0xf2, 3), (0xf3, 4), (0xf4, 8)];
 
 pub(super) fn open(bytes: &[u8]) -> Result<Opened, Fault> {
@@ -42,7 +42,7 @@ pub(super) fn take_entry(bytes: &[u8], at: &mut usize) -> Result<Entry, Fault> {
         0xc0..0xe0 => {
             let [low] = take(bytes, at)?;
             let number = u16::from_be_bytes([first & 0x1f, low]);
-            // The topmost of thirteen bits is the sign.
+            // The top bit of thirteen is the sign.
             Entry::Integer(((number << 3) as i16 >> 3).into())
         }
         0xe0..0xf0 => {
@@ -64,7 +64,7 @@ pub(super) fn take_entry(bytes: &[u8], at: &mut usize) -> Result<Entry, Fault> {
     if bytes[there] == again[..count] { Ok(entry) } else { Err(Fault::Malformed) }
 }
 
-/// What stands behind an entry of `length` bytes, and how long that is.
+/// Returns the back-length of an entry of `length` bytes, and its own length.
 fn length_again(length: usize) -> ([u8; 5], usize) {
     let count = match length {
         0..128 => 1,
@@ -81,7 +81,7 @@ fn length_again(length: usize) -> ([u8; 5], usize) {
     (bytes, count)
 }
 
-/// A listpack that is written.
+/// A listpack being written.
 pub(crate) struct Writer {
     bytes: Vec<u8>,
     entries: usize,
@@ -92,7 +92,7 @@ impl Writer {
         Self { bytes: vec![0; HEAD_BYTES], entries: 0 }
     }
 
-    /// Bytes so far.
+    /// Returns the bytes so far.
     pub(crate) fn len(&self) -> usize {
         self.bytes.len()
     }
@@ -101,7 +101,7 @@ impl Writer {
         self.entries == 0
     }
 
-    /// Appends a text; one that spells an integer as that.
+    /// Appends a string, as an integer if it spells one.
     pub(crate) fn push(&mut self, text: &[u8]) {
         match parse_int(text) {
             Some(number) => self.push_integer(number),
@@ -144,7 +144,7 @@ impl Writer {
         self.entries += 1;
     }
 
-    /// Puts the entries of another behind those that are here.
+    /// Appends the entries of another listpack.
     pub(crate) fn append(&mut self, other: Self) {
         self.bytes.extend_from_slice(&other.bytes[HEAD_BYTES..]);
         self.entries += other.entries;

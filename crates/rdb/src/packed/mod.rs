@@ -1,4 +1,4 @@
-//! Small collections packed into one string, in any of the forms that Redis has had for them.
+//! Small collections packed into one string, in every encoding Redis has used.
 //!
 //! ```text
 //!   listpack   | bytes : u32 | entries : u16 | entry ... | ff |      of today
@@ -15,21 +15,21 @@ use crate::Fault;
 use crate::number::take;
 use std::ops::Range;
 
-/// The end of all but an intset.
+/// The end byte of all but an intset.
 const END: u8 = 0xff;
-/// As many entries as a head can tell, or more.
+/// The entry count of a header that means this many or more.
 const UNCOUNTED: u16 = u16::MAX;
 
 /// An entry of a packed string.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Entry {
-    /// Where its bytes are.
+    /// The range of its bytes.
     Bytes(Range<usize>),
     /// The integer it spells.
     Integer(i64),
 }
 
-/// How a string is packed.
+/// The packing of a string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
     Listpack,
@@ -38,19 +38,19 @@ pub(crate) enum Form {
     Intset,
 }
 
-/// A place in a packed string, entries before which have been read.
+/// A read position in a packed string.
 pub(crate) struct Cursor {
     form: Form,
     at: usize,
     entries: u64,
-    /// How many there are, if the head tells.
+    /// The number of entries, if the header has it.
     expected: Option<u64>,
-    /// Of an intset: bytes of an integer.
+    /// For an intset: the bytes per integer.
     width: usize,
 }
 
 impl Cursor {
-    /// At the first entry, of bytes whose head and end are as they must be.
+    /// Opens at the first entry, after checking the header and the end.
     pub(crate) fn open(form: Form, bytes: &[u8]) -> Result<Self, Fault> {
         let (at, expected, width) = match form {
             Form::Listpack => listpack::open(bytes)?,
@@ -61,7 +61,7 @@ impl Cursor {
         Ok(Self { form, at, entries: 0, expected, width })
     }
 
-    /// The next entry; `None` behind the last.
+    /// Returns the next entry; `None` at the end.
     pub(crate) fn next(&mut self, bytes: &[u8]) -> Result<Option<Entry>, Fault> {
         let end = bytes.len() - usize::from(self.form != Form::Intset);
         if self.at == end {
@@ -80,7 +80,7 @@ impl Cursor {
     }
 }
 
-/// Where entries begin, how many there are, bytes of each.
+/// The start of the entries, their number, and the bytes of each.
 type Opened = (usize, Option<u64>, usize);
 
 fn open_intset(bytes: &[u8]) -> Result<Opened, Fault> {
@@ -90,7 +90,7 @@ fn open_intset(bytes: &[u8]) -> Result<Opened, Fault> {
     if is_sound { Ok((at, Some(count.into()), width as usize)) } else { Err(Fault::Malformed) }
 }
 
-/// An integer of so many bytes, the lowest first.
+/// Reads a little-endian integer of `width` bytes.
 fn take_integer(bytes: &[u8], at: &mut usize, width: usize) -> Result<i64, Fault> {
     Ok(match width {
         1 => i8::from_le_bytes(take(bytes, at)?).into(),
@@ -104,17 +104,17 @@ fn take_integer(bytes: &[u8], at: &mut usize, width: usize) -> Result<i64, Fault
     })
 }
 
-/// The number of entries that a head tells.
+/// Returns the number of entries in a header, if it is exact.
 fn counted(entries: [u8; 2]) -> Option<u64> {
     Some(u16::from_le_bytes(entries)).filter(|entries| *entries != UNCOUNTED).map(u64::from)
 }
 
-/// Whether a head's length is that of all bytes, the last of which is the end.
+/// Returns true if a header's length is that of all bytes, and the last one is the end.
 fn is_whole(bytes: &[u8], told: [u8; 4]) -> bool {
     u64::from(u32::from_le_bytes(told)) == bytes.len() as u64 && bytes.last() == Some(&END)
 }
 
-/// Appends the intset of integers that rise.
+/// Appends an intset of ascending integers.
 pub(crate) fn put_intset(out: &mut Vec<u8>, integers: &[i64]) {
     let fits = |width: u32| integers.iter().all(|number| number >> (width * 8 - 1) == number >> 63);
     let width: u32 = if fits(2) {

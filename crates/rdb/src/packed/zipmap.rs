@@ -1,4 +1,4 @@
-//! The zipmap: keys and values in turn.
+//! The zipmap: keys and values alternately.
 //!
 //! ```text
 //!   key    | length : 1, or fe and 4 | bytes |

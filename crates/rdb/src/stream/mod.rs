@@ -1,4 +1,4 @@
-//! Streams: nodes of entries, what the stream knows of itself, groups with what is pending and for whom.
+//! Streams: nodes of entries, metadata, groups with their pending deliveries and consumers.
 //!
 //! ```text
 //! nodes        count, then of each: id of the first entry : 16 | a string that is a listpack
@@ -18,9 +18,9 @@ mod write;
 pub(crate) use read::StreamReading;
 pub(crate) use write::Writing;
 
-/// Of an entry in a listpack: it was deleted.
+/// Flag of a listpack entry: it was deleted.
 const GONE: i64 = 1;
-/// It has the names of the first one.
+/// Flag: it has the names of the first entry.
 const SAME_NAMES: i64 = 2;
-/// What stands for "not known" where a number of entries read is told, and for "never" where a time is.
+/// Means "unknown" for a number of entries read, and "never" for a time.
 const UNKNOWN: u64 = u64::MAX;

@@ -1,4 +1,4 @@
-//! A stream that is read, in steps. Every number is held against what follows before it is believed.
+//! Reads a stream in steps. Every number is checked against the bytes that follow before it is trusted.
 
 use super::{GONE, SAME_NAMES, UNKNOWN};
 use crate::lzf::Unpacking;
@@ -11,44 +11,44 @@ use values::stream::{ENTRY_BYTES_MAX, Pending, StreamId};
 use values::string::{DIGITS_MAX, format_int};
 use values::{Stream, Value, limits};
 
-/// How much a step reads, in bytes: some 50 µs.
+/// Bytes read per step: about 50 µs.
 const STEP_BYTES: usize = 16 << 10;
-/// What an id that is pending costs, as if it were so many bytes.
+/// The cost of a pending id, in bytes.
 const ID_BYTES: usize = 64;
 
-/// What comes next.
+/// What comes next; numbers are counts left.
 #[derive(Clone, Copy)]
 enum NextRead {
-    /// So many nodes.
+    /// Nodes.
     Nodes(u64),
-    /// So many groups.
+    /// Groups.
     Groups(u64),
-    /// So many that are pending; and then so many groups.
+    /// Pending ids; then groups.
     Pending(u64, u64),
     Consumers(u64, u64),
-    /// So many that this consumer owns; then so many consumers, and groups.
+    /// Ids owned by this consumer; then consumers, and groups.
     Owned(u32, u64, u64, u64),
     Nothing,
 }
 
-/// A stream under way.
+/// A stream being read.
 pub(crate) struct StreamReading {
     bytes: Vec<u8>,
     at: usize,
-    /// Where the value ends.
+    /// The end of the value.
     end: usize,
     kind: u8,
     stream: Stream,
     next: NextRead,
-    /// A node that is unpacked, and the id of its first entry.
+    /// A node being unpacked, and the id of its first entry.
     unpacking: Option<(StreamId, Unpacking)>,
     group: u32,
-    /// What the group has pending, and no consumer has been found for yet.
+    /// Pending deliveries of the group whose consumer is not yet known.
     unowned: BTreeMap<StreamId, (Ms, u64)>,
 }
 
 impl StreamReading {
-    /// Of a payload of type `kind` whose footer begins at `end` and is sound.
+    /// Opens a payload of type `kind` whose footer begins at `end` and is valid.
     pub(crate) fn open(bytes: Vec<u8>, end: usize) -> Result<Self, Fault> {
         let mut at = 0;
         let [kind] = take(&bytes[..end], &mut at)?;
@@ -58,7 +58,7 @@ impl StreamReading {
         Ok(Self { at, end, kind, stream, next, unpacking: None, group: 0, unowned, bytes })
     }
 
-    /// Goes on; whether all is read.
+    /// Runs one step. Returns true when all is read.
     pub(crate) fn step(&mut self) -> Result<bool, Fault> {
         let mut left = STEP_BYTES;
         while left > 0 {
@@ -77,7 +77,7 @@ impl StreamReading {
                     left = left.saturating_sub(ID_BYTES);
                     NextRead::Pending(count - 1, groups)
                 }
-                // Whatever is pending belongs to somebody.
+                // Every pending delivery belongs to a consumer.
                 NextRead::Consumers(0, _) if !self.unowned.is_empty() => return Err(Fault::Malformed),
                 NextRead::Consumers(0, groups) => NextRead::Groups(groups),
                 NextRead::Consumers(count, groups) => {
@@ -97,7 +97,7 @@ impl StreamReading {
         Ok(false)
     }
 
-    /// The stream, when all is read.
+    /// Returns the stream, once all is read.
     pub(crate) fn finish(&self) -> Value {
         Value::Stream(self.stream.clone())
     }
@@ -130,7 +130,7 @@ impl StreamReading {
         }
     }
 
-    /// Takes a node in; whether all of it: one that is packed is unpacked first.
+    /// Reads a node. Returns false if a compressed one is not yet fully unpacked.
     fn take_node(&mut self, left: &mut usize) -> Result<bool, Fault> {
         if let Some((first, mut unpacking)) = self.unpacking.take() {
             if !unpacking.step(&self.bytes, std::mem::take(left))? {
@@ -153,7 +153,7 @@ impl StreamReading {
         Ok(true)
     }
 
-    /// What the stream knows of itself; how many groups follow.
+    /// Reads the stream's metadata. Returns the number of groups.
     fn take_foot(&mut self) -> Result<u64, Fault> {
         let (len, last_id) = (self.length()?, self.id()?);
         let (mut deleted_id, mut added) = (StreamId::MIN, len);
@@ -168,7 +168,7 @@ impl StreamReading {
         self.length()
     }
 
-    /// A group; how many are pending.
+    /// Reads a group. Returns the number of pending ids.
     fn take_group(&mut self) -> Result<u64, Fault> {
         let (name, last_id) = (self.name()?, self.id()?);
         let entries_read = if self.kind == types::STREAM_1 { UNKNOWN } else { self.length()? };
@@ -186,7 +186,7 @@ impl StreamReading {
         if before.is_none() { Ok(()) } else { Err(Fault::Malformed) }
     }
 
-    /// A consumer's number, and how many it owns.
+    /// Reads a consumer. Returns its number, and how many ids it owns.
     fn take_consumer(&mut self) -> Result<(u32, u64), Fault> {
         let (name, seen_ms) = (self.name()?, self.time()?);
         let active_ms = if self.kind == types::STREAM_3 { self.time()? } else { seen_ms };
@@ -226,7 +226,7 @@ impl Items<'_> {
     }
 
     fn count(&mut self) -> Result<usize, Fault> {
-        // No more than there may be, so that nobody waits for what is not there.
+        // At most as many as bytes remain, so that no false count costs time.
         usize::try_from(self.integer()?).ok().filter(|count| *count <= self.bytes.len()).ok_or(Fault::Malformed)
     }
 
@@ -238,7 +238,7 @@ impl Items<'_> {
     }
 }
 
-/// Adds what a node has.
+/// Adds the entries of a node.
 fn add_entries(stream: &mut Stream, first: StreamId, node: &[u8]) -> Result<(), Fault> {
     let mut items = Items { bytes: node, cursor: Cursor::open(Form::Listpack, node)? };
     let (there, gone) = (items.count()?, items.count()?);

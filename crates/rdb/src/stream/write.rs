@@ -1,4 +1,4 @@
-//! A stream that is written, in steps.
+//! Writes a stream in steps.
 
 use super::{SAME_NAMES, UNKNOWN};
 use crate::dump::{STEP_BYTES, put_text};
@@ -10,10 +10,10 @@ use std::ops::ControlFlow;
 use values::Stream;
 use values::stream::{Consumer, Group, StreamId};
 
-/// How many entries a node has, and about how many bytes, at most.
+/// The maximum number of entries per node, and roughly the maximum bytes.
 const NODE_ENTRIES_MAX: usize = 100;
 const NODE_BYTES_MAX: usize = 4 << 10;
-/// How many ids a step writes, at most.
+/// The maximum number of ids written per step.
 const STEP_IDS_MAX: usize = 512;
 
 /// What comes next.
@@ -21,15 +21,15 @@ enum NextWrite {
     /// A node of the entries from this id on.
     Entries(StreamId),
     Group,
-    /// What a group has pending, from this id on.
+    /// A group's pending deliveries, from this id on.
     Pending(u32, StreamId),
     Consumer(u32),
-    /// What a consumer of a group owns, from this id on.
+    /// The ids a consumer of a group owns, from this id on.
     Owned(u32, u32, StreamId),
     Nothing,
 }
 
-/// A stream under way.
+/// A stream being written.
 pub(crate) struct Writing {
     stream: Stream,
     next: NextWrite,
@@ -44,7 +44,7 @@ impl Writing {
         Self { stream, next, nodes: 0, groups: VecDeque::new(), consumers: VecDeque::new() }
     }
 
-    /// Goes on; whether all is written. The number of nodes goes behind `head`.
+    /// Runs one step. Returns true when all is written. Appends the number of nodes to `head`.
     pub(crate) fn step(&mut self, head: &mut Vec<u8>, out: &mut Vec<u8>) -> bool {
         let begin = out.len();
         while out.len() - begin < STEP_BYTES {
@@ -90,7 +90,7 @@ impl Writing {
         false
     }
 
-    /// Writes a node of the entries from `from` on, if there are any; which comes next.
+    /// Writes a node of the entries from `from` on, if there are any. Returns the next id.
     fn put_node(&mut self, out: &mut Vec<u8>, from: StreamId) -> Option<StreamId> {
         let mut node: Option<Node> = None;
         let _ = self.stream.walk(from, StreamId::MAX, Direction::Forward, &mut |id, fields| {
@@ -172,7 +172,7 @@ fn put_id(out: &mut Vec<u8>, id: StreamId) {
     put_length(out, id.seq);
 }
 
-/// Some entries in a listpack.
+/// Entries in a listpack.
 struct Node {
     first: StreamId,
     last: StreamId,
