@@ -1,5 +1,5 @@
-//! What scripts do most, without a handle of `mlua` for each value: commands of texts and numbers whose replies are plain, and
-//! the tables KEYS and ARGV of few words.
+//! Fast paths that avoid an `mlua` handle for each value: calls with strings and numbers and plain replies, and the
+//! tables KEYS and ARGV with few words.
 //!
 //! ```text
 //! redis.call(...)  texts and numbers? ----- no ---------------------------------> the function of `mlua`, likewise called
@@ -9,7 +9,8 @@
 //!                  a value of Lua
 //! ```
 //!
-//! So whatever fails does so there. Where memory ends, the engine's own error passes through these functions, as through any in C.
+//! So all errors arise there. When memory ends, the engine's own error unwinds through these functions, as through any
+//! in C.
 
 use crate::machine::{Ask, Shared};
 use crate::value::LONG_BYTES;
@@ -24,12 +25,12 @@ use std::ffi::c_int;
 use wire::client::Value;
 use wire::{Args, Words};
 
-/// An array of more values is converted the other way, which sees now and then whether others wait.
+/// Longer arrays are converted the other way, which yields from time to time.
 const VALUES_MAX: usize = 64;
-/// So many words, at most, become KEYS and ARGV here.
+/// The maximum number of words that become KEYS and ARGV here.
 pub(crate) const WORDS_MAX: usize = 64;
 
-/// Calls commands as `other` does, a function that has `shared` of its own: `redis.call` or `redis.pcall`.
+/// Returns a function that calls commands like `other`, which has the same `shared`: `redis.call` or `redis.pcall`.
 pub(crate) fn caller(lua: &Lua, shared: &Shared, other: Function) -> mlua::Result<Function> {
     let shared = std::ptr::from_ref(shared).cast_mut().cast();
     // SAFETY: on the stack lies the one argument; it and what is pushed become the closure, which is what is left. `shared` lives
@@ -43,8 +44,8 @@ pub(crate) fn caller(lua: &Lua, shared: &Shared, other: Function) -> mlua::Resul
     }
 }
 
-/// Sets KEYS and ARGV among `globals`, a table that has these fields and is read-only otherwise, if `shared` has arguments, which
-/// the functions of this state hold.
+/// Returns a function that sets KEYS and ARGV among `globals`, a table that has these fields and is otherwise
+/// read-only, if `shared`, which the functions of this state keep alive, has arguments.
 pub(crate) fn setter(lua: &Lua, shared: &Shared, globals: &Table) -> mlua::Result<Function> {
     let shared = std::ptr::from_ref(shared).cast_mut().cast();
     // SAFETY: on the stack lie the three arguments; they and what is pushed become the closure, which is what is left. `shared`
@@ -67,7 +68,7 @@ unsafe extern "C-unwind" fn call(state: *mut lua_State) -> c_int {
     // SAFETY: the engine has called this with that state.
     if let Some(request) = unsafe { request(state, shared) } {
         let resp3 = shared.speaks_resp3.get();
-        // If it is to stop, it fails the other way.
+        // If the script must stop, it fails the other way.
         if let Ok(value) = shared.ask(Ask::Call { request, resp3 }) {
             // SAFETY: as above; a C function has room for 20 values more on the stack.
             match unsafe { push(state, value, resp3) } {
@@ -86,10 +87,10 @@ unsafe extern "C-unwind" fn call(state: *mut lua_State) -> c_int {
     }
 }
 
-/// The arguments as a request, if they can be one.
+/// Returns the arguments as a request, if they are strings and numbers.
 ///
 /// # Safety
-/// Within a function that the engine has called with this state.
+/// Called from a function that the engine has called with this state.
 unsafe fn request(state: *mut lua_State, shared: &Shared) -> Option<Words> {
     // SAFETY: the caller's promise, for all of it. A text lies where it is while it is on the stack.
     unsafe {
@@ -113,10 +114,10 @@ unsafe fn request(state: *mut lua_State, shared: &Shared) -> Option<Words> {
     }
 }
 
-/// Pushes a reply that is plain; any other is given back.
+/// Pushes a plain reply; returns any other.
 ///
 /// # Safety
-/// Within a function that the engine has called with this state, with room for three values on its stack.
+/// Called from a function that the engine has called with this state, with room for three values on its stack.
 unsafe fn push(state: *mut lua_State, value: Value, resp3: bool) -> Option<Value> {
     // SAFETY: the caller's promise, for all of it.
     unsafe {
@@ -163,7 +164,7 @@ unsafe fn push_single(state: *mut lua_State, value: &Value, resp3: bool) {
 }
 
 /// # Safety
-/// Within a function that the engine has called with this state, with room for a value on its stack.
+/// Called from a function that the engine has called with this state, with room for a value on its stack.
 unsafe fn push_text(state: *mut lua_State, text: &[u8]) {
     // SAFETY: the caller's promise; the engine copies the text.
     unsafe { lua_pushlstring_(state, text.as_ptr().cast(), text.len()) }

@@ -100,10 +100,10 @@ fn raised_of(error: &mlua::Error) -> Raised {
     })
 }
 
-/// An error of the engine's as Lua 5.1 and Redis say it, where the engine says it otherwise; `None` where it does not.
+/// Returns the wording of Lua 5.1 and Redis for an engine error that differs; `None` if it does not.
 fn in_words_of_redis(text: &[u8]) -> Option<Vec<u8>> {
     let text = std::str::from_utf8(text).ok()?;
-    // The prelude stands between a script and the engine, and is no place that a script knows.
+    // The prelude lies between a script and the engine, and scripts should not see it as a location.
     let plain = match text.strip_prefix("prelude:").and_then(|rest| rest.split_once(": ")) {
         Some((line, rest)) if line.bytes().all(|byte| byte.is_ascii_digit()) => rest,
         _ => text,
@@ -123,7 +123,7 @@ fn in_words_of_redis(text: &[u8]) -> Option<Vec<u8>> {
     (told != text).then(|| told.into_bytes())
 }
 
-/// What pcall gives for an error: its text, or what it is if it is none of ours.
+/// Returns what pcall returns for an error: its text, or the value itself if it is not one of ours.
 pub(crate) fn error_text(lua: &Lua, error: Value) -> mlua::Result<Value> {
     match error {
         Value::Error(error) => Ok(Value::String(lua.create_string(raised_of(&error).text)?)),
@@ -139,7 +139,7 @@ pub(crate) fn error_text(lua: &Lua, error: Value) -> mlua::Result<Value> {
     }
 }
 
-/// What a handler of xpcall is given.
+/// Returns the argument for an xpcall handler.
 pub(crate) fn error_table(lua: &Lua, error: Value) -> mlua::Result<Value> {
     match error {
         Value::Error(error) => match raised_of(&error) {
@@ -160,7 +160,7 @@ pub(crate) fn table_of(lua: &Lua, raised: &Raised) -> mlua::Result<Table> {
     Ok(table)
 }
 
-/// What a script failed of, seen from the handler that is called where it happened.
+/// Returns why a script failed, from a handler called at the point of failure.
 pub(crate) fn fault_of(lua: &Lua, error: &Value) -> Fault {
     let (text, is_counted) = match error {
         Value::Error(error) => {
@@ -182,7 +182,7 @@ pub(crate) fn fault_of(lua: &Lua, error: &Value) -> Fault {
     Fault { text, place: place_of_fault(lua), is_counted }
 }
 
-/// The innermost chunk on the stack that is none of ours.
+/// Returns the innermost chunk on the stack that is not ours.
 fn place_of_fault(lua: &Lua) -> Option<(String, i64)> {
     (1..LEVELS_MAX).find_map(|level| {
         lua.inspect_stack(level, |debug| {
@@ -196,12 +196,12 @@ fn place_of_fault(lua: &Lua) -> Option<(String, i64)> {
     })
 }
 
-/// So many bytes an error of ours has, at most.
+/// The maximum length of our error texts, in bytes.
 const TEXT_BYTES_MAX: usize = 1024;
-/// So many levels of the stack are looked at for a chunk of the script.
+/// The maximum number of stack levels searched for a chunk of the script.
 const LEVELS_MAX: usize = 32;
 
-/// Nobody is told of it: the host has stopped the script.
+/// Not reported: the host has stopped the script.
 pub(crate) fn stopped() -> mlua::Error {
     raised("ERR stopped")
 }

@@ -1,4 +1,4 @@
-//! What a library registers while it is loaded: functions, each by its name.
+//! The functions that a library registers by name while it is loaded.
 
 use crate::error::raised;
 use crate::machine::{FUNCTIONS_OF_A_LIBRARY, Shared};
@@ -6,18 +6,18 @@ use crate::shebang::{BAD_NAME, Flags, is_name};
 use mlua::{Function, Lua, MultiValue, Table, Value as Lv};
 use std::sync::Arc;
 
-/// A function as its library has registered it.
+/// A registered function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Registered {
-    /// By which it is called: letters, digits and underscores.
+    /// The name by which it is called: letters, digits and underscores.
     pub name: Arc<str>,
-    /// What the library says of it.
+    /// Its description.
     pub description: Option<Vec<u8>>,
-    /// What it declares.
+    /// Its declared flags.
     pub flags: Flags,
 }
 
-/// What a call of `redis.register_function` says.
+/// The arguments of `redis.register_function`.
 #[derive(Default)]
 struct Asked {
     name: Option<Vec<u8>>,
@@ -70,7 +70,7 @@ fn by_places(lua: &Lua, name: &Lv, callback: &Lv) -> Result<Asked, &'static str>
 fn by_names(lua: &Lua, named: &Table) -> Result<Asked, &'static str> {
     let mut asked = Asked::default();
     for pair in named.pairs::<Lv, Lv>() {
-        // It is the script's own table, which nothing refuses to show.
+        // It is the script's own plain table, which can always be read.
         let (key, value) = pair.map_err(|_| "unknown argument given to redis.register_function")?;
         let key = text(lua, &key).ok_or("named argument key given to redis.register_function is not a string")?;
         match key.to_ascii_lowercase().as_slice() {
@@ -108,7 +108,7 @@ fn by_names(lua: &Lua, named: &Table) -> Result<Asked, &'static str> {
     Ok(asked)
 }
 
-/// The flags of a list of their names, up to its end or its first hole.
+/// Returns the flags named in a list, up to its end or its first hole.
 fn flags(lua: &Lua, names: &Table) -> Option<Flags> {
     let mut flags = Flags::default();
     for at in 1.. {
@@ -123,7 +123,7 @@ fn flags(lua: &Lua, names: &Table) -> Option<Flags> {
     Some(flags)
 }
 
-/// A string, or a number as Lua spells it.
+/// Returns a string, or a number as Lua formats it.
 fn text(lua: &Lua, value: &Lv) -> Option<Vec<u8>> {
     match value {
         Lv::String(_) | Lv::Integer(_) | Lv::Number(_) => {

@@ -1,9 +1,9 @@
-//! When the engine asks whether to go on.
+//! Rate-limits the engine's interrupt callback.
 //!
-//! It does so at each loop, call and return, and at each part of a pattern. Handing each of these to a closure, as `mlua`
-//! does, takes twice as long as a short loop itself: so a counter stands in between, and only one in 64 is handed on. It looks
-//! at the memory in use at one in four, and hands that one on where memory has changed much, since what does that takes long.
-//! Each is handed on while 64 of them took long or much memory is in use.
+//! The engine calls it at each loop, call and return, and at each part of a pattern. Forwarding each to a closure, as
+//! `mlua` does, takes twice as long as a short loop itself: so a counter forwards only one in 64. It checks the memory
+//! in use at one in four, and forwards that one if memory has changed much, since such operations are slow. Each is
+//! forwarded while 64 of them took long or much memory is in use.
 
 use mlua::ffi::{lua_State, lua_callbacks, lua_totalbytes};
 use mlua::{Lua, VmState};
@@ -13,32 +13,32 @@ use std::ffi::c_int;
 
 type Interrupt = unsafe extern "C-unwind" fn(*mut lua_State, c_int);
 
-/// So many are counted between two that are handed on.
+/// Callbacks counted between two that are forwarded.
 const COUNTED: u32 = 63;
-/// One in so many looks at the memory in use; a power of two.
+/// One in this many checks the memory in use; a power of two.
 const LOOKS: u32 = 4;
-/// Where so many microseconds pass between two that are handed on, none is counted.
+/// If this many microseconds pass between two forwarded callbacks, all are forwarded.
 const LONG_US: u128 = 1_000;
-/// A change of the memory in use by so many bytes is much.
+/// A change of memory usage by this many bytes is much.
 const MUCH_BYTES: usize = 1 << 20;
-/// Where so many bytes are in use none is counted: texts may be so long that what passes between two takes long.
+/// With this many bytes in use all are forwarded: strings may be so long that the time between two is long.
 const LONG_BYTES: usize = 16 << 20;
 
 thread_local! {
-    /// How many are counted still.
+    /// Callbacks left to count.
     static LEFT: Cell<u32> = const { Cell::new(0) };
-    /// Bytes in use when the last one was handed on.
+    /// Bytes in use when the last one was forwarded.
     static BYTES: Cell<usize> = const { Cell::new(0) };
-    /// When that was.
+    /// The time of the last one forwarded.
     static HANDED: Cell<Option<Instant>> = const { Cell::new(None) };
-    /// Who they are handed to: the same function of `mlua` for every state.
+    /// The forwarding target: the same `mlua` function for every state.
     static TO: Cell<Option<Interrupt>> = const { Cell::new(None) };
 }
 
-/// Has `ask` called now and then while scripts run: what it fails with, the script fails with.
+/// Makes `ask` be called regularly while scripts run; its error fails the script.
 ///
 /// # Errors
-/// None, but those of a state whose memory is limited.
+/// None, except for a state whose memory is limited.
 pub(crate) fn set(lua: &Lua, ask: impl Fn(&Lua) -> mlua::Result<()> + 'static) -> mlua::Result<()> {
     lua.set_interrupt(move |lua| ask(lua).map(|()| VmState::Continue));
     // SAFETY: the state is valid while `exec_raw` runs its function, and its callbacks live as long as it does. Ours has the
@@ -51,17 +51,17 @@ pub(crate) fn set(lua: &Lua, ask: impl Fn(&Lua) -> mlua::Result<()> + 'static) -
     }
 }
 
-/// Has the next one handed on, and all that follow until one is not answered by an error.
+/// Forwards the next callback, and all that follow until one returns no error.
 pub(crate) fn hurry() {
     LEFT.set(0);
 }
 
-/// Counts one, or hands it on.
+/// Counts one callback, or forwards it.
 ///
 /// # Safety
-/// Called by the engine, with the state that runs.
+/// Called by the engine, with the running state.
 unsafe extern "C-unwind" fn count(state: *mut lua_State, collecting: c_int) {
-    // The collector asks, too, where no error may pass.
+    // The collector calls too, where no error may propagate.
     if collecting >= 0 {
         return;
     }
@@ -70,7 +70,7 @@ unsafe extern "C-unwind" fn count(state: *mut lua_State, collecting: c_int) {
         LEFT.set(left - 1);
         return;
     }
-    // SAFETY: the caller's promise; nothing is called but a function that adds up.
+    // SAFETY: the caller's promise; the only function called adds up numbers.
     let bytes = unsafe { lua_totalbytes(state, -1) };
     if left > 0 && bytes < LONG_BYTES && bytes.abs_diff(BYTES.get()) < MUCH_BYTES {
         LEFT.set(left - 1);
@@ -78,10 +78,10 @@ unsafe extern "C-unwind" fn count(state: *mut lua_State, collecting: c_int) {
     }
     BYTES.set(bytes);
     if let Some(to) = TO.get() {
-        // SAFETY: the caller's promise, handed on.
+        // SAFETY: the caller's promise, forwarded.
         unsafe { to(state, collecting) };
     }
-    // Not reached if it has failed: then the next one is handed on as well.
+    // Not reached if it has failed: then the next one is forwarded as well.
     let now = Instant::now();
     let is_slow = HANDED.replace(Some(now)).is_some_and(|handed| (now - handed).as_micros() > LONG_US);
     LEFT.set(if is_slow { 0 } else { COUNTED });

@@ -1,4 +1,4 @@
-//! Scripts: Lua in its sandbox, its libraries, values and replies. Knows no command and no key.
+//! Scripts: sandboxed Lua, its libraries, values and replies. Knows no commands or keys.
 //!
 //! ```text
 //!   host                                    machine: a fiber with one Lua state
@@ -10,8 +10,8 @@
 //!   <-- Ask::Over(outcome) ---------------- its reply, or why it failed
 //! ```
 //!
-//! A script that waits for its host rests half-way, on a stack of its own: the host may let others have their turn. Only one
-//! task is under way at a time.
+//! A script that waits for its host is suspended on its own stack: the host may let others run. Only one task runs at a
+//! time.
 
 #![deny(unsafe_code)]
 
@@ -37,7 +37,7 @@ pub use machine::{About, Answer, Ask, Code, Machine, Task, Tell};
 pub use shebang::{Flags, Header, LibraryHeader, header, library_header};
 pub use value::{Errors, write};
 
-/// The name of a script: the SHA-1 of its text, forty hexadecimal digits.
+/// Returns the name of a script: the SHA-1 of its source, forty hexadecimal digits.
 pub fn name_of(source: &[u8]) -> String {
     sha1_smol::Sha1::from(source).digest().to_string()
 }

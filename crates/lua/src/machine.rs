@@ -1,4 +1,4 @@
-//! The machine: one Lua state in a fiber, and the tasks it is given.
+//! The machine: one Lua state in a fiber, and its tasks.
 
 use crate::error::{Fault, fault_of, stopped};
 use crate::functions::Registered;
@@ -16,54 +16,55 @@ use sync::fiber::{Fiber, Pause};
 use wire::client::Value;
 use wire::{Args, Words};
 
-/// Room for Lua's deepest recursion, some two hundred calls of its C functions. Only what is touched is real.
+/// Stack for Lua's deepest recursion, about two hundred calls of its C functions. Only touched pages use memory.
 const STACK_BYTES: usize = 16 << 20;
-/// The host is asked for others' turn when so many microseconds are over.
+/// After this many microseconds, the script yields to the host.
 const TICK_US: u128 = 50;
-/// Steps of our own code between two looks at the clock: values that are converted, each some 50 ns.
+/// Steps of native code between two checks of the clock: value conversions of about 50 ns each.
 const STEPS_OF_A_LOOK: u32 = 256;
-/// So many kilobytes of garbage a step of a whole collection aims at.
+/// The kilobytes of garbage a step of a full collection aims at.
 const STEP_KILOBYTES: i32 = 256;
-/// The longest source, in bytes: compiling it takes memory that no limit counts, and time that nothing interrupts.
+/// The maximum length of a source, in bytes: compiling takes memory that no limit counts, and time that nothing
+/// interrupts.
 const SOURCE_BYTES_MAX: usize = 1 << 20;
-/// Handles of `mlua` that one task may take: for the arguments of a function of ours, 8,000 at most; for what converts nested
-/// tables; and for the functions of a library. One for which there is no room ends the process.
+/// The maximum `mlua` handles of one task: for the arguments of native functions, 8,000 at most; for converting nested
+/// tables; and for a library's functions. Running out of handles ends the process.
 const HANDLES_OF_A_TASK: usize = 32_000;
-/// So many functions one library has, at most.
+/// The maximum number of functions in a library.
 pub(crate) const FUNCTIONS_OF_A_LIBRARY: usize = 10_000;
-/// So many scripts are kept compiled; beyond, all are forgotten.
+/// The maximum number of compiled scripts kept; beyond it, all are dropped.
 const COMPILED_MAX: usize = 1_000;
 
-/// What scripts are told of the server.
+/// Server facts exposed to scripts.
 #[derive(Clone, Copy, Debug)]
 pub struct About {
     /// `7.4.0`
     pub version: &'static str,
-    /// The same as a number, a byte each.
+    /// The version as a number, a byte per part.
     pub version_number: u32,
-    /// For `math.random`.
+    /// The seed of `math.random`.
     pub seed: u64,
-    /// The longest argument of a call, in bytes.
+    /// The maximum length of an argument of a call, in bytes.
     pub argument_bytes_max: usize,
-    /// The most bytes of all arguments of a call together; below 4 GiB.
+    /// The maximum total length of all arguments of a call, in bytes; below 4 GiB.
     pub request_bytes_max: usize,
 }
 
-/// What is to be run.
+/// The code to run.
 #[derive(Clone, Debug)]
 pub enum Code {
-    /// A script: its name, by which it is kept compiled, and its source without the first line.
+    /// A script: its name, which keys the compiled form, and its source without the first line.
     Script {
         /// Forty hexadecimal digits.
         name: Arc<str>,
-        /// What is compiled.
+        /// The source to compile.
         source: Arc<[u8]>,
     },
-    /// A function of a library that is loaded.
+    /// A function of a loaded library.
     Function {
         /// The library's number.
         library: u64,
-        /// By which it was registered.
+        /// Its registered name.
         name: Arc<str>,
     },
 }
@@ -76,117 +77,117 @@ pub struct Task {
     keys_count: usize,
 }
 
-/// What the host tells a machine that rests.
+/// A message from the host to a suspended machine.
 pub enum Tell {
-    /// Run this, if nothing is under way.
+    /// Run this, if no task is in progress.
     Run(Task),
     /// Only compile this source, under this name.
     Compile(Arc<str>, Arc<[u8]>),
-    /// Forget what is compiled of scripts.
+    /// Drop all compiled scripts.
     Forget,
-    /// Load a library, given its number and its source without the first line.
+    /// Load a library, with its number and its source without the first line.
     Load(u64, Arc<[u8]>),
-    /// Forget these libraries.
+    /// Unload these libraries.
     Unload(Vec<u64>),
-    /// The reply to what was asked.
+    /// The reply to a call.
     Reply(Value),
-    /// Go on.
+    /// Continue.
     Go,
     /// Unwind the script.
     Stop,
 }
 
-/// What a machine asks of its host when it rests.
+/// A message from a suspended machine to its host.
 pub enum Ask {
     /// Run this command.
     Call {
         /// The command.
         request: Words,
-        /// Whether the reply is to be in RESP3.
+        /// Whether the reply is to be RESP3.
         resp3: bool,
     },
-    /// Whether this command is allowed: a boolean, or an error if there is none such.
+    /// Is this command allowed? The reply is a boolean, or an error if there is no such command.
     Check(Words),
     /// Log this.
     Log {
-        /// 0 for debugging to 3 for warnings.
+        /// The level, from 0 for debug to 3 for warnings.
         level: u8,
-        /// What.
+        /// The message.
         text: String,
     },
-    /// It has run for a while.
+    /// The script has run for a while.
     Tick,
-    /// The task is over.
+    /// The task has ended.
     Over(Result<Answer, Fault>),
 }
 
-/// What comes of a task.
+/// The result of a task.
 pub enum Answer {
     /// Of a run: the reply, and the errors in it.
     Reply(Value, Errors),
-    /// Of a library: its functions, as it registered them.
+    /// Of a library: its registered functions.
     Functions(Vec<Registered>),
-    /// Nothing to tell.
+    /// Nothing to report.
     Done,
 }
 
-/// The memory of a request that is over, for the next one.
+/// The memory of a finished request, for the next one.
 pub(crate) type Spare = Rc<RefCell<Words>>;
 
-/// How much memory there is for a machine.
+/// The memory limits of a machine.
 #[derive(Default)]
 struct Limits {
-    /// Of a task, beyond what the machine holds; `None` for any number.
+    /// For a task, beyond what the machine holds; `None` for no limit.
     room_bytes: Cell<Option<usize>>,
-    /// Of all that it holds; `None` for any number.
+    /// For all that it holds; `None` for no limit.
     bytes_max: Cell<Option<usize>>,
-    /// What it held when the last task was over.
+    /// What it held when the last task ended.
     held_bytes: Cell<usize>,
 }
 
 impl Limits {
-    /// For a task, given what is held.
+    /// Returns the limit for a task, given what is held.
     fn room_bytes(&self, held_bytes: usize) -> usize {
         let of_max = self.bytes_max.get().map_or(usize::MAX, |max| max.saturating_sub(held_bytes));
         self.room_bytes.get().unwrap_or(usize::MAX).min(of_max)
     }
 }
 
-/// What functions inside share with the fiber's loop.
+/// State shared between native functions and the fiber's loop.
 pub(crate) struct Shared {
     pub(crate) pause: Pause<Tell, Ask>,
-    /// A script runs, rather than a library being loaded.
+    /// Whether a script runs, rather than a library being loaded.
     pub(crate) is_running: Cell<bool>,
     pub(crate) is_stopping: Cell<bool>,
-    /// While a library is loaded: what it has registered.
+    /// The functions registered so far by a library being loaded.
     pub(crate) loading: RefCell<Option<Vec<(Registered, Function)>>>,
-    /// The script has asked for replies in RESP3.
+    /// Whether the script has requested RESP3 replies.
     pub(crate) speaks_resp3: Cell<bool>,
     pub(crate) spare: Spare,
-    /// A reply that was no plain one.
+    /// A reply that is not plain.
     pub(crate) waiting: RefCell<Option<Value>>,
-    /// What is to become KEYS and ARGV, and how many are keys.
+    /// The values for KEYS and ARGV, and the number of keys.
     pub(crate) arguments: RefCell<Option<(Words, usize)>>,
-    /// The longest argument of a call, and the most bytes of all together.
+    /// The maximum lengths of an argument of a call, and of all together, in bytes.
     pub(crate) argument_bytes_max: usize,
     pub(crate) request_bytes_max: usize,
-    /// Bytes that what the script builds outside the engine may take at a time.
+    /// The limit for data that the script builds outside the engine at a time, in bytes.
     room_bytes: Cell<usize>,
-    /// Bytes that the engine may hold; 0 for any number.
+    /// The engine's memory limit, in bytes; 0 for none.
     limit_bytes: Cell<usize>,
-    /// Above so many bytes in use, garbage is collected at once.
+    /// Above this usage, in bytes, garbage is collected at once.
     collect_at_bytes: Cell<usize>,
-    /// Steps of our own until the clock is looked at.
+    /// Native steps left until the clock is checked.
     steps_left: Cell<u32>,
     ticked: Cell<Instant>,
     fault: RefCell<Option<Fault>>,
 }
 
 impl Shared {
-    /// One step more of our own code, which the engine cannot interrupt.
+    /// Counts one step of native code, which the engine cannot interrupt.
     ///
     /// # Errors
-    /// The script is to stop.
+    /// If the script must stop.
     pub(crate) fn step(&self) -> mlua::Result<()> {
         let left = self.steps_left.get();
         if left > 0 {
@@ -197,9 +198,9 @@ impl Shared {
         self.look()
     }
 
-    /// Rests if it is time to, and fails if the script is to stop.
+    /// Yields if it is time to. Fails if the script must stop.
     pub(crate) fn look(&self) -> mlua::Result<()> {
-        // The compiler looks for what a script names, and so runs some of our own: its host waits for no question then.
+        // The compiler resolves globals and so may run our code: the host then expects no question.
         if !self.is_running.get() && self.loading.borrow().is_none() {
             return Ok(());
         }
@@ -218,19 +219,19 @@ impl Shared {
         Err(stopped())
     }
 
-    /// The engine asks whether to go on.
+    /// Called by the engine to ask whether to continue.
     fn interrupted(&self, lua: &Lua) -> mlua::Result<()> {
         self.look()?;
-        // By itself the collector takes small steps, however much is allocated at a time, and would come too late.
+        // The collector's own steps are small, however much is allocated at a time, and would come too late.
         if lua.used_memory() > self.collect_at_bytes.get() { self.collect(lua) } else { Ok(()) }
     }
 
-    /// Collects all garbage, in steps between which others have their turn. O(what is in use).
+    /// Collects all garbage, in steps between which others may run. O(memory in use).
     ///
     /// # Errors
-    /// The script is to stop.
+    /// If the script must stop.
     pub(crate) fn collect(&self, lua: &Lua) -> mlua::Result<()> {
-        // The first end is that of a collection under way, which may have passed what is garbage by now.
+        // The first pass ends the current cycle, which may have missed newer garbage.
         for _ in 0..2 {
             while !lua.gc_step_kbytes(STEP_KILOBYTES)? {
                 self.look()?;
@@ -240,7 +241,7 @@ impl Shared {
         Ok(())
     }
 
-    /// Collects again once a quarter of the limit has been allocated, or half of what is left.
+    /// Schedules the next collection after a quarter of the limit has been allocated, or half of what is left.
     fn plan_collection(&self, lua: &Lua) {
         let limit = self.limit_bytes.get();
         let used = lua.used_memory();
@@ -248,20 +249,20 @@ impl Shared {
         self.collect_at_bytes.set(next);
     }
 
-    /// The script is to end at the next place where it can.
+    /// Makes the script stop at the next possible point.
     pub(crate) fn stop(&self) {
         self.is_stopping.set(true);
         interrupt::hurry();
     }
 
-    /// Does what makes values of Lua with no limit of memory set, then sees whether there is as much: under a limit each
-    /// single value would be made inside a protected call, which takes longer than making it.
+    /// Runs `make` with no memory limit set, then checks the limit: with a limit, each single value would be created
+    /// inside a protected call, which takes longer than creating it.
     ///
     /// # Errors
-    /// Those of `make`, or that there is not enough memory.
+    /// Those of `make`, or out of memory.
     pub(crate) fn unlimited<R>(&self, lua: &Lua, make: impl FnOnce() -> mlua::Result<R>) -> mlua::Result<R> {
         let limit = self.limit_bytes.get();
-        // It fails only for a state that is somebody else's.
+        // Fails only for a state owned by another.
         let _ = lua.set_memory_limit(0);
         let made = make();
         let _ = lua.set_memory_limit(limit);
@@ -269,32 +270,32 @@ impl Shared {
     }
 
     /// # Errors
-    /// The engine holds more than it may.
+    /// If the engine holds more than it may.
     pub(crate) fn check_memory(&self, lua: &Lua) -> mlua::Result<()> {
         let limit = self.limit_bytes.get();
         if limit > 0 && lua.used_memory() > limit { Err(out_of_memory()) } else { Ok(()) }
     }
 
-    /// Bytes for something that is built outside the engine and does not last.
+    /// Returns the limit for temporary data built outside the engine, in bytes.
     pub(crate) fn room(&self) -> usize {
         self.room_bytes.get()
     }
 
     /// # Errors
-    /// So many bytes are more than there is room for.
+    /// If `bytes` exceeds the limit.
     pub(crate) fn check_room(&self, bytes: usize) -> mlua::Result<()> {
         if bytes > self.room() { Err(out_of_memory()) } else { Ok(()) }
     }
 }
 
-/// What the engine says when its memory ends.
+/// The engine's out-of-memory message.
 pub(crate) const OUT_OF_MEMORY: &str = "not enough memory";
 
 fn out_of_memory() -> mlua::Error {
     mlua::Error::MemoryError(OUT_OF_MEMORY.to_owned())
 }
 
-/// One Lua state, and whoever asks it.
+/// One Lua state and its host interface.
 pub struct Machine {
     fiber: Fiber<Tell, Ask>,
     spare: Spare,
@@ -302,10 +303,10 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// A machine without a task.
+    /// Creates a machine without a task.
     ///
     /// # Panics
-    /// If the system gives no memory for it.
+    /// If its memory cannot be allocated.
     pub fn new(about: About) -> Self {
         let spare = Spare::default();
         let limits = Rc::<Limits>::default();
@@ -322,7 +323,7 @@ impl Machine {
         }
     }
 
-    /// What has it run `code` with these arguments, the first `keys_count` of which are keys.
+    /// Returns a task that runs `code` with these arguments, the first `keys_count` of which are keys.
     pub fn task(&self, code: Code, arguments: Args<'_>, keys_count: usize) -> Tell {
         let mut words = self.spare.take();
         words.clear();
@@ -330,74 +331,74 @@ impl Machine {
         Tell::Run(Task { code, arguments: words, keys_count })
     }
 
-    /// Has tasks from now on fail that take more than so many bytes beyond what the machine holds; `None`: none does.
+    /// Limits the memory that tasks may use beyond what the machine holds; `None`: no limit.
     pub fn set_room(&self, bytes: Option<usize>) {
         self.limits.room_bytes.set(bytes);
     }
 
-    /// Bytes that its state holds since the last task.
+    /// Returns the bytes its state has held since the last task.
     pub fn memory_bytes(&self) -> usize {
         self.limits.held_bytes.get()
     }
 
-    /// Bytes that a task may take beyond what the machine holds.
+    /// Returns the bytes a task may use beyond what the machine holds.
     pub fn room_bytes(&self) -> usize {
         self.limits.room_bytes(self.limits.held_bytes.get())
     }
 
-    /// Has tasks from now on fail that would have the machine hold more than so many bytes; `None`: none does.
+    /// Limits the memory that the machine may hold; `None`: no limit.
     pub fn set_memory_max(&self, bytes: Option<usize>) {
         self.limits.bytes_max.set(bytes);
     }
 
-    /// Takes back a request that it has asked for.
+    /// Takes back a request that it sent, to reuse its memory.
     pub fn give_back(&self, request: Words) {
         self.spare.replace(request);
     }
 
-    /// Begins a task, or goes on with the one under way.
+    /// Starts a task, or continues the current one.
     pub fn go(&mut self, tell: Tell) -> Ask {
         self.fiber.resume(tell).expect("a machine does not end")
     }
 }
 
-/// A function that is called again and again: a handle of its own for each call would take longer than a count.
+/// A frequently called function: creating a handle per call would take longer than a reference count.
 type Kept = Rc<Function>;
 
 struct State {
     lua: Lua,
     limits: Rc<Limits>,
     shared: Rc<Shared>,
-    /// What scripts find.
+    /// The globals of scripts.
     globals: Table,
     guards: Guards,
-    /// Of libraries and functions, and where it leads.
+    /// The environment of libraries and functions, and its targets.
     environment: Table,
     leads: Leads,
     compiled: RefCell<HashMap<Arc<str>, Kept>>,
-    /// The one of these that was asked for last.
+    /// The one used last.
     latest: RefCell<Option<(Arc<str>, Kept)>>,
     libraries: RefCell<HashMap<u64, HashMap<Arc<str>, Kept>>>,
-    /// How many functions these have.
+    /// The total number of their functions.
     functions_count: Cell<usize>,
-    /// So many handles there have been at once: there is room for as many.
+    /// The maximum number of handles so far: that many are reserved.
     handles_count: Cell<usize>,
 }
 
-/// These call a function and note where it failed.
+/// Wrappers that call a function and record where it failed.
 struct Guards {
-    /// What a library does as it is loaded.
+    /// Runs a library's top-level code.
     load: Function,
-    /// A script, whose KEYS and ARGV are set.
+    /// Runs a script, with KEYS and ARGV set.
     script: Function,
-    /// A function, with its keys and arguments.
+    /// Runs a function with its keys and arguments.
     of_function: Function,
 }
 
-/// Where the environment of libraries leads.
+/// The targets of the libraries' environment.
 struct Leads {
     metatable: Table,
-    /// While one is loaded.
+    /// While a library is being loaded.
     library: Table,
     /// At any other time.
     functions: Table,
@@ -413,7 +414,7 @@ impl State {
     fn new(pause: Pause<Tell, Ask>, spare: Spare, limits: Rc<Limits>, about: &About) -> mlua::Result<Self> {
         let libraries = StdLib::COROUTINE | StdLib::TABLE | StdLib::STRING | StdLib::MATH | StdLib::DEBUG;
         let lua = Lua::new_with(libraries, LuaOptions::new().catch_rust_panics(true))?;
-        // What the compiler folds, constant texts among it, takes memory that no limit counts.
+        // Constant folding, including of strings, takes memory that no limit counts.
         lua.set_compiler(Compiler::new().set_optimization_level(0).set_debug_level(1));
         let shared = Rc::new(Shared {
             pause,
@@ -451,7 +452,7 @@ impl State {
         };
         raw.raw_set("note_fault", lua.create_function(note)?)?;
         let globals = lua.create_table()?;
-        // Nothing there changes: what stands between scripts and the engine may call its functions directly.
+        // Nothing changes there: code between scripts and the engine may call its functions directly.
         let native = lua.globals();
         native.set_safeenv(true);
         let prelude = lua.load(include_str!("prelude.lua")).set_name("=prelude").set_mode(ChunkMode::Text);
@@ -524,12 +525,12 @@ impl State {
         }
     }
 
-    /// Makes room for the handles of a task, with no limit of memory set: none can be made where it is short.
+    /// Reserves the handles of a task, with no memory limit set: handles cannot be created when memory is short.
     fn reserve_handles(&self) {
         let wanted = self.functions_count.get() + self.compiled.borrow().len() + HANDLES_OF_A_TASK;
         if wanted > self.handles_count.get() {
             let _ = self.lua.set_memory_limit(0);
-            // Twice as many as are wanted, so that this is seldom.
+            // Twice the number needed, so that this is rare.
             let handles: Vec<Table> = std::iter::repeat_n(&self.globals, 2 * wanted).cloned().collect();
             self.handles_count.set(handles.len());
         }
@@ -539,14 +540,14 @@ impl State {
         let held = self.lua.used_memory();
         let room = self.limits.room_bytes(held);
         self.shared.room_bytes.set(room);
-        // No limit is 0, and no room a limit that is reached.
+        // 0 means no limit, so an exhausted one must stay above 0.
         self.shared.limit_bytes.set(held.checked_add(room).unwrap_or(0));
-        // It fails only for a state that is somebody else's.
+        // Fails only for a state owned by another.
         let _ = self.lua.set_memory_limit(self.shared.limit_bytes.get());
         self.shared.plan_collection(&self.lua);
     }
 
-    /// Collects what a task has left behind, if it would be in the way of the next one.
+    /// Collects the garbage of a task, if it would limit the next one.
     fn sweep(&self) {
         let limit = self.limits.bytes_max.get().unwrap_or(usize::MAX);
         if self.lua.used_memory() <= limit / 4 {
@@ -555,7 +556,7 @@ impl State {
         let _ = self.lua.set_memory_limit(0);
         self.set_arguments(false, false).expect("fields that are there are set again");
         self.collect_now();
-        // Scripts that are kept compiled are found again by their sources.
+        // Dropped scripts can be compiled again from their sources.
         if self.lua.used_memory() > limit / 2 {
             self.compiled.borrow_mut().clear();
             self.latest.take();
@@ -565,12 +566,12 @@ impl State {
 
     fn collect_now(&self) {
         if self.shared.collect(&self.lua).is_err() {
-            // One that is to stop does not wait for others. It fails only in finalizers, which there are none of.
+            // A stopping script does not yield. This fails only in finalizers, and there are none.
             let _ = self.lua.gc_collect();
         }
     }
 
-    /// What the globals KEYS and ARGV are. The fields stay, so that they can be set where memory is short.
+    /// Sets the globals KEYS and ARGV. The fields always exist, so that they can be set when memory is short.
     fn set_arguments(&self, keys: impl IntoLua, rest: impl IntoLua) -> mlua::Result<()> {
         self.globals.set_readonly(false);
         let set = self.globals.raw_set("KEYS", keys).and_then(|()| self.globals.raw_set("ARGV", rest));
@@ -596,7 +597,7 @@ impl State {
         result
     }
 
-    /// Runs what a library does as it is loaded.
+    /// Runs a library's top-level code.
     fn load(&self, number: u64, code: &[u8]) -> Result<Vec<Registered>, Fault> {
         self.shared.speaks_resp3.set(false);
         check_source(code).map_err(unplaced)?;
@@ -609,7 +610,7 @@ impl State {
             .map_err(|error| unplaced(format!("ERR Error compiling function: {}", first_line(&error))))?;
         self.shared.loading.replace(Some(Vec::new()));
         let result = self.leads.to(&self.leads.library).and_then(|()| self.guards.load.call::<(bool, Lv)>(function));
-        // What a library has left in memory is no reason not to go on.
+        // Memory left by a library is no reason to fail.
         let _ = self.lua.set_memory_limit(0);
         self.leads.to(&self.leads.functions).expect("a field that is there is set again");
         self.sweep();

@@ -1,5 +1,5 @@
-//! What the prelude takes from Rust in the place of the engine's own: the collector, the clock, the compiler, and what
-//! the engine would do without asking whether to stop.
+//! Rust replacements of engine functions for the prelude: the collector, the clock, the compiler, and functions that
+//! the engine would run without asking whether to stop.
 
 use crate::error::bad_argument;
 use crate::machine::{Shared, check_source};
@@ -11,10 +11,10 @@ use rustix::time::{ClockId, clock_gettime};
 use std::borrow::Cow;
 use std::rc::Rc;
 
-/// Digits of a number that becomes a text, as Lua 5.1 has them.
+/// Significant digits of a number converted to a string, as in Lua 5.1.
 const DIGITS: usize = 14;
 
-/// Adds them to the table that the prelude is given.
+/// Adds them to the prelude's table.
 pub(crate) fn add(lua: &Lua, raw: &Table, shared: &Rc<Shared>) -> mlua::Result<()> {
     raw.raw_set("clock", lua.create_function(|_, ()| Ok(clock_s()))?)?;
     raw.raw_set("number_text", lua.create_function(|_, number: f64| Ok(general(number, DIGITS)))?)?;
@@ -24,7 +24,7 @@ pub(crate) fn add(lua: &Lua, raw: &Table, shared: &Rc<Shared>) -> mlua::Result<(
     raw.raw_set("collectgarbage", lua.create_function(move |lua, option| collect(lua, &collector, option))?)
 }
 
-/// The processor's time of this thread, in seconds.
+/// Returns this thread's CPU time, in seconds.
 fn clock_s() -> f64 {
     let now = clock_gettime(ClockId::ThreadCPUTime);
     now.tv_sec as f64 + now.tv_nsec as f64 / 1e9
@@ -32,13 +32,13 @@ fn clock_s() -> f64 {
 
 type Compiled = (Either<mlua::Function, Value>, Option<String>);
 
-/// A function of this source, or nil and what is wrong.
+/// Compiles a source to a function, or returns nil and the error.
 fn compile(lua: &Lua, (source, name, environment): (mlua::String, mlua::String, Table)) -> mlua::Result<Compiled> {
     let source = source.as_bytes();
     if let Err(text) = check_source(&source) {
         return Ok((Either::Right(Value::Nil), Some(text)));
     }
-    // A name ends where C's texts do.
+    // A name ends at its first NUL, like a C string.
     let name: String = name.to_string_lossy().split('\0').next().unwrap_or_default().to_owned();
     let source = match for_engine(&source) {
         Ok(source) => source,
@@ -52,7 +52,7 @@ fn compile(lua: &Lua, (source, name, environment): (mlua::String, mlua::String, 
     })
 }
 
-/// The name of a chunk as errors show it.
+/// Returns the name of a chunk as shown in errors.
 fn shown(name: &str) -> Cow<'_, str> {
     match name.strip_prefix(['=', '@']) {
         Some(name) => name.into(),
@@ -60,7 +60,7 @@ fn shown(name: &str) -> Cow<'_, str> {
     }
 }
 
-/// `string.find` of a plain text: where it begins and ends. O(bytes of both).
+/// `string.find` with a plain string: returns start and end. O(bytes of both).
 fn find(
     _: &Lua,
     (text, part, init): (mlua::String, mlua::String, Option<f64>),
@@ -74,8 +74,7 @@ fn find(
     Ok((found.map(|at| at + 1), found.map(|at| at + part.len())))
 }
 
-/// `collectgarbage`: what it is asked for ends with it. A whole collection goes in steps, between which others have their
-/// turn.
+/// `collectgarbage`: it returns once done. A full collection runs in steps, between which others may run.
 fn collect(lua: &Lua, shared: &Shared, option: Option<mlua::String>) -> mlua::Result<Either<f64, bool>> {
     let option = option.map_or("collect".to_owned(), |option| option.to_string_lossy());
     match &*option {

@@ -1,6 +1,6 @@
-//! Numbers as C's `%.Ng` writes them.
+//! Formats numbers like C's `%.Ng`.
 
-/// `number` with up to `digits` significant digits, as C's `%.{digits}g`.
+/// Returns `number` with up to `digits` significant digits, as C's `%.{digits}g`.
 pub(crate) fn general(number: f64, digits: usize) -> String {
     if number.is_nan() {
         return if number.is_sign_negative() { "-nan" } else { "nan" }.to_owned();
@@ -21,12 +21,12 @@ pub(crate) fn general(number: f64, digits: usize) -> String {
     trimmed(&format!("{number:.decimals$}")).to_owned()
 }
 
-/// Without zeros at the end of a fraction.
+/// Removes trailing zeros of a fraction.
 fn trimmed(text: &str) -> &str {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { text }
 }
 
-/// A double cut to an integer as the processors of most servers do it: what does not fit is the least.
+/// Truncates a double to an integer as x86 does: values out of range become the minimum.
 pub(crate) fn cut(number: f64) -> i64 {
     const LIMIT: f64 = 9_223_372_036_854_775_808.0;
     if (-LIMIT..LIMIT).contains(&number) { number as i64 } else { i64::MIN }

@@ -1,4 +1,4 @@
-//! math.random: numbers nobody can foretell, drawn by a state of the machine's own.
+//! math.random: unpredictable numbers, from the machine's own state.
 
 use crate::error::bad_argument;
 use base::random::Random;
@@ -6,7 +6,7 @@ use mlua::{Function, Lua, MultiValue, Value};
 use std::cell::Cell;
 use std::rc::Rc;
 
-/// `random` and `randomseed`.
+/// Returns `random` and `randomseed`.
 pub(crate) fn functions(lua: &Lua, seed: u64) -> mlua::Result<(Function, Function)> {
     let state = Rc::new(Cell::new(Random::new(seed)));
     let drawn = state.clone();

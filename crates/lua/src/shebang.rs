@@ -2,14 +2,14 @@
 
 use base::raw_text;
 
-/// What a script says of itself.
+/// The flags a script declares.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Flags(u8);
 
 impl Flags {
-    /// It changes no key.
+    /// It writes no keys.
     pub const NO_WRITES: Self = Self(1);
-    /// Every flag, by the name that scripts give it, in the order in which they are listed.
+    /// Every flag by its name, in listing order.
     pub const ALL: [(&'static str, Self); 5] = [
         ("no-writes", Self::NO_WRITES),
         ("allow-oom", Self(2)),
@@ -18,41 +18,41 @@ impl Flags {
         ("allow-cross-slot-keys", Self(16)),
     ];
 
-    /// The one of this name.
+    /// Returns the flag with this name.
     pub fn of(name: &str) -> Option<Self> {
         Self::ALL.iter().find(|(known, _)| *known == name).map(|(_, flag)| *flag)
     }
 
-    /// These and those.
+    /// Returns the union.
     #[must_use]
     pub fn with(self, more: Self) -> Self {
         Self(self.0 | more.0)
     }
 
-    /// Whether all of `flags` are among these.
+    /// Returns true if all of `flags` are set.
     pub fn has(self, flags: Self) -> bool {
         self.0 & flags.0 == flags.0
     }
 
-    /// Their names.
+    /// Returns their names.
     pub fn names(self) -> impl Iterator<Item = &'static str> {
         Self::ALL.into_iter().filter(move |(_, flag)| self.has(*flag)).map(|(name, _)| name)
     }
 }
 
-/// A script and what its first line says.
+/// A script and its parsed first line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header<'a> {
-    /// Without a first line nothing is declared, and everything is allowed.
+    /// `None` without a first line: then everything is allowed.
     pub flags: Option<Flags>,
-    /// What is compiled: the first line's end and all behind it, so that lines keep their numbers.
+    /// The code to compile: the first line's end and all after it, so that line numbers stay the same.
     pub code: &'a [u8],
 }
 
-/// Reads the first line of a script.
+/// Parses the first line of a script.
 ///
 /// # Errors
-/// The whole text, if it is none that is known.
+/// The whole error text, if it is invalid.
 pub fn header(source: &[u8]) -> Result<Header<'_>, String> {
     if !source.starts_with(b"#!") {
         return Ok(Header { flags: None, code: source });
@@ -77,28 +77,28 @@ pub fn header(source: &[u8]) -> Result<Header<'_>, String> {
     Ok(Header { flags: Some(flags), code: &source[end..] })
 }
 
-/// A library and what its first line says.
+/// A library and its parsed first line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LibraryHeader<'a> {
-    /// What it is called.
+    /// Its name.
     pub name: String,
-    /// What is compiled: the first line's end and all behind it, so that lines keep their numbers.
+    /// The code to compile: the first line's end and all after it, so that line numbers stay the same.
     pub code: &'a [u8],
 }
 
-/// What is heard of a name that is none, of a library or of a function.
+/// The error for an invalid name of a library or function.
 pub(crate) const BAD_NAME: &str =
     "ERR Library names can only contain letters, numbers, or underscores(_) and must be at least one character long";
 
-/// Whether a library or a function may be called so.
+/// Returns true if a library or function may have this name.
 pub(crate) fn is_name(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
-/// Reads the first line of a library.
+/// Parses the first line of a library.
 ///
 /// # Errors
-/// The whole text, if it is none that is known.
+/// The whole error text, if it is invalid.
 pub fn library_header(source: &[u8]) -> Result<LibraryHeader<'_>, String> {
     const INVALID: &str = "ERR Invalid library metadata";
     if !source.starts_with(b"#!") {
@@ -131,7 +131,7 @@ pub fn library_header(source: &[u8]) -> Result<LibraryHeader<'_>, String> {
 
 const NAME: &[u8] = b"name=";
 
-/// The words of a line, which may be quoted; `None` if a quote does not end, or something follows at once where it does.
+/// Splits a line into words, which may be quoted; `None` if a quote is not closed, or not followed by a blank.
 fn words(line: &[u8]) -> Option<Vec<Vec<u8>>> {
     let is_space = |byte: u8| matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | 0x0b | 0x0c);
     let mut rest = line.iter().copied().peekable();
@@ -163,7 +163,7 @@ fn words(line: &[u8]) -> Option<Vec<Vec<u8>>> {
     }
 }
 
-/// What stands behind a backslash between double quotes.
+/// Returns the byte for an escape sequence between double quotes.
 fn escaped(rest: &mut (impl Iterator<Item = u8> + Clone)) -> Option<u8> {
     let byte = rest.next()?;
     Some(match byte {

@@ -1,4 +1,4 @@
-//! Replies as Lua sees them, and what Lua returns as replies.
+//! Converts replies to Lua values, and Lua results to replies.
 
 use crate::machine::Shared;
 use crate::number::cut;
@@ -7,14 +7,14 @@ use mlua::{BString, Either, IntoLua, Lua, Table, Value as Lv};
 use wire::client::Value;
 use wire::{Args, Reply};
 
-/// Tables within tables that become a reply, at most.
+/// The maximum nesting depth of tables in a reply.
 const DEPTH_MAX: usize = 1000;
-/// It is seen whether there is memory after so many values.
+/// Memory is checked after this many values.
 const VALUES_OF_A_CHECK: usize = 1024;
-/// Before each string that is longer, in bytes, it is seen whether there is memory.
+/// Memory is checked before each string longer than this, in bytes.
 pub(crate) const LONG_BYTES: usize = 64 << 10;
 
-/// Words as a table: KEYS, ARGV.
+/// Returns words as a table: KEYS, ARGV.
 pub(crate) fn words(lua: &Lua, shared: &Shared, words: Args<'_>) -> mlua::Result<Table> {
     let mut stepped = Ok(());
     let table = lua.create_sequence_from(words.iter().map(|word| {
@@ -29,7 +29,7 @@ pub(crate) fn words(lua: &Lua, shared: &Shared, words: Args<'_>) -> mlua::Result
     stepped.map(|()| table)
 }
 
-/// A reply as a script sees it. An error becomes a table with `err`.
+/// Converts a reply for a script. An error becomes a table with `err`.
 pub(crate) fn to_lua(lua: &Lua, shared: &Shared, value: Value) -> mlua::Result<Lv> {
     shared.step()?;
     let resp3 = shared.speaks_resp3.get();
@@ -83,19 +83,19 @@ pub(crate) fn to_lua(lua: &Lua, shared: &Shared, value: Value) -> mlua::Result<L
     })
 }
 
-/// A table of one field.
+/// Returns a table with one field.
 fn single(lua: &Lua, field: &str, value: impl IntoLua) -> mlua::Result<Lv> {
     let table = lua.create_table_with_capacity(0, 1)?;
     table.raw_set(field, value)?;
     Ok(Lv::Table(table))
 }
 
-/// Errors in what a script returned.
+/// Errors in a script's result.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Errors {
     /// Whether there are any.
     pub any: bool,
-    /// Those that no command has counted.
+    /// Errors that no command has counted.
     pub uncounted: Vec<String>,
 }
 
@@ -109,16 +109,16 @@ impl Errors {
     }
 }
 
-/// Whether an error, as a script has it, has been counted by the command that failed.
+/// Returns true if the failing command has already counted this error.
 pub(crate) fn is_counted(table: &Table) -> mlua::Result<bool> {
     Ok(matches!(table.raw_get("ignore_error_stats_update")?, Lv::Boolean(true)))
 }
 
-/// Makes a reply of what a script returns.
+/// Converts a script's result to a reply.
 pub(crate) struct Replying<'a> {
     pub(crate) shared: &'a Shared,
     pub(crate) errors: &'a mut Errors,
-    /// That the reply takes so far: a table that is found in many places counts in each of them.
+    /// The bytes of the reply so far: a table referenced several times counts each time.
     pub(crate) bytes: usize,
 }
 
@@ -182,7 +182,7 @@ impl Replying<'_> {
         {
             return Ok(Value::Verbatim { format: text(&format), text: text(&string) });
         }
-        // Not what a metatable would say: a reply runs no code.
+        // Ignores metatables: a reply runs no code.
         let mut values = Vec::new();
         loop {
             match table.raw_get(values.len() + 1)? {
@@ -193,7 +193,7 @@ impl Replying<'_> {
     }
 }
 
-/// Writes what a script returned.
+/// Writes a script's result.
 pub fn write(value: &Value, reply: &mut dyn Reply) {
     match value {
         Value::Array(values) | Value::Push(values) => {

@@ -65,22 +65,22 @@ impl Life {
         self.tasks.spawn(hold_shards(self.scene.clone(), &HELD, 20, true));
     }
 
-    /// Lets one client make at most so many steps of a script, and one come who holds its shards.
+    /// Starts one client that runs at most `steps_max` steps of a script, and one that holds its shards.
     pub(crate) fn open_script(&mut self, script: Script, turns: Turns, steps_max: u64) {
         self.tasks.spawn(Client::new(0, self.scene.clone()).follow(script, turns, steps_max));
         self.tasks.spawn(hold_shards(self.scene.clone(), &KEYS, 6, false));
     }
 
-    /// Whether the client of the script goes on.
+    /// Returns true if the script's client is still running.
     pub(crate) fn is_in_script(&self) -> bool {
         self.tasks.any_alive(self.guests..self.guests + 1)
     }
 
-    /// Something goes on.
+    /// Runs one random step.
     pub(crate) fn step(&mut self) {
         let ready = self.tasks.ready();
         match self.random.below(13) {
-            // As a worker does that waits.
+            // Like a worker that waits.
             0 if self.random.one_in(3) => self.writer.write_short(),
             0 | 1 => {
                 if let Step::Rest { us, .. } = self.writer.step() {
@@ -94,7 +94,7 @@ impl Life {
                 self.indexer.pass();
             }
             4 => self.time.pass(self.random.below(2_000)),
-            // A poll for no reason is anybody's right.
+            // Spurious polls are allowed at any time.
             5 if self.random.one_in(8) => self.tasks.poll(self.random.below(self.tasks.len() as u64) as usize),
             _ if ready.is_empty() => self.time.pass(1_000),
             _ => self.tasks.poll(ready[self.random.below(ready.len() as u64) as usize]),
@@ -105,7 +105,7 @@ impl Life {
         }
     }
 
-    /// Nobody waits for a key that holds elements, between any two steps.
+    /// Checks, between any two steps, that nobody waits for a key that holds elements.
     fn look_for_lost_wakes(&self) {
         let keys = self.scene.line.borrow().keys();
         for waited in keys {
@@ -118,12 +118,13 @@ impl Life {
         }
     }
 
-    /// Asks at once; `None` if the answer has to wait.
+    /// Runs a request at once; `None` if the answer has to wait.
     pub(crate) fn ask(&self, request: &Request) -> Option<Value> {
         self.observer.borrow_mut().ask_now(request)
     }
 
-    /// The state is what its journal replays to, if all frames are written, nobody holds a shard and all values are read.
+    /// Checks that the state equals the replay of its journal, if all frames are written, no shard is locked and all
+    /// values are loaded.
     pub(crate) fn check_replay(&self, twin: &Life) {
         if self.engine.loading.is_over()
             && let Some(here) = state(&self.engine.keyspace)
@@ -133,14 +134,14 @@ impl Life {
         }
     }
 
-    /// Lets the writer write what was handed over, after all else is over.
+    /// Lets the writer write the remaining frames, after all else has ended.
     pub(crate) fn drain(&mut self) {
         while !matches!(self.writer.step(), Step::Rest { .. } | Step::Poisoned) {}
     }
 }
 
-/// Another thread that takes shard locks, slower than commands are. If it `writes`, now and then it comes again before all
-/// who wait, a round of the checkpointer among them.
+/// Simulates a thread that holds shard locks longer than commands do. If it `writes`, it occasionally takes the lock
+/// again before all waiters, including a round of the checkpointer.
 async fn hold_shards(scene: Rc<Scene>, keys: &[&str], rest_steps_max: u64, writes: bool) {
     let (engine, random) = (scene.engine.clone(), scene.random.clone());
     let member = engine.member();
@@ -154,7 +155,7 @@ async fn hold_shards(scene: Rc<Scene>, keys: &[&str], rest_steps_max: u64, write
         wait(rest_steps_max).await;
         let Some(inside) = member.enter() else { continue };
         let shard_of = |key: &str| keyspace::shard_of(engine.keyspace.hash(key.as_bytes()));
-        // Half the time the one that a round comes to next.
+        // Half the time, the shard that a round visits next.
         let next = engine.checkpoints.told().round.map_or(SHARDS, |round| round.shards_done);
         let ahead = keys.iter().filter(|key| shard_of(key) >= next).min_by_key(|key| shard_of(key));
         let any = &keys[random.below(keys.len() as u64) as usize];
@@ -174,7 +175,7 @@ async fn hold_shards(scene: Rc<Scene>, keys: &[&str], rest_steps_max: u64, write
     }
 }
 
-/// The workers of an engine, with timers of the world's time.
+/// Creates the workers of an engine, with timers on the world's time.
 pub(crate) fn workers(engine: &Arc<Engine>, time: &Time, tasks: &mut Executor) -> Vec<Rc<Worker>> {
     let worker = |index| {
         let time = time.clone();

@@ -1,4 +1,4 @@
-//! Who waits for which key, in order of arrival: nobody may be passed over, or left waiting beside what he waits for.
+//! Waiting clients in order of arrival: nobody may be overtaken, or left waiting while its key has elements.
 
 /// The key prefix for waits on a sorted set.
 pub(crate) const SORTED: &str = "sorted set ";

@@ -52,7 +52,7 @@ fn folds(lua: &Lua, table: &Table) -> mlua::Result<()> {
     Ok(())
 }
 
-/// The low 32 bits of a number, rounded to the nearest.
+/// Returns the low 32 bits of a number, rounded to the nearest integer.
 fn bits(lua: &Lua, value: &Value, at: usize, function: &str) -> mlua::Result<i32> {
     let number = match value {
         Value::Integer(number) => Some(*number as f64),
@@ -64,6 +64,6 @@ fn bits(lua: &Lua, value: &Value, at: usize, function: &str) -> mlua::Result<i32
         let got = if value.is_nil() { "no value" } else { value.type_name() };
         return Err(bad_argument(lua, at, function, format_args!("number expected, got {got}")));
     };
-    // The bits of a double beside 1.5 * 2^52 are those of the number, two's complement.
+    // In 1.5 * 2^52 + number, the low bits of the double are the number in two's complement.
     Ok((number + 6_755_399_441_055_744.0).to_bits() as u32 as i32)
 }

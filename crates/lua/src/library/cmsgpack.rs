@@ -6,13 +6,13 @@ use crate::machine::{OUT_OF_MEMORY, Shared};
 use mlua::{Lua, MultiValue, Table, Value};
 use std::rc::Rc;
 
-/// Tables within tables that are packed; one deeper becomes nil.
+/// The maximum nesting depth of packed tables; deeper ones become nil.
 const PACKED_DEPTH_MAX: usize = 16;
-/// Arrays and maps within others that are read.
+/// The maximum nesting depth of arrays and maps read.
 const READ_DEPTH_MAX: usize = 1000;
-/// Values that a call gives at once: what the engine's stack holds.
+/// The maximum number of values a call returns: the limit of the engine's stack.
 const VALUES_MAX: usize = 7900;
-/// Room made for an array on the word of its header alone, in values.
+/// The maximum capacity reserved for an array because of its header alone, in values.
 const CAPACITY_MAX: usize = 1024;
 
 pub(super) fn table(lua: &Lua, shared: &Rc<Shared>) -> mlua::Result<Table> {
@@ -62,7 +62,7 @@ fn integer(lua: &Lua, value: Option<&Value>, at: usize, function: &str, absent: 
     }
 }
 
-/// Packs values, as far as there is room for them.
+/// Packs values, up to a memory limit.
 struct MessagePackWriter<'a> {
     shared: &'a Shared,
     output: Vec<u8>,
@@ -112,7 +112,7 @@ impl MessagePackWriter<'_> {
     }
 }
 
-/// A length behind its sign: in one byte with it, or in as many bytes as it needs.
+/// Writes a type byte and a length: combined in one byte, or in as many bytes as it needs.
 fn head(output: &mut Vec<u8>, length: usize, short: &[(usize, u8)], long: &[(u8, usize)]) {
     if let Some((_, sign)) = short.iter().find(|(most, _)| length <= *most) {
         output.push(sign | length as u8);
@@ -154,7 +154,7 @@ fn pack_double(number: f64, output: &mut Vec<u8>) {
     }
 }
 
-/// Reads values from an offset on: all of them, or up to a limit, behind the offset of what follows.
+/// Reads values from an offset on: all of them, or up to a limit, preceded by the next offset.
 fn unpack(
     lua: &Lua,
     shared: &Shared,
@@ -194,10 +194,10 @@ fn unpack(
     Ok(MultiValue::from_vec(read))
 }
 
-/// Reads the value that `bytes` begins with, and takes it off, as far as there is room for what is found.
+/// Decodes the value at the start of `bytes` and advances past it, within the memory limit.
 ///
 /// # Errors
-/// What is wrong with it.
+/// The reason it is invalid.
 pub fn decode(bytes: &mut &[u8], room: Room) -> Result<Data, &'static str> {
     let mut reader = MessagePackReader { rest: bytes, depth: 0, room };
     let data = reader.value()?;
@@ -225,7 +225,7 @@ impl MessagePackReader<'_> {
         if self.room.take(bytes) { Ok(()) } else { Err(OUT_OF_MEMORY) }
     }
 
-    /// A number of so many bytes, the greatest first.
+    /// Reads a big-endian number of `bytes` bytes.
     fn unsigned(&mut self, bytes: usize) -> Result<u64, &'static str> {
         Ok(self.take(bytes)?.iter().fold(0, |number, byte| number << 8 | u64::from(*byte)))
     }
@@ -245,7 +245,7 @@ impl MessagePackReader<'_> {
             0xca => Data::Number(f64::from(f32::from_bits(self.unsigned(4)? as u32))),
             0xcb => Data::Number(f64::from_bits(self.unsigned(8)?)),
             0xcc..=0xce => Data::Number(self.unsigned(1 << (sign - 0xcc))? as f64),
-            // Lua's integers of Redis are signed.
+            // Lua integers in Redis are signed.
             0xcf => Data::Number(self.unsigned(8)? as i64 as f64),
             0xd0..=0xd3 => {
                 let bytes = 1 << (sign - 0xd0);

@@ -1,4 +1,4 @@
-//! The libraries that scripts find beside Lua's own.
+//! The libraries available to scripts beside Lua's own.
 
 mod bit;
 pub mod cjson;
@@ -9,12 +9,12 @@ use crate::machine::Shared;
 use mlua::{Lua, Table, Value};
 use std::rc::Rc;
 
-/// What a decoder finds, before it is Lua's.
+/// A decoded value, before conversion to Lua.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Data {
     /// No value.
     Nil,
-    /// No value, and yet something in a table: `cjson.null`.
+    /// A null that is kept in tables: `cjson.null`.
     Null,
     /// True or false.
     Boolean(bool),
@@ -22,9 +22,9 @@ pub enum Data {
     Number(f64),
     /// Bytes.
     Text(Vec<u8>),
-    /// Values from 1 on.
+    /// Values, indexed from 1.
     Array(Vec<Data>),
-    /// Pairs; of a key that comes twice the later one counts.
+    /// Pairs; for duplicate keys, the later one counts.
     Map(Vec<(Data, Data)>),
 }
 
@@ -55,15 +55,15 @@ impl Data {
     }
 }
 
-/// Room that decoders may take for what they find.
+/// The memory limit of a decoder.
 #[derive(Clone, Copy, Debug)]
 pub struct Room {
-    /// Bytes that are left.
+    /// Bytes left.
     pub bytes: usize,
 }
 
 impl Room {
-    /// Takes room for a value with so many bytes of its own; `false` if there is not so much.
+    /// Reserves memory for a value with `bytes` bytes of its own; returns `false` if it does not suffice.
     fn take(&mut self, bytes: usize) -> bool {
         match self.bytes.checked_sub(bytes.saturating_add(size_of::<Data>())) {
             Some(left) => {
@@ -75,7 +75,7 @@ impl Room {
     }
 }
 
-/// All of them, by name.
+/// Returns all libraries, by name.
 pub(crate) fn all(lua: &Lua, shared: &Rc<Shared>) -> mlua::Result<Table> {
     let table = lua.create_table()?;
     table.raw_set("bit", bit::table(lua)?)?;

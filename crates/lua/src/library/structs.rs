@@ -1,4 +1,4 @@
-//! `struct`: values as C lays them out.
+//! `struct`: values in C's memory layout.
 
 use crate::error::{bad_argument, fault};
 use crate::library::Data;
@@ -8,11 +8,11 @@ use base::raw_text;
 use mlua::{Lua, MultiValue, Table, Value};
 use std::rc::Rc;
 
-/// Longest integer, in bytes.
+/// The maximum width of an integer, in bytes.
 const INTEGER_BYTES_MAX: usize = 32;
-/// Values that a call gives at once: what the engine's stack holds.
+/// The maximum number of values a call returns: the limit of the engine's stack.
 const VALUES_MAX: usize = 7900;
-/// Alignment asked for by a bare `!`.
+/// The alignment of a bare `!`.
 const NATIVE_ALIGNMENT: usize = 8;
 
 pub(super) fn table(lua: &Lua, shared: &Rc<Shared>) -> mlua::Result<Table> {
@@ -26,7 +26,7 @@ pub(super) fn table(lua: &Lua, shared: &Rc<Shared>) -> mlua::Result<Table> {
         let (format, data) = (text(lua, &values, 0, "unpack")?, text(lua, &values, 1, "unpack")?);
         let from = values.get(2).filter(|value| !value.is_nil());
         let from = from.map_or(Ok(Some(1.0)), |value| lua.coerce_number(value.clone()))?;
-        // One below zero is far behind the end.
+        // A negative one becomes far beyond the end.
         let Some(from) = from.map(|from| cut(from) as usize).filter(|from| *from > 0) else {
             return Err(bad_argument(lua, 3, "unpack", "offset must be 1 or greater"));
         };
@@ -47,7 +47,7 @@ pub(super) fn table(lua: &Lua, shared: &Rc<Shared>) -> mlua::Result<Table> {
 
 fn text(lua: &Lua, values: &MultiValue, at: usize, function: &str) -> mlua::Result<Vec<u8>> {
     let value = values.get(at).cloned().unwrap_or(Value::Nil);
-    // Behind what is packed there is a nil.
+    // The argument after the packed ones is nil.
     let got = if values.len() <= at && (at == 0 || function != "pack") { "no value" } else { value.type_name() };
     match lua.coerce_string(value.clone())? {
         Some(text) => Ok(text.as_bytes().to_vec()),
@@ -55,12 +55,12 @@ fn text(lua: &Lua, values: &MultiValue, at: usize, function: &str) -> mlua::Resu
     }
 }
 
-/// What is wrong with a format or with the data.
+/// An error in the format or in the data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Wrong {
-    /// Of this argument.
+    /// In this argument.
     Argument(usize, String),
-    /// Of the whole.
+    /// In the call as a whole.
     Text(String),
 }
 
@@ -71,21 +71,21 @@ fn told(lua: &Lua, wrong: &Wrong, function: &str) -> mlua::Error {
     }
 }
 
-/// Options that stand for a number.
+/// Options for numbers.
 const NUMBERS: &[u8] = b"bBhHlLTiIfd";
 
 fn unknown(option: u8) -> Wrong {
     Wrong::Argument(1, format!("invalid format option '{}'", raw_text::from_bytes(&[option])))
 }
 
-/// How a format is read.
+/// The state of reading a format.
 struct FormatReader<'a> {
     format: &'a [u8],
     is_little: bool,
     alignment: usize,
 }
 
-/// One part of a format.
+/// One item of a format.
 struct Part {
     option: u8,
     bytes: usize,
@@ -107,7 +107,7 @@ impl<'a> FormatReader<'a> {
         number.map(|number| number as usize).ok_or_else(|| Wrong::Text("integral size overflow".to_owned()))
     }
 
-    /// The next part that stands for bytes; what stands before it changes how it is read.
+    /// Returns the next item that has bytes, applying the control options before it.
     fn next(&mut self) -> Result<Option<Part>, Wrong> {
         while let Some((&option, rest)) = self.format.split_first() {
             self.format = rest;
@@ -151,12 +151,12 @@ impl<'a> FormatReader<'a> {
         Ok(None)
     }
 
-    /// Whether what comes next stands for no bytes.
+    /// Returns true if the next option has no bytes.
     fn begins_with_control(&self) -> bool {
         self.format.first().is_some_and(|option| !option.is_ascii_alphanumeric())
     }
 
-    /// How many bytes are left out before a part that would begin at `at`.
+    /// Returns the padding before an item that would begin at `at`.
     fn padding(&self, part: &Part, at: usize) -> usize {
         if part.bytes == 0 || part.option == b'c' {
             return 0;
@@ -220,9 +220,9 @@ fn pack(lua: &Lua, shared: &Shared, values: &MultiValue) -> mlua::Result<mlua::S
     lua.create_string(output)
 }
 
-/// A number's low bytes, the least first.
+/// Returns a number's low bytes, little-endian.
 fn integer(number: f64, count: usize) -> Vec<u8> {
-    // What does not fit is what the processors of most servers make of it.
+    // Numbers out of range are converted as x86 does.
     const END: f64 = 18_446_744_073_709_551_616.0;
     let number = match number {
         _ if number.is_nan() => 1 << 63,
@@ -236,10 +236,10 @@ fn integer(number: f64, count: usize) -> Vec<u8> {
     bytes
 }
 
-/// How many bytes a format takes.
+/// Returns the size of a format, in bytes.
 ///
 /// # Errors
-/// If that depends on what is packed.
+/// If it depends on the packed values.
 pub fn size(format: &[u8]) -> Result<usize, Wrong> {
     let mut reader = FormatReader::new(format);
     let mut total = 0usize;
@@ -254,10 +254,10 @@ pub fn size(format: &[u8]) -> Result<usize, Wrong> {
     Ok(total)
 }
 
-/// Reads what `format` describes from `data`, from `at` on; gives where it ends, too.
+/// Reads what `format` describes from `data`, from `at` on. Also returns the end.
 ///
 /// # Errors
-/// What is wrong with the one or the other.
+/// The error in either of them.
 pub fn unpack(format: &[u8], data: &[u8], at: usize) -> Result<(Vec<Data>, usize), Wrong> {
     let short = || Wrong::Argument(2, "data string too short".to_owned());
     let mut reader = FormatReader::new(format);
@@ -303,7 +303,7 @@ pub fn unpack(format: &[u8], data: &[u8], at: usize) -> Result<(Vec<Data>, usize
     Ok((read, at))
 }
 
-/// The number that bytes hold, the least first: eight of them count.
+/// Returns the number in little-endian bytes, of which the first eight count.
 fn number(bytes: &[u8], is_signed: bool) -> f64 {
     let mut low = [0; 8];
     let count = bytes.len().min(8);

@@ -1,19 +1,19 @@
-//! `arg`, a table of the arguments that a function takes beyond those it names: Lua 5.1 gives it to functions that say it, and
-//! the engine does not.
+//! `arg`, a table of a function's variadic arguments: Lua 5.1 provides it to functions that use it, the engine does
+//! not.
 //!
 //! ```text
 //!   function f(a, ...) return arg.n end
 //!   function f(a, ...) local arg={n=select("#",...),...} return arg.n end
 //! ```
 //!
-//! As in Lua 5.1, only where the function itself does not say `...`.
+//! As in Lua 5.1, only if the function itself does not use `...`.
 
 use super::{Piece, Token, Tokens};
 use memchr::memmem;
 
 const GIVEN: &[u8] = br##" local arg={n=select("#",...),...} "##;
 
-/// What is inserted. O(the source's length).
+/// Returns the pieces to insert. O(the source's length).
 pub(super) fn pieces(source: &[u8]) -> Vec<Piece> {
     if memmem::find(source, b"arg").is_none() || memmem::find(source, b"...").is_none() {
         return Vec::new();
@@ -22,10 +22,10 @@ pub(super) fn pieces(source: &[u8]) -> Vec<Piece> {
     places.into_iter().map(|at| Piece { at, text: GIVEN }).collect()
 }
 
-/// What an `end` or `until` closes.
+/// A block closed by an `end` or `until`.
 enum ArgBlock {
     Function {
-        /// Behind its parameters, if the last of them is `...`.
+        /// The position after its parameters, if the last of them is `...`.
         body: Option<usize>,
         says_dots: bool,
         says_arg: bool,
@@ -36,7 +36,7 @@ enum ArgBlock {
 struct ArgReader<'a> {
     tokens: Tokens<'a>,
     blocks: Vec<ArgBlock>,
-    /// Where functions begin that lack `arg`.
+    /// The starts of functions that need `arg`.
     places: Vec<usize>,
 }
 
@@ -58,7 +58,7 @@ impl ArgReader<'_> {
                         *says_dots = true;
                     }
                 }
-                // Of a function within, it is that of one around.
+                // Within an inner function, it may be that of an outer one.
                 b"arg" if !matches!(before, b"." | b":") => self.blocks.iter_mut().for_each(|block| {
                     if let ArgBlock::Function { says_arg, .. } = block {
                         *says_arg = true;
@@ -77,7 +77,7 @@ impl ArgReader<'_> {
         }
     }
 
-    /// Reads up to the end of a function's parameters: where that is, if the last of them is `...`.
+    /// Reads a function's parameters. Returns their end, if the last of them is `...`.
     fn parameters(&mut self) -> Option<usize> {
         let mut has_dots = false;
         for token in self.tokens.by_ref() {

@@ -1,4 +1,4 @@
-//! Sources as the engine is given them: with what Lua 5.1 has and the engine lacks, and with what lets it be stopped.
+//! Rewrites sources for the engine: adds what Lua 5.1 has and the engine lacks, and points at which to stop.
 //!
 //! ```text
 //!   source --> tokens --> refused: what Lua 5.1 does not know and what follows could not judge
@@ -15,16 +15,16 @@ mod token;
 
 use token::{Token, Tokens};
 
-/// Stands before each source: a comment at the very beginning could tell the compiler what it is not to do.
+/// Precedes each source: a comment at the very beginning could set compiler options.
 const BEGIN: &[u8] = b"do end ";
 
-/// A piece that is inserted.
+/// An inserted piece.
 struct Piece {
     at: usize,
     text: &'static [u8],
 }
 
-/// Why a source is not compiled, and in which line.
+/// Why a source is rejected, and in which line.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Refused {
     line: usize,
@@ -36,16 +36,16 @@ impl Refused {
         Self { line: 1 + memchr::memchr_iter(b'\n', &source[..token.at]).count(), why }
     }
 
-    /// As the compiler tells its own errors, given the name of the source.
+    /// Formats it like the compiler's own errors, given the name of the source.
     pub(crate) fn told(&self, name: &str) -> String {
         format!("{name}:{}: {}", self.line, self.why)
     }
 }
 
-/// `source` as the engine is given it. O(its length).
+/// Returns `source` rewritten for the engine. O(its length).
 ///
 /// # Errors
-/// It says something that Lua 5.1 does not know, or in one expression more than could be stopped.
+/// If it uses syntax unknown to Lua 5.1, or an expression too long to be stopped.
 pub(crate) fn for_engine(source: &[u8]) -> Result<Vec<u8>, Refused> {
     let mut pieces = pause::pieces(source)?;
     pieces.extend(arg::pieces(source));

@@ -1,12 +1,12 @@
-//! Places to stop in what runs straight on. The engine asks whether to go on at loops, calls and returns only; thousands of
-//! comparisons of two long texts in a row, each some milliseconds, would run for minutes without any. So after operators that
-//! cost as much together as [`COST_MAX`], a loop of one round stands before the next statement:
+//! Points to stop in straight-line code. The engine asks whether to go on only at loops, calls and returns; thousands
+//! of comparisons of two long strings in a row, some milliseconds each, would run for minutes without any. So after
+//! operators with a total cost of [`COST_MAX`], a loop of one iteration is inserted before the next statement:
 //!
 //! ```text
 //!   x = a < b   y = a < b   ...              x = a < b   y = a < b   for _=1,1 do end   ...
 //! ```
 //!
-//! What counts is the dearest way through the source: a branch that need not be taken, or a loop that is left early, resets
+//! The costliest path through the source counts: a branch that may be skipped, or a loop that may end early, resets
 //! nothing.
 //!
 //! ```text
@@ -19,22 +19,22 @@
 use super::token::Kind;
 use super::{Piece, Refused, Token, Tokens};
 
-/// A pause is made before the first statement behind so much.
+/// A pause is inserted before the first statement after this cost.
 const COST_MAX: u32 = 32;
-/// A source is refused in which so much stands in a row where no statement begins.
+/// A source is rejected if this cost accumulates where no statement begins.
 const COST_REFUSED: u32 = 4_000;
-/// Some 200 million bytes of a text are read as a number in a third of a second, joined or compared in less.
+/// Parsing about 200 million bytes of a string as a number takes a third of a second, joining or comparing less.
 const ARITHMETIC: u32 = 4;
 const CONCATENATION: u32 = 2;
-/// What may call a function of the engine's by a metatable, too.
+/// Operations that may call an engine function through a metatable, too.
 const ACCESS: u32 = 1;
 
 const PAUSE: &[u8] = b" for _=1,1 do end ";
 
-/// What is inserted. O(the source's length).
+/// Returns the pieces to insert. O(the source's length).
 ///
 /// # Errors
-/// The source says what Lua 5.1 does not know, or too much in one expression.
+/// If it uses syntax unknown to Lua 5.1, or too much in one expression.
 pub(super) fn pieces(source: &[u8]) -> Result<Vec<Piece>, Refused> {
     let mut reader = PauseReader { source, blocks: Vec::new(), cost: 0, before: None, pieces: Vec::new() };
     let mut tokens = Tokens::new(source).peekable();
@@ -48,25 +48,25 @@ enum BlockKind {
     Function,
     If,
     Loop {
-        /// Its body has not begun.
+        /// Whether its body has not begun.
         awaits_do: bool,
     },
     Do,
 }
 
-/// What an `end` or `until` closes.
+/// A block closed by an `end` or `until`.
 struct PauseBlock {
     kind: BlockKind,
-    /// The cost at which its parts begin; of a function: that before it.
+    /// The cost at which its parts begin; of a function: the cost before it.
     entry: u32,
-    /// The greatest cost with which it was left so far.
+    /// The greatest cost at any exit so far.
     left: u32,
 }
 
 struct PauseReader<'a> {
     source: &'a [u8],
     blocks: Vec<PauseBlock>,
-    /// Of the dearest way here since the last place to stop.
+    /// The cost of the costliest path since the last point to stop.
     cost: u32,
     before: Option<Token<'a>>,
     pieces: Vec<Piece>,
@@ -97,12 +97,12 @@ impl<'a> PauseReader<'a> {
 
     fn cost_of(&self, token: &Token<'_>, next: Option<&Token<'_>>) -> u32 {
         match token.text {
-            // A number below zero is no operation; neither is the key of a field.
+            // A negative number is no operation; neither is the key of a field.
             b"-" if self.is_within_expression() && next.is_some_and(|next| next.kind == Kind::Number) => 0,
             b"[" if self.before.is_some_and(|before| matches!(before.text, b"{" | b"," | b";")) => 0,
             b"+" | b"-" | b"*" | b"/" | b"%" | b"^" => ARITHMETIC,
             b".." | b"..." => CONCATENATION,
-            // The second sign of == and ~=: an assignment alone costs nothing.
+            // The second character of == and ~=: an assignment alone costs nothing.
             b"=" if self.before.is_some_and(|before| matches!(before.text, b"=" | b"~")) => ACCESS,
             b"<" | b">" | b"#" | b"." | b":" | b"[" => ACCESS,
             _ => 0,
@@ -118,7 +118,7 @@ impl<'a> PauseReader<'a> {
             b"if" => self.begin(BlockKind::If),
             b"while" => self.begin(BlockKind::Loop { awaits_do: true }),
             b"for" => {
-                // Begin, end and step may be texts.
+                // Start, limit and step may be strings.
                 self.cost += 3 * ARITHMETIC;
                 self.begin(BlockKind::Loop { awaits_do: true });
             }
@@ -164,7 +164,7 @@ impl<'a> PauseReader<'a> {
         self.blocks.push(PauseBlock { kind, entry: self.cost, left: 0 });
     }
 
-    /// Whether an operand is to follow what stands before.
+    /// Returns true if an operand must follow the previous token.
     fn is_within_expression(&self) -> bool {
         let Some(before) = self.before else { return false };
         match before.kind {
@@ -178,7 +178,7 @@ impl<'a> PauseReader<'a> {
         }
     }
 
-    /// Whether a statement may stand before `token`.
+    /// Returns true if a statement may begin at `token`.
     fn begins_statement(&self, token: &Token<'_>) -> bool {
         let Some(before) = self.before else { return true };
         match token.text {
@@ -203,7 +203,7 @@ impl<'a> PauseReader<'a> {
 mod tests {
     use super::*;
 
-    /// The source with `|` where a pause is.
+    /// Returns the source with `|` for each pause.
     fn read(source: &str) -> String {
         let mut given = source.to_owned();
         let pieces = pieces(source.as_bytes()).unwrap();
@@ -211,7 +211,7 @@ mod tests {
         given
     }
 
-    /// So much in a row that a pause follows.
+    /// Returns code costly enough that a pause follows.
     fn dear() -> String {
         "x = a < b ".repeat(COST_MAX as usize)
     }
@@ -238,7 +238,7 @@ mod tests {
 
     #[test]
     fn a_pause_that_may_be_passed_by_counts_only_where_it_is() {
-        // One operator less than what a pause follows.
+        // One operator less than needed for a pause.
         let near = "x = a < b ".repeat(COST_MAX as usize - 1);
         for source in [
             "if a < b then |local y end |y = 1",
@@ -248,11 +248,11 @@ mod tests {
             "for i = 1, 2 do |local y end |y = 1",
             "do x = a < b |local y end y = 1",
             "repeat x = a < b |local y until z y = 1",
-            // Left early.
+            // Exits early.
             "repeat if z then break end x = a < b |local y until z x = a < b |y = 1",
             "repeat if z then continue end x = a < b |local y until z x = a < b |y = 1",
             "while z do if z then break end x = a < b |local y end x = a < b |y = 1",
-            // Not run where it stands.
+            // Not executed in place.
             "f = function() local y end x = a < b |y = 1",
         ] {
             assert_eq!(read(&format!("{near}{}", source.replace('|', ""))), format!("{near}{source}"));

@@ -1,23 +1,23 @@
-//! The tokens of a source, as the engine's own reader divides it: what it takes for a text or a comment hides nothing here.
-//! Where it would find no token, or a number that is none, the source does not compile, and it does not matter what comes of
-//! it.
+//! Splits a source into tokens like the engine's own lexer: strings and comments are recognised the same way, so they
+//! hide nothing here. Where the engine would find no token, or an invalid number, the source does not compile, and the
+//! result does not matter.
 
 use memchr::memmem;
 
-/// What a token is.
+/// The type of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// A name or a keyword.
     Word,
     /// A number.
     Number,
-    /// A text, with its quotes or brackets.
+    /// A string, with its quotes or brackets.
     Text,
-    /// One sign, but for dots, of which up to three are one.
+    /// One symbol; up to three dots are one token.
     Sign,
 }
 
-/// A token and where it begins.
+/// A token and its position.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Token<'a> {
     pub(super) kind: Kind,
@@ -26,7 +26,7 @@ pub(super) struct Token<'a> {
 }
 
 impl Token<'_> {
-    /// Whether it is a name.
+    /// Returns true if it is a name.
     pub(super) fn is_name(&self) -> bool {
         self.kind == Kind::Word && !KEYWORDS.contains(&self.text)
     }
@@ -56,7 +56,7 @@ const KEYWORDS: [&[u8]; 21] = [
     b"while",
 ];
 
-/// Reads tokens; comments are passed over.
+/// Reads tokens; comments are skipped.
 pub(super) struct Tokens<'a> {
     source: &'a [u8],
     at: usize,
@@ -110,7 +110,7 @@ fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t'..=b'\r')
 }
 
-/// Length of what looks like a number, which `text` begins with.
+/// Returns the length of the number-like prefix of `text`.
 fn number(text: &[u8]) -> usize {
     let is_of_number = |byte: &&u8| byte.is_ascii_digit() || matches!(byte, b'.' | b'_');
     let mut length = 1 + text[1..].iter().take_while(is_of_number).count();
@@ -121,7 +121,7 @@ fn number(text: &[u8]) -> usize {
     length + text[length..].iter().take_while(|byte| is_of_word(**byte)).count()
 }
 
-/// Length of a text or comment in long brackets that `text` begins with.
+/// Returns the length of the long-bracket string or comment at the start of `text`.
 fn bracket(text: &[u8]) -> Option<usize> {
     let signs = text.strip_prefix(b"[")?.iter().take_while(|byte| **byte == b'=').count();
     let inside = text.get(1 + signs..)?.strip_prefix(b"[")?;
@@ -130,7 +130,7 @@ fn bracket(text: &[u8]) -> Option<usize> {
     Some(signs + 2 + length)
 }
 
-/// Length of a text in quotes that `text` begins with.
+/// Returns the length of the quoted string at the start of `text`.
 fn quoted(text: &[u8]) -> usize {
     let mut at = 1;
     while let Some(&byte) = text.get(at) {
@@ -140,7 +140,7 @@ fn quoted(text: &[u8]) -> usize {
                 let escaped = text.get(at).copied();
                 at += 1;
                 match escaped {
-                    // Spaces and ends of lines that follow are no part of the text.
+                    // Spaces and line ends that follow are not part of the string.
                     Some(b'z') => at += text[at..].iter().take_while(|byte| is_space(**byte)).count(),
                     Some(b'\r') if text.get(at) == Some(&b'\n') => at += 1,
                     _ => {}

@@ -1,16 +1,16 @@
-//! JSON as data.
+//! Decodes JSON.
 
 use super::Settings;
 use crate::library::{Data, Room};
 use crate::machine::OUT_OF_MEMORY;
 
-/// Arrays and objects are read by recursion, on a stack that has room for so many.
+/// The maximum nesting depth of arrays and objects, which are read recursively.
 const DEPTH_MAX: usize = 4000;
 
-/// Reads one value, and nothing behind it, as far as there is room for what is found.
+/// Decodes exactly one value, within the memory limit.
 ///
 /// # Errors
-/// What was expected and what was found, and where.
+/// What was expected, what was found, and where.
 pub fn decode(text: &[u8], settings: &Settings, room: Room) -> Result<Data, String> {
     if text.len() >= 2 && (text[0] == 0 || text[1] == 0) {
         return Err("JSON parser does not support UTF-16 or UTF-32".to_owned());
@@ -27,7 +27,7 @@ pub fn decode(text: &[u8], settings: &Settings, room: Room) -> Result<Data, Stri
 struct JsonReader<'a> {
     text: &'a [u8],
     at: usize,
-    /// Where the last token began.
+    /// The start of the last token.
     start: usize,
     depth: usize,
     settings: &'a Settings,
@@ -189,7 +189,7 @@ impl JsonReader<'_> {
         }
     }
 
-    /// A number as C's strtod reads it, infinities and hexadecimal ones included.
+    /// Reads a number like C's strtod, including infinities and hexadecimal ones.
     fn number(&mut self) -> JsonToken {
         let rest = &self.text[self.at..];
         let (number, length) = match scan_number(rest) {
@@ -244,7 +244,7 @@ impl JsonReader<'_> {
         }
     }
 
-    /// `\uXXXX`, or two of them that are one sign.
+    /// Reads `\uXXXX`, or a surrogate pair of them.
     fn unicode(&mut self) -> Option<char> {
         let high = self.four_digits(self.at)?;
         if !(0xd800..0xe000).contains(&high) {
@@ -266,7 +266,7 @@ impl JsonReader<'_> {
     }
 }
 
-/// The number that `text` begins with, and its length.
+/// Returns the number at the start of `text`, and its length.
 fn scan_number(text: &[u8]) -> Option<(f64, usize)> {
     let sign = usize::from(matches!(text.first(), Some(b'-' | b'+')));
     let digits = &text[sign..];

@@ -1,4 +1,4 @@
-//! Lua's values as JSON.
+//! Encodes Lua values as JSON.
 
 use super::{Invalid, Settings};
 use crate::error::fault;
@@ -6,12 +6,12 @@ use crate::machine::Shared;
 use crate::number::general;
 use mlua::{Lua, Table, Value};
 
-/// Arrays and objects are written by recursion, on a stack that has room for so many.
+/// The maximum nesting depth of arrays and objects, which are written recursively.
 const DEPTH_MAX: usize = 4000;
-/// A string is written in parts of so many bytes.
+/// The length of the parts in which strings are written, in bytes.
 const PART_BYTES: usize = 4096;
 
-/// Writes values, as far as there is room for their text.
+/// Writes values, up to a memory limit.
 pub(super) struct JsonWriter<'a> {
     pub(super) lua: &'a Lua,
     pub(super) shared: &'a Shared,
@@ -51,7 +51,7 @@ impl JsonWriter<'_> {
 
     fn string(&mut self, text: &[u8]) -> mlua::Result<()> {
         self.output.push(b'"');
-        // What is escaped takes up to six times its bytes.
+        // Escaping takes up to six times the bytes.
         for part in text.chunks(PART_BYTES) {
             self.shared.check_room(self.output.len() + part.len())?;
             string(part, &mut self.output);
@@ -101,10 +101,10 @@ impl JsonWriter<'_> {
     }
 }
 
-/// The greatest index, if all keys are indexes and not too many between them are missing.
+/// Returns the greatest index, if all keys are indices and not too many are missing.
 fn array_length(lua: &Lua, shared: &Shared, table: &Table, settings: &Settings) -> mlua::Result<Option<i64>> {
     let (mut most, mut items, mut is_array) = (0i64, 0, true);
-    // Looks at one key of an object, as a rule.
+    // Usually examines one key of an object.
     for pair in table.pairs::<Value, Value>() {
         shared.step()?;
         let index = match pair?.0 {
@@ -116,7 +116,7 @@ fn array_length(lua: &Lua, shared: &Shared, table: &Table, settings: &Settings) 
             }
         };
         if index > most {
-            // One that is too great for 32 bits counts as the least of them.
+            // An index that exceeds 32 bits counts as the minimum.
             most = i32::try_from(index).unwrap_or(i32::MIN).into();
         }
         items += 1;

@@ -10,22 +10,22 @@ use mlua::{Lua, MultiValue, Table, Value};
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// What a script may set.
+/// The settings of a script.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
     /// Whether an array with more holes than allowed becomes an object rather than an error.
     sparse_converts: bool,
-    /// An array may be so many times as long as it has items; 0 for any length.
+    /// The maximum ratio of an array's length to its items; 0 for no limit.
     sparse_ratio: i64,
-    /// Up to this length holes do not count.
+    /// Up to this length, holes do not count.
     sparse_safe: i64,
     encode_depth_max: usize,
-    /// Tables within tables that are read, at most.
+    /// The maximum nesting depth of tables read.
     pub decode_depth_max: usize,
     precision: usize,
     keeps_buffer: bool,
     encode_invalid: Invalid,
-    /// Whether hexadecimal numbers, infinities and not-a-number are read.
+    /// Whether hexadecimal numbers, infinities and NaN are read.
     pub decode_invalid: bool,
 }
 
@@ -60,7 +60,7 @@ pub(super) fn table(lua: &Lua, shared: &Rc<machine::Shared>) -> mlua::Result<Tab
     let (used, host) = (settings.clone(), shared.clone());
     let encode = move |lua: &Lua, values: MultiValue| {
         let value = only(lua, &values, "encode")?;
-        // A script that rests half-way may let no other in, but what it has set is its own.
+        // No other script runs while this one is suspended, but its settings are its own.
         let settings = *used.borrow();
         let mut writer = encode::JsonWriter { lua, shared: &host, settings: &settings, output: Vec::new() };
         writer.value(&value, 0)?;
@@ -95,7 +95,7 @@ fn only(lua: &Lua, values: &MultiValue, function: &str) -> mlua::Result<Value> {
     }
 }
 
-/// A setting that is on or off, given as such.
+/// Reads a boolean setting.
 fn switch(lua: &Lua, value: Option<&Value>, function: &str) -> mlua::Result<Option<bool>> {
     match value {
         None | Some(Value::Nil) => Ok(None),
