@@ -1,8 +1,8 @@
-//! The access categories of a command, as ACL and COMMAND INFO name them; all follow from the command.
+//! The access categories of a command, as ACL and COMMAND INFO name them, derived from its specification.
 
 use crate::spec::{Access, CommandSpec, Flag, Group, Run};
 
-/// Every category there is in Redis; `COMMAND LIST FILTERBY ACLCAT` and ACL take no other.
+/// All of Redis's categories; `COMMAND LIST FILTERBY ACLCAT` and ACL accept no others.
 pub const CATEGORIES: &[&str] = &[
     "keyspace",
     "read",
@@ -27,15 +27,15 @@ pub const CATEGORIES: &[&str] = &[
     "scripting",
 ];
 
-/// The categories of `command`, without their `@`.
+/// Returns the categories of `command`, without their `@`.
 pub fn categories(command: &CommandSpec) -> Vec<&'static str> {
     let admin = command.has(Flag::Admin);
     let fast = command.has(Flag::Fast);
     let facts = [
-        // What a script reads is told by its commands.
+        // A script's reads are reported for its inner commands.
         (command.told_access() == Access::Read && command.group != Group::Scripting, "read"),
         (matches!(command.told_access(), Access::Write { .. }), "write"),
-        // These two are for whoever runs the server, but need no such right inside Redis.
+        // These two are administrative, but need no such right in Redis.
         (admin || matches!(command.name, "ROLE" | "LASTSAVE"), "admin"),
         (admin || command.has(Flag::Dangerous), "dangerous"),
         (fast, "fast"),
@@ -43,7 +43,7 @@ pub fn categories(command: &CommandSpec) -> Vec<&'static str> {
         (command.may_wait(), "blocking"),
     ];
     let from_facts = facts.into_iter().filter_map(|(holds, name)| holds.then_some(name));
-    // It works on three kinds, and is of each.
+    // It works on three types, and is in all three categories.
     let kinds: &[&str] = if command.has(Flag::FollowsNames) { &["set", "sortedset", "list"] } else { &[] };
     let family = family(command).filter(|_| kinds.is_empty());
     let mut names: Vec<&'static str> = kinds.iter().copied().chain(family).chain(from_facts).collect();
@@ -67,9 +67,9 @@ fn family(command: &CommandSpec) -> Option<&'static str> {
         Group::Stream => Some("stream"),
         Group::Transactions => Some("transaction"),
         Group::Scripting => Some("scripting"),
-        // COMMAND tells clients how to connect, Redis says.
+        // In Redis, COMMAND belongs to the connection category.
         Group::Server if command.name.starts_with("COMMAND") => Some("connection"),
-        // Of the whole server, but of its keys: FLUSHALL, DBSIZE.
+        // Concerns the whole server, but its keys: FLUSHALL, DBSIZE.
         Group::Server
             if command.access != Access::None
                 && command.keys.is_empty()

@@ -1,4 +1,4 @@
-//! Finding what a blocking command takes from.
+//! Finds the source of a blocking command.
 
 use crate::failure::Failure;
 use crate::queue::as_list;
@@ -6,8 +6,8 @@ use keyspace::Tx;
 use values::Collection;
 use wire::Args;
 
-/// The first of `keys` that holds a `K`. Another kind before it is an error when the client asks, and nothing to a
-/// client that waits.
+/// Returns the first of `keys` that holds a `K`. A key of another type before it is an error for a new request, and
+/// ignored for a waiting client.
 pub(crate) fn first_filled<'a, K: Collection>(tx: &mut Tx, keys: Args<'a>) -> Result<&'a [u8], Failure> {
     for key in keys {
         if !tx.may_use(key) {
@@ -23,7 +23,7 @@ pub(crate) fn first_filled<'a, K: Collection>(tx: &mut Tx, keys: Args<'a>) -> Re
     Err(Failure::Nothing)
 }
 
-/// As [`first_filled`], of lists and of queues with something ready.
+/// Like [`first_filled`], for lists and for queues with ready messages.
 pub(crate) fn first_filled_list<'a>(tx: &mut Tx, keys: Args<'a>) -> Result<&'a [u8], Failure> {
     for key in keys {
         if !tx.may_use(key) {

@@ -1,35 +1,35 @@
-//! Decimal numbers of any length: what INCRBYFLOAT reads, adds and writes.
+//! Decimal numbers of any length, as INCRBYFLOAT reads, adds and writes them.
 //!
-//! Redis computes in the machine's long double, whose digits differ from machine to machine: 64 bits on x86, where
-//! 1234567.1 and 0.1 make 1234567.20000000000004547, and 113 on others, where the sums of ordinary numbers show no
-//! such tail. Here a sum is exact on all; it is written as Redis writes it, in full, with at most seventeen digits
-//! after the point. So 0.1 and 0.2 make 0.3, and 1234567.1 and 0.1 make 1234567.2.
+//! Redis uses the machine's long double, whose precision depends on the machine: 64 bits on x86, where 1234567.1 plus
+//! 0.1 is 1234567.20000000000004547, and 113 on others, where ordinary sums show no such tail. Our sums are exact
+//! everywhere, and written as Redis does, in full, with at most seventeen digits after the point. So 0.1 plus 0.2 is
+//! 0.3, and 1234567.1 plus 0.1 is 1234567.2.
 
 use bigdecimal::num_bigint::{BigInt, Sign};
 use bigdecimal::{BigDecimal, RoundingMode, Zero};
 
-/// Longest text that is read as a number, in bytes (Redis).
+/// The maximum length of a number's text, in bytes (Redis).
 const TEXT_BYTES_MAX: usize = 5 * 1024 - 1;
-/// Powers of ten between which a long double lies.
+/// The range of a long double in powers of ten.
 const EXPONENT_MAX: i64 = 4932;
 const EXPONENT_MIN: i64 = -4951;
-/// Powers of two between which the highest bit of a long double lies.
+/// The range of a long double's highest bit, in powers of two.
 const BIT_MAX: i64 = 16_383;
 const BIT_MIN: i64 = -16_445;
-/// Digits after the point, at most.
+/// The maximum number of digits after the point.
 const PLACES: i64 = 17;
 
-/// A number, perhaps beyond all bounds.
+/// A number, possibly infinite.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Decimal {
-    /// An ordinary one.
+    /// A finite number.
     Finite(BigDecimal),
     /// `inf`, of either sign.
     Infinite,
 }
 
 impl Decimal {
-    /// Reads `12`, `-1.5`, `.5e3`, `0x1.8p3`, `inf`; `None` for anything else and for what no long double can hold.
+    /// Parses `12`, `-1.5`, `.5e3`, `0x1.8p3`, `inf`; `None` for anything else and for what no long double can hold.
     pub(crate) fn parse(text: &[u8]) -> Option<Self> {
         if text.len() > TEXT_BYTES_MAX {
             return None;
@@ -64,7 +64,7 @@ impl Decimal {
         fits.then(|| Self::Finite(BigDecimal::new(if negative { -magnitude } else { magnitude }, scale)))
     }
 
-    /// The sum as text; `None` if it is beyond all bounds.
+    /// Returns the sum as text; `None` if it is infinite.
     pub(crate) fn sum(&self, other: &Self) -> Option<String> {
         let (Self::Finite(left), Self::Finite(right)) = (self, other) else { return None };
         let sum = (left + right).with_scale_round(PLACES, RoundingMode::HalfEven).normalized();
@@ -81,7 +81,7 @@ fn sign(text: &[u8]) -> (bool, &[u8]) {
     }
 }
 
-/// Reads `1f`, `.8`, `1.8p-3`: the power is one of two.
+/// Parses `1f`, `.8`, `1.8p-3`: the exponent is a power of two.
 fn hexadecimal(negative: bool, text: &[u8]) -> Option<BigDecimal> {
     let p = text.iter().position(|byte| byte.eq_ignore_ascii_case(&b'p'));
     let (mantissa, power) = match p {
@@ -111,7 +111,7 @@ fn hexadecimal(negative: bool, text: &[u8]) -> Option<BigDecimal> {
     })
 }
 
-/// Digits behind a sign or none; so many that they overflow count as the greatest.
+/// Parses digits with an optional sign; on overflow, returns the greatest exponent.
 fn parse_exponent(text: &[u8]) -> Option<i64> {
     let (negative, digits) = sign(text);
     if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
@@ -132,7 +132,7 @@ mod tests {
         assert_eq!(read(left).sum(&read(right)).as_deref(), sum, "{left} + {right}");
     }
 
-    /// The first three are the examples of the command's page.
+    /// The first three are the examples in the command's documentation.
     #[test]
     fn sums_are_exact_and_written_in_full() {
         check("10.50", "0.1", Some("10.6"));

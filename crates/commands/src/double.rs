@@ -1,6 +1,6 @@
-//! Doubles as arguments write them: in decimal digits, as `inf`, and as C does, in hexadecimal digits.
+//! Doubles in arguments: in decimal, as `inf`, and as in C, in hexadecimal.
 
-/// The double nearest to what `text` says; `None` if that is no number. NaN is one.
+/// Returns the double nearest to `text`; `None` if it is no number. NaN is accepted.
 pub(crate) fn parse(text: &str) -> Option<f64> {
     let (negative, magnitude) = match text.as_bytes().first() {
         Some(b'-') => (true, &text[1..]),
@@ -13,7 +13,7 @@ pub(crate) fn parse(text: &str) -> Option<f64> {
     }
 }
 
-/// Reads `1f`, `.8`, `1.8p-3`: the power is one of two.
+/// Parses `1f`, `.8`, `1.8p-3`: the exponent is a power of two.
 fn hexadecimal(text: &str) -> Option<f64> {
     let (mantissa, power) = match text.split_once(['p', 'P']) {
         Some((mantissa, power)) => (mantissa, power_of(power)?),
@@ -23,7 +23,7 @@ fn hexadecimal(text: &str) -> Option<f64> {
     if whole.is_empty() && part.is_empty() {
         return None;
     }
-    // The first bits, and whether any behind them is set.
+    // The leading bits, and whether any after them is set.
     let (mut bits, mut has_more, mut exponent) = (0_u64, false, power);
     for (digits, places) in [(whole, 0), (part, 4)] {
         for digit in digits.chars() {
@@ -40,7 +40,7 @@ fn hexadecimal(text: &str) -> Option<f64> {
     Some(nearest(bits, has_more, exponent))
 }
 
-/// Powers beyond which everything is infinite, or nothing, however many digits an argument has.
+/// Beyond these exponents everything is infinite or zero, however many digits an argument has.
 const POWER_MAX: i64 = 1 << 40;
 
 fn power_of(text: &str) -> Option<i64> {
@@ -52,18 +52,19 @@ fn power_of(text: &str) -> Option<i64> {
     Some(if text.starts_with('-') { -power } else { power })
 }
 
-/// Bits of a double's fraction, and the least power that its last bit has.
+/// Bits of a double's fraction, and the least exponent of its last bit.
 const FRACTION_BITS: u32 = f64::MANTISSA_DIGITS - 1;
 const LEAST_POWER: i64 = f64::MIN_EXP as i64 - f64::MANTISSA_DIGITS as i64;
 
-/// The double nearest to `bits` and a little more, times two to the power of `exponent`; of two the even one.
+/// Returns the double nearest to `bits` (and a bit more if `has_more`) times two to the power of `exponent`; ties go to
+/// even.
 fn nearest(bits: u64, has_more: bool, exponent: i64) -> f64 {
     if bits == 0 {
         return 0.0;
     }
     let zeros = bits.leading_zeros();
     let (bits, exponent) = (u128::from(bits << zeros), exponent - i64::from(zeros));
-    // So many of the 64 bits are behind the last that a double has.
+    // The number of the 64 bits beyond a double's last one.
     let behind = (LEAST_POWER - exponent).max(i64::from(u64::BITS - f64::MANTISSA_DIGITS));
     if behind > i64::from(u64::BITS) {
         return 0.0;
@@ -72,7 +73,7 @@ fn nearest(bits: u64, has_more: bool, exponent: i64) -> f64 {
     let rest = bits & ((1 << behind) - 1);
     let half = 1 << (behind - 1);
     let goes_up = rest > half || (rest == half && (has_more || kept & 1 == 1));
-    // What is carried past the fraction raises the exponent, as it should.
+    // A carry out of the fraction correctly raises the exponent.
     let biased = (exponent + behind - LEAST_POWER) as u64;
     if biased >= f64::INFINITY.to_bits() >> FRACTION_BITS {
         return f64::INFINITY;
@@ -85,7 +86,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// As C reads them.
+    /// As C parses them.
     #[test]
     fn hexadecimal_digits_are_read() {
         let cases = [

@@ -1,4 +1,4 @@
-//! Elements drawn at random: what HRANDFIELD, SRANDMEMBER, SPOP and ZRANDMEMBER have in common.
+//! Random elements: common code of HRANDFIELD, SRANDMEMBER, SPOP and ZRANDMEMBER.
 //!
 //! ```text
 //! with repetition         places, as many as asked for
@@ -6,64 +6,64 @@
 //! many, each once         one walk over all places, on which each is drawn with the chance that is left to it
 //! ```
 //!
-//! What is long is told from a clone, in steps, without the lock: a count below 0 knows no bounds.
+//! Long replies are sent from a clone, in steps, without the lock: a negative count has no bound.
 
 use base::random::Random;
 use keyspace::Pin;
 use std::collections::HashSet;
 use wire::{More, Reply, SOURCE_STEP_BYTES, Source};
 
-/// What is drawn from: a clone of elements in an order, in which each has a place.
+/// A source of draws: a clone of elements in order, each with a position.
 pub(crate) trait Drawable: Send + 'static {
-    /// Number of places.
+    /// Returns the number of positions.
     fn places(&self) -> u64;
 
-    /// How many elements are to be had; the others have expired.
+    /// Returns the number of live elements; the others have expired.
     fn live(&self) -> u64 {
         self.places()
     }
 
-    /// Whether the one at a place is.
+    /// Returns true if the element at a position is live.
     fn is_live(&self, place: u64) -> bool {
         let _ = place;
         true
     }
 
-    /// Replies the one at a place; about how many bytes that are.
+    /// Replies with the element at a position; returns roughly how many bytes that took.
     fn tell(&self, place: u64, reply: &mut dyn Reply) -> usize;
 
-    /// Bytes of memory.
+    /// Returns its memory in bytes.
     fn heap_bytes(&self) -> u64;
 }
 
-/// How the next place is found.
+/// How the next position is chosen.
 enum Way {
-    /// Whatever was drawn before.
+    /// With repetition.
     Again,
-    /// These, from the last one on.
+    /// These, last one first.
     These(Vec<u64>),
-    /// Those from one on, of which so many are live and still to come.
+    /// A walk from a position on, with this many live elements left.
     Walk { at: u64, live_left: u64 },
-    /// Those from one on; the first follows the last.
+    /// All from a position on, wrapping around.
     Around { at: u64 },
-    /// One of these, whatever was drawn before: where most have expired.
+    /// One of these, with repetition: used if most have expired.
     Listed(Vec<u64>),
 }
 
-/// So many places are drawn before the first element is told, at most.
+/// The maximum number of positions drawn before the first element is sent.
 const PLACES_MAX: u64 = 512;
-/// Of so many places those that are drawn are found on a walk, where most of them are.
+/// Up to this many positions, most of which are drawn, a walk is used.
 const WALKED_MAX: u64 = 2 * PLACES_MAX;
-/// Where no more than one in so many is live, the live ones are listed first.
+/// If at most one in this many is live, the live ones are listed first.
 const LISTED_SHARE: u64 = 16;
-/// Work of one step, in places passed: some 100 µs.
+/// The work of one step, in positions passed: about 100 µs.
 const STEP_WORK: u64 = 4096;
-/// What it costs to look at an element, in places passed.
+/// The cost of reading an element, in positions passed.
 const LOOK_WORK: u64 = 16;
-/// About what headers take for each element, in bytes.
+/// The approximate size of the headers of each element, in bytes.
 const HEADER_BYTES: usize = 16;
 
-/// A draw under way.
+/// A draw in progress.
 pub(crate) struct RandomDraw<E> {
     elements: E,
     random: Random,
@@ -73,7 +73,7 @@ pub(crate) struct RandomDraw<E> {
 }
 
 impl<E: Drawable> RandomDraw<E> {
-    /// Draws as Redis counts: below 0 with repetition, else each once, and no more than there are.
+    /// Draws `count` elements as Redis does: negative with repetition, else each at most once.
     pub(crate) fn of(elements: E, count: i64, random: Random) -> Self {
         match u64::try_from(count) {
             Ok(count) => Self::once(elements, count, random),
@@ -108,23 +108,23 @@ impl<E: Drawable> RandomDraw<E> {
         Self { elements, random, left: count, way, pin: None }
     }
 
-    /// Tells those at these places.
+    /// Replies with the elements at these positions.
     pub(crate) fn these(elements: E, mut places: Vec<u64>, random: Random) -> Self {
         places.reverse();
         Self { elements, random, left: places.len() as u64, way: Way::These(places), pin: None }
     }
 
-    /// Tells `count` from a place on, and from the first on behind the last.
+    /// Replies with `count` elements from a position on, wrapping around.
     pub(crate) fn around(elements: E, first: u64, count: u64, random: Random) -> Self {
         Self { elements, random, left: count, way: Way::Around { at: first }, pin: None }
     }
 
-    /// How many are still to be told.
+    /// Returns how many are still to be sent.
     pub(crate) fn left(&self) -> u64 {
         self.left
     }
 
-    /// Begins to tell, under the lock; the rest follows without it.
+    /// Starts the reply under the lock; the rest follows without it.
     pub(crate) fn tell(mut self, reply: &mut dyn Reply, pin: impl FnOnce() -> Pin) {
         if self.next(reply) != More::Done {
             self.pin = Some(pin());
@@ -132,7 +132,7 @@ impl<E: Drawable> RandomDraw<E> {
         }
     }
 
-    /// A place that may be drawn, and whether it is.
+    /// Returns a candidate position, and whether it is drawn.
     fn next_place(&mut self) -> (u64, bool) {
         let Self { elements, random, left, way, .. } = self;
         match way {
@@ -160,7 +160,7 @@ impl<E: Drawable> RandomDraw<E> {
     }
 }
 
-/// So many different live places, which are to be had by drawing.
+/// Returns this many distinct live positions, by drawing until there are enough.
 fn met(elements: &impl Drawable, count: u64, random: &mut Random) -> Vec<u64> {
     let (mut seen, mut places) = (HashSet::new(), Vec::new());
     while (places.len() as u64) < count {
@@ -172,7 +172,7 @@ fn met(elements: &impl Drawable, count: u64, random: &mut Random) -> Vec<u64> {
     places
 }
 
-/// So many different live places, in their order.
+/// Returns this many distinct live positions, in order.
 fn walked(elements: &impl Drawable, count: u64, random: &mut Random) -> Vec<u64> {
     let mut live_left = elements.live();
     let mut left = count;
@@ -187,7 +187,7 @@ fn walked(elements: &impl Drawable, count: u64, random: &mut Random) -> Vec<u64>
     (0..elements.places()).filter(|place| is_drawn(place)).collect()
 }
 
-/// So many different places, in their order; for what stays under the lock.
+/// Returns this many distinct positions, in order; for commands that stay under the lock.
 pub(crate) fn places(elements: &impl Drawable, count: u64, random: &mut Random) -> Vec<u64> {
     if count > elements.places() / 8 {
         return walked(elements, count, random);

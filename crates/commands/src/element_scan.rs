@@ -1,4 +1,4 @@
-//! What HSCAN, SSCAN and ZSCAN have in common: their options, and what a step tells.
+//! Common code of HSCAN, SSCAN and ZSCAN: options, and the reply of a step.
 
 use crate::prelude::*;
 use base::glob::{self, Case};
@@ -12,22 +12,22 @@ const COUNT_DEFAULT: u64 = 10;
 pub(crate) struct ScanOptions<'a> {
     /// `None` matches everything.
     pattern: Option<Cow<'a, [u8]>>,
-    /// About how many elements are to be looked at in one step.
+    /// The approximate number of elements examined per step.
     pub(crate) count: u64,
-    /// Whether the values of fields are told.
+    /// Whether the values of fields are returned.
     pub(crate) values: bool,
-    /// How many bytes of names and pattern have been looked at.
+    /// The bytes of names and pattern compared so far.
     compared_bytes: Cell<usize>,
 }
 
-/// Bytes of names and pattern that are looked at in one step, but for the last name's: up to some 400 µs.
+/// The maximum bytes of names and pattern compared per step, not counting the last name: up to about 400 µs.
 const COMPARED_BYTES_MAX: usize = 1 << 20;
 
 impl<'a> ScanOptions<'a> {
-    /// Reads the arguments behind the cursor. NOVALUES is an option only where elements may have values.
+    /// Parses the arguments after the cursor. NOVALUES is allowed only if elements may have values.
     ///
     /// # Errors
-    /// If one is none, lacks its value, or is out of its range.
+    /// If an option is unknown, lacks its value, or is out of range.
     pub(crate) fn read(args: &Args<'a>, may_have_values: bool) -> Result<Self, Failure> {
         let mut options = Self { pattern: None, count: COUNT_DEFAULT, values: true, compared_bytes: Cell::new(0) };
         let mut words = args.from(3).iter();
@@ -49,7 +49,7 @@ impl<'a> ScanOptions<'a> {
         Ok(options)
     }
 
-    /// Whether an element of this name is told.
+    /// Returns true if an element of this name is to be returned.
     pub(crate) fn take(&self, name: &[u8]) -> bool {
         let Some(pattern) = &self.pattern else { return true };
         let (matches, bytes) = glob::matches_counted(pattern, name, Case::Exact);
@@ -57,19 +57,19 @@ impl<'a> ScanOptions<'a> {
         matches
     }
 
-    /// Whether so much has been compared that the step is to end.
+    /// Returns true if so much has been compared that the step must end.
     pub(crate) fn is_tired(&self) -> bool {
         self.compared_bytes.get() > COMPARED_BYTES_MAX
     }
 
-    /// The same, for longer than the request is there.
+    /// Returns a copy that outlives the request.
     pub(crate) fn own(self) -> ScanOptions<'static> {
         let Self { pattern, count, values, compared_bytes } = self;
         ScanOptions { pattern: pattern.map(|pattern| Cow::Owned(pattern.into_owned())), count, values, compared_bytes }
     }
 }
 
-/// What a step tells: strings, each behind its length.
+/// The reply of a step: strings, each after its length.
 #[derive(Default)]
 pub(crate) struct ScanReply {
     bytes: Vec<u8>,
@@ -82,12 +82,12 @@ impl ScanReply {
         self.count += 1;
     }
 
-    /// Bytes that it takes so far.
+    /// Returns its bytes so far.
     pub(crate) fn bytes(&self) -> usize {
         self.bytes.len()
     }
 
-    /// Replies the next cursor and an array of all of it.
+    /// Replies with the next cursor and an array of everything collected.
     pub(crate) fn tell(&self, next: u64, reply: &mut dyn Reply) {
         reply.array(2);
         reply.bulk(next.to_string().as_bytes());

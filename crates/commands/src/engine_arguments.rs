@@ -1,4 +1,4 @@
-//! Arguments of the commands that the engine runs itself, and the time-outs by which it ends waits.
+//! Arguments of commands that the engine runs itself, and timeouts of blocking commands.
 
 use crate::double;
 use crate::failure::Failure;
@@ -9,10 +9,10 @@ use crate::spec::{TimeoutAt, streams_at};
 use base::Ms;
 use wire::Args;
 
-/// The time-out of a blocking command in milliseconds, rounded up; `None`: for ever.
+/// Returns the timeout of a blocking command in milliseconds, rounded up; `None`: no timeout.
 ///
 /// # Errors
-/// If the argument is no number, negative or beyond all times.
+/// If the argument is not a number, negative or too large.
 pub fn timeout_ms(args: &Args<'_>, at: TimeoutAt) -> Result<Option<Ms>, Failure> {
     let argument = match at {
         TimeoutAt::First => args.get(1),
@@ -33,7 +33,7 @@ pub fn timeout_ms(args: &Args<'_>, at: TimeoutAt) -> Result<Option<Ms>, Failure>
     Ok((ms > 0.0).then_some(ms as Ms))
 }
 
-/// What the last BLOCK before STREAMS says; without one it is for ever, and nobody waits.
+/// Returns the value of the last BLOCK before STREAMS; without one there is no timeout, and no waiting.
 fn block_ms(args: &Args<'_>) -> Result<Option<Ms>, Failure> {
     let options = args.slice(1, streams_at(args).unwrap_or(args.len()));
     let mut told = None;
@@ -50,10 +50,10 @@ fn block_ms(args: &Args<'_>) -> Result<Option<Ms>, Failure> {
     Ok((ms > 0).then_some(ms))
 }
 
-/// CLIENT PAUSE: how long, in milliseconds, and whether only commands that write wait.
+/// CLIENT PAUSE: returns the duration in milliseconds, and whether only commands that write wait.
 ///
 /// # Errors
-/// If the time is no number or negative, the mode is neither WRITE nor ALL, or there is more.
+/// If the time is not a number or negative, the mode is neither WRITE nor ALL, or there are more arguments.
 pub fn pause_arguments(args: &Args<'_>) -> Result<(Ms, bool), Failure> {
     let writes_only = match args.len() {
         3 => false,
@@ -68,11 +68,11 @@ pub fn pause_arguments(args: &Args<'_>) -> Result<(Ms, bool), Failure> {
     Ok((span, writes_only))
 }
 
-/// WAITAOF: whether the disk of this server is waited for, whether any replica is, and how long, in milliseconds; `None`:
-/// for ever.
+/// WAITAOF: returns whether to wait for the local disk, whether for any replica, and the timeout in milliseconds;
+/// `None`: no timeout.
 ///
 /// # Errors
-/// If one of them is no number or out of its range.
+/// If one of them is not a number or out of range.
 pub fn wait_arguments(args: &Args<'_>) -> Result<(bool, bool, Option<Ms>), Failure> {
     let local = parse::int_within(args.get(1), 0, 1)?;
     let replicas = parse::count(args.get(2))?;
@@ -82,21 +82,21 @@ pub fn wait_arguments(args: &Args<'_>) -> Result<(bool, bool, Option<Ms>), Failu
     Ok((local == 1, replicas > 0, (timeout > 0).then_some(timeout)))
 }
 
-/// DEBUG SLEEP: how long, in milliseconds.
+/// DEBUG SLEEP: returns the duration in milliseconds.
 ///
 /// # Errors
-/// If the argument is no number of seconds.
+/// If the argument is not a number of seconds.
 pub fn sleep_ms(args: &Args<'_>) -> Result<Ms, Failure> {
-    // Redis stops reading at what follows the number.
+    // Redis ignores what follows the number.
     let seconds: Option<f64> = std::str::from_utf8(args.get(2)).ok().and_then(|text| double::parse(text.trim()));
     let seconds = seconds.filter(|seconds| (0.0..1e9).contains(seconds)).ok_or(Failure::NotAFloat)?;
     Ok((seconds * 1000.0) as Ms)
 }
 
-/// SHUTDOWN: checks its words. All of them end the same way here: the journal is synced and closed.
+/// SHUTDOWN: checks its options. All have the same effect here: the journal is synced and closed.
 ///
 /// # Errors
-/// For words that are none of them or contradict each other, and for ABORT, since a shutdown never waits here.
+/// For unknown or contradictory options, and for ABORT, since a shutdown never waits here.
 pub fn shutdown_arguments(args: &Args<'_>) -> Result<(), Failure> {
     let words = args.from(1);
     let has = |word: &str| words.iter().any(|argument| parse::is(argument, word));

@@ -1,34 +1,34 @@
-//! What keyspace notifications call that which commands do to keys.
+//! The names of keyspace notifications for the effects of commands.
 //!
 //! ```text
 //! notes of a tx:  LMOVE a b  |  a: lpop  |  a: emptied  |  b: created  |  b: rpush        as it was done
 //! events:                       b: new, b: rpush, a: lpop, a: del                         as Redis tells it
 //! ```
 //!
-//! An effect has a name of its own (`keyspace/src/effect/event.rs`), which is right for most commands. [`EXCEPTIONS`] are the
-//! commands that call it something else; a new kind adds its own here, and nowhere else.
+//! Each effect has a name of its own (`keyspace/src/effect/event.rs`), which is right for most commands. [`EXCEPTIONS`]
+//! lists the commands that name it differently; a new type adds its exceptions here, and nowhere else.
 
 use crate::registry;
 use crate::spec::CommandSpec;
 use keyspace::{Classes, Deed, Note};
 use std::sync::LazyLock;
 
-/// One event of a key.
+/// An event of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Event<'a> {
     /// The key's database.
     pub database: u32,
     /// The key.
     pub key: &'a [u8],
-    /// What it belongs to.
+    /// Its class.
     pub class: Classes,
-    /// What it is called.
+    /// Its name.
     pub name: &'static str,
 }
 
 type EventList = &'static [(Classes, &'static str)];
 
-/// Commands that tell something else in the place of what their effects are called.
+/// Commands that report other events than their effects' names.
 struct Exception {
     commands: &'static [&'static str],
     instead_of: &'static str,
@@ -52,11 +52,11 @@ const EXCEPTIONS: &[Exception] = &[
     Exception { commands: PF, instead_of: "set", told: &[(Classes::STRING, "pfadd")] },
     Exception { commands: PF, instead_of: "append", told: &[(Classes::STRING, "pfadd")] },
     Exception { commands: PF, instead_of: "setrange", told: &[(Classes::STRING, "pfadd")] },
-    // It keeps what it has counted.
+    // It stores the cached count.
     Exception { commands: &["PFCOUNT"], instead_of: "setrange", told: &[] },
     Exception { commands: &["HINCRBY"], instead_of: "hset", told: &[(Classes::HASH, "hincrby")] },
     Exception { commands: &["HINCRBYFLOAT"], instead_of: "hset", told: &[(Classes::HASH, "hincrbyfloat")] },
-    // What would take the last element away removes the key.
+    // Removing the last element would remove the key.
     Exception {
         commands: &["HDEL", "HGETDEL", "HGETEX", "HSETEX", "HEXPIRE", "HPEXPIRE", "HEXPIREAT", "HPEXPIREAT"],
         instead_of: "del",
@@ -112,7 +112,7 @@ const EXCEPTIONS: &[Exception] = &[
     Exception { commands: &["TL.HIDE"], instead_of: "tl.set", told: &[(Classes::MODULE, "tl.hide")] },
     Exception { commands: &["TL.SHOW"], instead_of: "tl.set", told: &[(Classes::MODULE, "tl.show")] },
     Exception { commands: &["TL.INCR"], instead_of: "tl.set", told: &[(Classes::MODULE, "tl.incr")] },
-    // An item that lies elsewhere then.
+    // The item may then be elsewhere.
     Exception { commands: &["TL.SET", "TL.INCR"], instead_of: "tl.move", told: &[] },
     Exception { commands: &["TL.POP"], instead_of: "tl.rem", told: &[(Classes::MODULE, "tl.pop")] },
     Exception {
@@ -127,7 +127,7 @@ const EXCEPTIONS: &[Exception] = &[
     },
     Exception { commands: &["SORT"], instead_of: "restore", told: &[(Classes::LIST, "sortstore")] },
     Exception { commands: &["XGROUP SETID"], instead_of: "xgroup-create", told: &[(Classes::STREAM, "xgroup-setid")] },
-    // They say of a group what it has read.
+    // They update what a group has read.
     Exception { commands: &["XREADGROUP", "XCLAIM"], instead_of: "xgroup-create", told: &[] },
     Exception { commands: &["COPY"], instead_of: "restore", told: &[(Classes::GENERIC, "copy_to")] },
     Exception { commands: &["RENAME", "RENAMENX"], instead_of: "del", told: &[(Classes::GENERIC, "rename_from")] },
@@ -136,22 +136,22 @@ const EXCEPTIONS: &[Exception] = &[
     Exception { commands: &["MOVE"], instead_of: "restore", told: &[(Classes::GENERIC, "move_to")] },
 ];
 
-/// Commands that cut a list.
+/// Commands that trim a list.
 const TRIMS: &[&str] = &["LTRIM", "LTRIMBACK", "LTRIMFRONT"];
 
 /// Commands that write into a HyperLogLog.
 const PF: &[&str] = &["PFADD", "PFMERGE"];
 
-/// Commands that do first what Redis tells last.
+/// Commands that do first what Redis reports last.
 const TOLD_BACKWARD: &[&str] = &["BLMOVE", "BRPOPLPUSH", "LMOVE", "MOVE", "RENAME", "RENAMENX", "RPOPLPUSH", "SMOVE"];
 
-/// Commands that remove what was under a name before they put something there.
+/// Commands that remove the old value of a name before they store a new one.
 const PUT_ANEW: &[&str] = &["COPY", "RENAME", "RENAMENX", "MOVE", "RESTORE", "RESTORE-ASKING"];
 
 /// Commands that look at keys without reading them.
 const ONLY_LOOK: &[&str] = &["KEYRANGE", "OBJECT ENCODING", "OBJECT FREQ", "OBJECT IDLETIME", "OBJECT REFCOUNT"];
 
-/// What is special about one command.
+/// A command's peculiarities.
 #[derive(Default)]
 struct EventStyle {
     exceptions: Vec<&'static Exception>,
@@ -159,7 +159,7 @@ struct EventStyle {
     puts_anew: bool,
 }
 
-/// By the index of the command.
+/// Indexed by command.
 static MANNERS: LazyLock<Vec<EventStyle>> = LazyLock::new(|| {
     let manner = |command: &CommandSpec| EventStyle {
         exceptions: EXCEPTIONS.iter().filter(|exception| exception.commands.contains(&command.name)).collect(),
@@ -169,12 +169,12 @@ static MANNERS: LazyLock<Vec<EventStyle>> = LazyLock::new(|| {
     registry::commands().map(manner).collect()
 });
 
-/// Whether reads of absent keys are events, of a command that has any: see [`crate::counted_reads`].
+/// Returns true if a command reports misses, if it reads at all: see [`crate::counted_reads`].
 pub fn tells_misses(command: &CommandSpec) -> bool {
     !ONLY_LOOK.contains(&command.name)
 }
 
-/// The events of a tx's notes, whose commands are indices of [`registry::commands`], in order. O(notes).
+/// Returns the events of a tx's notes, in order; their commands are indices of [`registry::commands`]. O(notes).
 pub fn events(notes: &[Note]) -> Vec<Event<'_>> {
     let mut events = Vec::new();
     for run in notes.chunk_by(|one, next| one.run == next.run) {
@@ -194,7 +194,7 @@ pub fn events(notes: &[Note]) -> Vec<Event<'_>> {
     events
 }
 
-/// The notes of each change by itself.
+/// Returns the notes grouped by change.
 fn motions(run: &[Note]) -> Vec<&[Note]> {
     let mut rest = run;
     let mut motions = Vec::new();
@@ -209,12 +209,12 @@ fn motions(run: &[Note]) -> Vec<&[Note]> {
     motions
 }
 
-/// Tells of a note, behind the `events` of the same run from `from` on.
+/// Adds the events of a note, after the `events` of the same run from `from` on.
 fn tell<'a>(manner: &EventStyle, note: &'a Note, events: &mut Vec<Event<'a>>, from: usize) {
     let Note { database, key, deed, .. } = note;
     let mut add = |(class, name): (Classes, &'static str)| {
         let event = Event { database: *database, key, class, name };
-        // Several effects that make one change. Only SET and its kin put a key twice in one run.
+        // Several effects may make one change. Only SET and the like set a key twice in one run.
         if name == "set" || events[from..].last() != Some(&event) {
             events.push(event);
         }

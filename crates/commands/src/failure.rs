@@ -1,4 +1,4 @@
-//! Why a command did not do what it was asked, and the text that says so, as Redis words it.
+//! Command failures and their error texts, as Redis words them.
 
 use base::raw_text;
 use keyspace::{Abandon, WrongType};
@@ -6,51 +6,51 @@ use std::borrow::Cow;
 use std::fmt;
 use wire::Args;
 
-/// Why a handler failed. Except for [`Failure::Abandon`] and [`Failure::Nothing`] it becomes an error reply.
+/// Why a handler failed. All but [`Failure::Abandon`] and [`Failure::Nothing`] become an error reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Failure {
-    /// The key holds another kind.
+    /// The key holds another type.
     WrongType,
-    /// The arguments make no sense together.
+    /// The arguments are inconsistent.
     Syntax,
-    /// An argument or a value is no integer, or too large.
+    /// An argument or a value is not an integer, or out of range.
     NotAnInteger,
-    /// An argument or a value is no number.
+    /// An argument or a value is not a number.
     NotAFloat,
-    /// The key is needed and absent.
+    /// A required key is absent.
     NoSuchKey,
     /// Memory is short: see the memory limit of the engine.
     OutOfMemory,
-    /// An index lies beyond the ends.
+    /// An index is out of range.
     IndexOutOfRange,
-    /// Anything else, in full, prefix included.
+    /// Anything else: the full text, including the prefix.
     Text(Cow<'static, str>),
-    /// As [`Failure::Text`], of what the command that failed inside this one has counted.
+    /// Like [`Failure::Text`], but already counted by an inner command.
     Counted(String),
     /// A blocking command found nothing to take.
     Nothing,
-    /// The tx is to be undone and run again with more.
+    /// The tx is to be undone and rerun with more.
     Abandon(Abandon),
 }
 
 impl Failure {
-    /// An error of its own text, prefix included: `ERR value is not ...`.
+    /// Returns an error with its own text, including the prefix: `ERR value is not ...`.
     pub fn text(text: impl Into<Cow<'static, str>>) -> Self {
         Self::Text(text.into())
     }
 
-    /// The number of arguments is one that only the handler can see to be wrong.
+    /// Returns the error for an argument count that only the handler can reject.
     pub fn arity(args: &Args<'_>) -> Self {
         Self::text(format!("ERR wrong number of arguments for '{}' command", name_of(args)))
     }
 
-    /// A time to live that is none, or beyond all times.
+    /// Returns the error for an invalid or too large time to live.
     pub fn expire_time(args: &Args<'_>) -> Self {
         Self::text(format!("ERR invalid expire time in '{}' command", name_of(args)))
     }
 }
 
-/// The error of commands that grow while memory is short, in Redis's words.
+/// The error of commands that grow when memory is short, in Redis's words.
 pub const OUT_OF_MEMORY: &str = "OOM command not allowed when used memory > 'maxmemory'.";
 
 fn name_of(args: &Args<'_>) -> String {

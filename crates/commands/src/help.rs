@@ -1,10 +1,10 @@
-//! HELP of every command that has subcommands, made from the commands; and what is said of a subcommand misused.
+//! HELP for every command with subcommands, generated from the specifications; and errors for misused subcommands.
 
 use crate::prelude::*;
 use crate::registry;
 use crate::session::Session;
 
-/// What all HELP commands have in common.
+/// The common part of all HELP commands.
 pub(crate) const HELP: CommandSpec = CommandSpec {
     name: "HELP",
     syntax: "",
@@ -34,7 +34,8 @@ fn help(_: &mut dyn Session, args: &Args, reply: &mut dyn Reply) -> Outcome {
     Ok(())
 }
 
-/// A known subcommand with too many arguments, as Redis words it where its own count is "this many or more".
+/// Returns the error for a known subcommand with too many arguments, in the words Redis uses if its own arity is "at
+/// least".
 pub(crate) fn wrong_count(args: &Args<'_>) -> Failure {
     let container = String::from_utf8_lossy(args.name()).to_ascii_uppercase();
     let given = crate::parse::repeated(args.get(1));

@@ -1,23 +1,23 @@
-//! Putting very many things in order, in steps that are all short.
+//! An incremental sort of very many items, in short steps.
 //!
 //! ```text
 //! push --> run at hand, up to 1,024   --full: sorted-->   runs   <-- their least are in a heap <-- next
 //! ```
 //!
-//! Things of equal keys stay in the order in which they came.
+//! Items with equal keys keep their order.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 use std::vec::IntoIter;
 
-/// Things of one run: it is sorted in some 200 µs at most.
+/// The maximum length of a run: sorted in at most about 200 µs.
 const RUN_MAX: usize = 1024;
 
-/// Things with keys, of which the least come first.
+/// Keyed items, returned in ascending order.
 pub(crate) struct InOrder<K, T> {
     at_hand: Vec<(K, T)>,
     runs: Vec<IntoIter<(K, T)>>,
-    /// The first of each run.
+    /// The first item of each run.
     heads: BinaryHeap<Reverse<Head<K, T>>>,
     len: usize,
 }
@@ -33,12 +33,12 @@ impl<K: Ord, T> InOrder<K, T> {
         Self { at_hand: Vec::new(), runs: Vec::new(), heads: BinaryHeap::new(), len: 0 }
     }
 
-    /// How many there are.
+    /// Returns the number of items.
     pub(crate) fn len(&self) -> usize {
         self.len
     }
 
-    /// One more; not to be called after [`InOrder::next`].
+    /// Adds an item; not to be called after [`InOrder::next`].
     pub(crate) fn push(&mut self, key: K, thing: T) {
         self.len += 1;
         self.at_hand.push((key, thing));
@@ -47,7 +47,7 @@ impl<K: Ord, T> InOrder<K, T> {
         }
     }
 
-    /// The least of those that are left.
+    /// Removes and returns the least item left.
     pub(crate) fn next(&mut self) -> Option<(K, T)> {
         if !self.at_hand.is_empty() {
             self.end_run();
@@ -92,7 +92,7 @@ impl<K: Ord, T> PartialEq for Head<K, T> {
 
 impl<K: Ord, T> Eq for Head<K, T> {}
 
-/// A number that is compared; no NaN.
+/// A comparable number; no NaN.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Number(pub(crate) f64);
 

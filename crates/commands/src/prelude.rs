@@ -1,4 +1,4 @@
-//! What every command file needs.
+//! The imports of every command file.
 
 pub(crate) use crate::failure::Failure;
 pub(crate) use crate::parse;

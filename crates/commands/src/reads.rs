@@ -1,5 +1,5 @@
-//! How many of a command's looks for keys are reads, which INFO counts as hits and misses: as in Redis, where a command that
-//! changes keys reads some of them first.
+//! How many of a command's key lookups are reads, which INFO counts as hits and misses, as in Redis: commands that
+//! change keys read some of them first.
 
 use crate::parse;
 use crate::registry::{self, Command};
@@ -8,29 +8,29 @@ use std::sync::LazyLock;
 use sync::lock::Want;
 use wire::Args;
 
-/// The reads of a command, which are its first looks.
+/// The reads of a command: its first lookups.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Counted {
-    /// None: it changes what it looks for, or asks about a key rather than for its value.
+    /// None: it changes its keys, or asks about a key rather than for its value.
     None,
-    /// The key that it changes, and nothing else.
+    /// Only the key that it changes.
     Changed,
     /// That key, if `GET` is among its options.
     ChangedIfGet,
     /// That key, if no operation writes.
     ChangedIfGetAlone,
-    /// Each key that is named and only read.
+    /// Each named key that is only read.
     Sources,
-    /// Each key that is named.
+    /// Each named key.
     Named,
-    /// All looks.
+    /// All lookups.
     All,
 }
 
 /// Commands that read the key they change.
 const READ_CHANGED: &[&str] = &["GETDEL", "GETEX", "GETSET", "XACK", "XAUTOCLAIM", "XCLAIM"];
 
-/// By the index of the command.
+/// Indexed by command.
 static COUNTED: LazyLock<Vec<Counted>> = LazyLock::new(|| registry::commands().map(counted).collect());
 
 fn counted(command: &CommandSpec) -> Counted {
@@ -46,7 +46,7 @@ fn counted(command: &CommandSpec) -> Counted {
     }
 }
 
-/// How many looks of a command, the first ones, count as reads. O(arguments), and O(1) for most commands.
+/// Returns how many of a command's first lookups count as reads. O(arguments), and O(1) for most commands.
 pub fn counted_reads(command: &Command, args: &Args<'_>) -> u32 {
     let named = |wanted: fn(Want) -> bool| {
         let mut count = 0;

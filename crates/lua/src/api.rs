@@ -1,4 +1,4 @@
-//! The table `redis` of a script, of a function, and of a library while it is loaded.
+//! The table `redis` of scripts, functions, and libraries being loaded.
 
 use crate::error::{Raised, find_raised, raised, stopped, table_of};
 use crate::functions::register;
@@ -11,7 +11,7 @@ use std::rc::Rc;
 use wire::Words;
 use wire::client::Value;
 
-/// The table of a script, with all that it may call.
+/// Returns the table of scripts, with all they may call.
 pub(crate) fn of_script(lua: &Lua, shared: &Rc<Shared>, about: &About) -> mlua::Result<Table> {
     let table = of_function(lua, shared, about)?;
     table.raw_set("replicate_commands", lua.create_function(|_, ()| Ok(true))?)?;
@@ -20,7 +20,7 @@ pub(crate) fn of_script(lua: &Lua, shared: &Rc<Shared>, about: &About) -> mlua::
     Ok(table)
 }
 
-/// The table of a function.
+/// Returns the table of functions.
 pub(crate) fn of_function(lua: &Lua, shared: &Rc<Shared>, about: &About) -> mlua::Result<Table> {
     let table = plain(lua, shared, about)?;
     calls(lua, &table, shared)?;
@@ -32,7 +32,7 @@ pub(crate) fn of_function(lua: &Lua, shared: &Rc<Shared>, about: &About) -> mlua
     Ok(table)
 }
 
-/// The table of a library while it is loaded.
+/// Returns the table of libraries being loaded.
 pub(crate) fn of_library(lua: &Lua, shared: &Rc<Shared>, about: &About) -> mlua::Result<Table> {
     let table = plain(lua, shared, about)?;
     let loader = shared.clone();
@@ -41,7 +41,7 @@ pub(crate) fn of_library(lua: &Lua, shared: &Rc<Shared>, about: &About) -> mlua:
     Ok(table)
 }
 
-/// What all find.
+/// Returns the common part.
 fn plain(lua: &Lua, shared: &Rc<Shared>, about: &About) -> mlua::Result<Table> {
     let table = lua.create_table()?;
     let caller = shared.clone();
@@ -56,7 +56,7 @@ fn plain(lua: &Lua, shared: &Rc<Shared>, about: &About) -> mlua::Result<Table> {
 }
 
 const REPL_ALL: i64 = 3;
-/// What is longer is cut off in the log, as Redis does.
+/// Longer log messages are truncated, as in Redis.
 const LOG_BYTES_MAX: usize = 1024;
 
 fn calls(lua: &Lua, table: &Table, shared: &Rc<Shared>) -> mlua::Result<()> {
@@ -92,12 +92,12 @@ fn error_table(lua: &Lua, raised: &Raised) -> mlua::Result<Lv> {
     table_of(lua, raised).map(Lv::Table)
 }
 
-/// An error of a command, which has counted it.
+/// Returns a command's error, which the command has counted.
 fn counted(text: String) -> Raised {
     Raised { text: raw_text::to_bytes(&text).into_owned(), is_counted: true, is_plain: false }
 }
 
-/// The reply to a command: one that waits already, as [`crate::direct`] says, or what the host answers.
+/// Returns the reply to a command: one already waiting, see [`crate::direct`], or the host's answer.
 fn called(shared: &Shared, arguments: &MultiValue) -> mlua::Result<Value> {
     if let Some(value) = shared.waiting.take() {
         return Ok(value);
@@ -110,7 +110,7 @@ fn called(shared: &Shared, arguments: &MultiValue) -> mlua::Result<Value> {
 }
 
 impl Shared {
-    /// Asks the host, and rests until it answers.
+    /// Asks the host, and suspends the script until it answers.
     pub(crate) fn ask(&self, ask: Ask) -> mlua::Result<Value> {
         if self.is_stopping.get() {
             return Err(stopped());
@@ -124,7 +124,7 @@ impl Shared {
         }
     }
 
-    /// The arguments of a call as a request.
+    /// Returns the arguments of a call as a request.
     fn request(&self, arguments: &MultiValue) -> mlua::Result<Words> {
         if arguments.is_empty() {
             return Err(raised("ERR Please specify at least one argument for this redis lib call"));
@@ -141,7 +141,7 @@ impl Shared {
         Ok(request.words)
     }
 
-    /// A request without arguments.
+    /// Creates an empty request.
     pub(crate) fn new_request(&self) -> Request<'_> {
         let mut words = self.spare.take();
         words.clear();
@@ -149,17 +149,17 @@ impl Shared {
     }
 }
 
-/// A request that is put together.
+/// A request being built.
 pub(crate) struct Request<'s> {
     shared: &'s Shared,
     pub(crate) words: Words,
-    /// Of texts.
+    /// The bytes of its strings.
     bytes: usize,
 }
 
 impl Request<'_> {
     /// # Errors
-    /// It is longer than any may be.
+    /// If it becomes too long.
     pub(crate) fn add_text(&mut self, text: &[u8]) -> mlua::Result<()> {
         self.bytes += text.len();
         if text.len() > self.shared.argument_bytes_max {
@@ -173,7 +173,7 @@ impl Request<'_> {
         Ok(())
     }
 
-    /// Adds a number as Redis writes it: a whole one in digits, any other with up to 17 of them.
+    /// Adds a number as Redis formats it: an integer in full, any other with up to 17 digits.
     pub(crate) fn add_number(&mut self, number: f64) {
         let whole = number as i64;
         if whole as f64 == number && whole.unsigned_abs() < 100_000_000_000_000_000 {
@@ -217,7 +217,7 @@ fn replies(lua: &Lua, table: &Table, shared: &Rc<Shared>) -> mlua::Result<()> {
     table.raw_set("sha1hex", lua.create_function(hexadecimal)?)
 }
 
-/// An error's text with its word in front: the one it has, or ERR.
+/// Returns an error's text with its prefix, or else with ERR.
 fn with_prefix(text: &[u8]) -> Vec<u8> {
     let text = text.strip_prefix(b"-").unwrap_or(text);
     let end = text.iter().rposition(|byte| !matches!(byte, b'\r' | b'\n')).map_or(0, |at| at + 1);
@@ -276,7 +276,7 @@ fn log(lua: &Lua, shared: &Shared, arguments: &MultiValue) -> mlua::Result<()> {
     shared.ask(Ask::Log { level: level as u8, text: String::from_utf8_lossy(&text).into_owned() }).map(drop)
 }
 
-/// A number, however it is kept.
+/// Returns a number, in whatever representation.
 fn number(value: &Lv) -> Option<f64> {
     match value {
         Lv::Integer(number) => Some(*number as f64),

@@ -1,4 +1,4 @@
-//! Errors that a script meets, and what becomes of them.
+//! Script errors, and how they are reported.
 
 use crate::value::is_counted;
 use base::raw_text;
@@ -10,14 +10,14 @@ use std::fmt;
 pub struct Fault {
     /// The text, prefix included.
     pub text: Vec<u8>,
-    /// The chunk and line at which it happened: `@user_script`, 1.
+    /// The chunk and line of the failure: `@user_script`, 1.
     pub place: Option<(String, i64)>,
-    /// It has been counted as an error of the command that failed.
+    /// Whether the failing command has already counted it.
     pub is_counted: bool,
 }
 
 impl Fault {
-    /// As the reply tells it, given the name of the script.
+    /// Formats it for the reply, given the name of the script.
     pub fn told(&self, name: &str) -> String {
         let text = raw_text::from_bytes(&self.text);
         match &self.place {
@@ -27,12 +27,12 @@ impl Fault {
     }
 }
 
-/// An error of the server's own, on its way through Lua.
+/// One of the server's own errors, propagating through Lua.
 #[derive(Clone, Debug)]
 pub(crate) struct Raised {
     pub(crate) text: Vec<u8>,
     pub(crate) is_counted: bool,
-    /// Of Lua's own kind: a text without a prefix.
+    /// Whether it is of Lua's kind: a text without a prefix.
     pub(crate) is_plain: bool,
 }
 
@@ -44,20 +44,20 @@ impl fmt::Display for Raised {
 
 impl std::error::Error for Raised {}
 
-/// An error with its prefix and without a place: `ERR ...`.
+/// Returns an error with its prefix and without a location: `ERR ...`.
 pub(crate) fn raised(text: impl Into<Vec<u8>>) -> mlua::Error {
     mlua::Error::external(Raised { text: text.into(), is_counted: false, is_plain: false })
 }
 
-/// An error as Lua's own libraries make them, with the place of the call in front.
+/// Returns an error like those of Lua's own libraries, prefixed with the location of the call.
 pub(crate) fn fault(lua: &Lua, text: impl fmt::Display) -> mlua::Error {
     let mut text = raw_text::to_bytes(&format!("{}{text}", place(lua))).into_owned();
-    // It may quote what it was given, and lies where no limit of memory counts it.
+    // It may quote its input, and its memory is not limited.
     text.truncate(TEXT_BYTES_MAX);
     mlua::Error::external(Raised { text, is_counted: false, is_plain: true })
 }
 
-/// Where the function was called that runs: `user_script:1: `, past what the prelude puts around it.
+/// Returns where the running function was called: `user_script:1: `, skipping the prelude.
 fn place(lua: &Lua) -> String {
     let place_at = |level| {
         let place = lua.inspect_stack(level, |debug| {
@@ -70,12 +70,12 @@ fn place(lua: &Lua) -> String {
     of_caller.map(|(source, line)| format!("{source}:{line}: ")).unwrap_or_default()
 }
 
-/// An argument of a library's function that is of another type.
+/// Returns the error for an argument of the wrong type.
 pub(crate) fn bad_argument(lua: &Lua, at: usize, function: &str, why: impl fmt::Display) -> mlua::Error {
     fault(lua, format_args!("bad argument #{at} to '{function}' ({why})"))
 }
 
-/// The server's own error inside what Lua passes on.
+/// Finds the server's own error inside a Lua error.
 pub(crate) fn find_raised(error: &mlua::Error) -> Option<Raised> {
     match error {
         mlua::Error::CallbackError { cause, .. } => find_raised(cause),

@@ -635,8 +635,8 @@ impl State {
         }
     }
 
-    /// Why a run failed: what was noted where it did, or the error itself. One that was stopped fails on every
-    /// instruction, behind the note of where it was, too.
+    /// Returns why a run failed: the recorded failure, or the error itself. A stopped run fails on every instruction,
+    /// including after its location was recorded.
     fn fault_told(&self, error: Option<mlua::Error>) -> Fault {
         let noted = self.shared.fault.take();
         noted.unwrap_or_else(|| match error {
@@ -681,12 +681,12 @@ impl State {
         }
     }
 
-    /// The reply of what a guard has called; `None` if that has failed.
+    /// Returns the reply of a guard's call; `None` if it failed.
     fn replied(&self, (ok, value): (bool, Lv)) -> mlua::Result<Option<(Value, Errors)>> {
         if !ok {
-            // Lua calls no handler when memory ends, and gives the text itself.
+            // Out of memory, Lua calls no handler, but returns the text itself.
             if let Lv::String(text) = value {
-                // Nor does it collect what the next script could use. One that is to stop leaves that to `sweep`.
+                // Nor does it collect what the next script could use. A stopping script leaves that to `sweep`.
                 let _ = self.shared.collect(&self.lua);
                 let fault = || unplaced(format!("ERR {}", text.to_string_lossy()));
                 self.shared.fault.borrow_mut().get_or_insert_with(fault);
@@ -734,7 +734,7 @@ impl State {
 }
 
 /// # Errors
-/// A source is longer than any that is compiled.
+/// If a source is too long to be compiled.
 pub(crate) fn check_source(source: &[u8]) -> Result<(), String> {
     let bytes = source.len();
     if bytes > SOURCE_BYTES_MAX {
@@ -747,7 +747,7 @@ fn unplaced(text: impl Into<String>) -> Fault {
     Fault { text: text.into().into_bytes(), place: None, is_counted: false }
 }
 
-/// What the compiler says, without a trace.
+/// Returns the compiler's message, without a trace.
 fn first_line(error: &mlua::Error) -> String {
     let text = match error {
         mlua::Error::SyntaxError { message, .. } => message.clone(),

@@ -1,4 +1,4 @@
-//! SETBIT GETBIT: one bit of a text.
+//! SETBIT GETBIT: a single bit of a string.
 
 use super::{offset, window};
 use crate::prelude::*;
@@ -52,7 +52,7 @@ fn setbit(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     }
     let [before, ..] = window(text.string(), at);
     let after = before & !(1 << shift) | bit << shift;
-    // A bit that is so already is no change, but for the zeros up to it.
+    // Setting a bit to its current value changes nothing, but for the zeros up to it.
     if after != before || text.bytes_count() <= at {
         text.overwrite(at, &[after]);
     }

@@ -1,6 +1,6 @@
-//! BITCOUNT BITPOS: how many bits of a text are set, and where the first of a kind is.
+//! BITCOUNT BITPOS: count the set bits of a string, and find the first bit of a value.
 //!
-//! A long text is looked through once the locks are let go, over a clone, in steps.
+//! A long string is examined after the locks are released, in steps over a clone.
 
 use crate::prelude::*;
 use keyspace::Pin;
@@ -37,10 +37,10 @@ const BITPOS: CommandSpec = CommandSpec {
     ..BITCOUNT
 };
 
-/// How much is looked at in one step, in bytes: some 50 µs.
+/// Bytes examined per step: about 50 µs.
 const STEP_BYTES: usize = 128 << 10;
 
-/// Offsets as they were given: an end that was left out is the text's.
+/// The offsets given: an omitted end is the string's.
 struct Between {
     start: i64,
     end: Option<i64>,
@@ -48,7 +48,7 @@ struct Between {
 }
 
 impl Between {
-    /// Of several faults the first one in the request is told; BITPOS looks at the unit before the end.
+    /// With several errors, the first one in the request is reported; BITPOS checks the unit before the end.
     fn parse(words: &[&[u8]], unit_first: bool) -> Result<Self, Failure> {
         let start = words.first().map_or(Ok(0), |start| parse::int(start))?;
         let end = words.get(1).map(|end| parse::int(end)).transpose();
@@ -64,7 +64,8 @@ impl Between {
         }
     }
 
-    /// The bits meant, of a text of so many bytes. An end below the start is nothing, even if both lie before the text.
+    /// Returns the selected bits of a string of `bytes_count` bytes. An end below the start is empty, even if both lie
+    /// before the string.
     fn bits(&self, bytes_count: usize) -> Range<u64> {
         let len = bytes_count as i64 * if self.in_bits { 8 } else { 1 };
         let from_end = |offset: i64| if offset < 0 { offset.saturating_add(len).max(0) } else { offset };
@@ -83,7 +84,7 @@ fn bitcount(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
         return Err(Failure::Syntax);
     }
     let between = Between::parse(&words, false)?;
-    // Unlike BITPOS, it compares two offsets from the end before it moves them to the text's start.
+    // Unlike BITPOS, it compares two offsets from the end before clamping them to the string's start.
     let is_empty = matches!(between, Between { start, end: Some(end), .. } if start < 0 && end < 0 && start > end);
     let keyspace = tx.keyspace();
     let Some(string) = tx.string(args.get(1))? else {
@@ -108,28 +109,27 @@ fn bitpos(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let between = Between::parse(&words, true)?;
     let keyspace = tx.keyspace();
     let Some(string) = tx.string(args.get(1))? else {
-        // Nothing is an endless command of zeros.
+        // An absent key is an endless string of zeros.
         reply.int(if bit { -1 } else { 0 });
         return Ok(());
     };
     let range = between.bits(string.bytes_count());
-    // Behind a text whose end is not given there are zeros.
+    // Beyond a string whose end is not given, there are zeros.
     let or_else = if bit || between.end.is_some() || range.is_empty() { -1 } else { range.end as i64 };
     look(string, range, Aim::Find { bit, or_else }, reply, || keyspace.pin(args.get(1)));
     Ok(())
 }
 
-/// What is asked of bits.
+/// The operation on the bits.
 enum Aim {
-    /// How many are set, and were so far.
+    /// Count the set bits; the count so far.
     Count(u64),
-    /// Where the first is that is `bit`.
+    /// Find the first bit that is `bit`.
     Find { bit: bool, or_else: i64 },
 }
 
 impl Aim {
-    /// Takes in the bits of `range`, which lie in `bytes`, which begin with bit number `base`; the answer, if it is
-    /// known now.
+    /// Examines the bits of `range` within `bytes`, which begin with bit number `base`. Returns the result, once known.
     fn take(&mut self, bytes: &[u8], range: Range<u64>, base: u64) -> Option<i64> {
         match self {
             Self::Count(count) => {
@@ -148,7 +148,7 @@ impl Aim {
     }
 }
 
-/// Looks at the bits of `range` and replies.
+/// Examines the bits of `range` and replies.
 fn look(string: StringValue<'_>, range: Range<u64>, mut aim: Aim, reply: &mut dyn Reply, pin: impl FnOnce() -> Pin) {
     let StringValue::Long(long) = string else {
         let mut digits = [0; string::DIGITS_MAX];
@@ -168,15 +168,15 @@ fn look(string: StringValue<'_>, range: Range<u64>, mut aim: Aim, reply: &mut dy
     while looking.next(reply) == More::Follows {}
 }
 
-/// A look under way.
+/// An examination in progress.
 struct Looking {
     part: long_string::Part,
-    /// What is yet to be looked at, from the part's first bit on.
+    /// The bits left, counted from the part's first bit.
     bits: Range<u64>,
-    /// Which bit of the text that is.
+    /// The bit number of the part's start.
     base: u64,
     aim: Aim,
-    /// Once it goes on without the locks.
+    /// Set once it continues without the locks.
     pin: Option<Pin>,
 }
 

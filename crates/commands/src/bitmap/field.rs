@@ -1,4 +1,4 @@
-//! BITFIELD BITFIELD_RO: integers of any width that lie in a text.
+//! BITFIELD BITFIELD_RO: integers of any width within a string.
 
 use super::{OUT_OF_RANGE, offset, window};
 use crate::prelude::*;
@@ -37,10 +37,10 @@ const BITFIELD_RO: CommandSpec = CommandSpec {
     ..BITFIELD
 };
 
-/// One integer, and what is to be done with it.
+/// An integer, and the operation on it.
 struct Operation {
     field: Field,
-    /// Of its first bit.
+    /// The offset of its first bit.
     at: u64,
     action: Action,
 }
@@ -52,24 +52,24 @@ enum Action {
 }
 
 impl Operation {
-    /// Where its bytes begin.
+    /// Returns the start of its bytes.
     fn start(&self) -> usize {
         (self.at / 8) as usize
     }
 
-    /// Where they end.
+    /// Returns the end of its bytes.
     fn end(&self) -> usize {
         (self.at + u64::from(self.field.bits)).div_ceil(8) as usize
     }
 
-    /// What is told, and if it changes something, the bytes from [`Operation::start`] on.
+    /// Returns the reply and, if it changes something, the bytes from [`Operation::start`] on.
     fn run(&self, text: Option<StringValue<'_>>) -> (Option<i64>, Option<[u8; WINDOW_BYTES]>) {
         let mut window = window(text, self.start());
         let (field, at) = (self.field, (self.at % 8) as u32);
         let before = field.get(window, at);
         let (after, told) = match self.action {
             Action::Get => return (Some(before), None),
-            // Without a sign, what is below zero is beyond all numbers.
+            // Unsigned, a negative value is out of range.
             Action::Set(value, overflow) => (
                 field.fit(if field.is_signed { signed(value, field.bits) } else { i128::from(value as u64) }, overflow),
                 Some(before),
@@ -88,8 +88,8 @@ impl Operation {
     }
 }
 
-/// A number that is to be put into so many bits with a sign. One so low that its distance from the highest number passes 64
-/// bits is above all to Redis.
+/// Returns a number to be stored as signed in `bits` bits. One so low that its distance from the highest number
+/// overflows 64 bits counts as high in Redis.
 fn signed(value: i64, bits: u32) -> i128 {
     let most = i64::MAX >> (64 - bits);
     if bits < 64 && most.checked_sub(value).is_none() {
@@ -111,13 +111,13 @@ fn bitfield(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, may_write: bool) ->
     if !may_write {
         return Err(Failure::text("ERR BITFIELD_RO only supports the GET subcommand"));
     }
-    // An effect for each change, one for zeros, one for the removal of what has expired.
+    // An effect for each change, one for zeros, one for the removal of an expired value.
     tx.need_room(((writes().count() + 2) * (args.get(1).len() + 64)) as u64)?;
     let mut text = tx.string_mut(args.get(1), Absent::Create)?.expect("is to be made");
     if !text.has_memory_for(end) {
         return Err(Failure::OutOfMemory);
     }
-    // Up to the last of them, even if none fits.
+    // Up to the last one, even if none fits.
     if text.bytes_count() < end {
         text.overwrite(end - 1, &[0]);
     }

@@ -1,4 +1,4 @@
-//! Bits of texts.
+//! Bits of strings.
 
 pub(crate) mod bit;
 pub(crate) mod count;
@@ -11,10 +11,10 @@ use std::borrow::Cow;
 use values::string::{self, parse_int};
 use values::{StringValue, bitfield};
 
-/// A bit that is none, or where no text reaches.
+/// The error for an invalid bit offset, or one beyond any string.
 const OUT_OF_RANGE: Failure = Failure::Text(Cow::Borrowed("ERR bit offset is not an integer or out of range"));
 
-/// A bit's offset from the start of a text; with `#` before it, counted in fields of `field_bits` if these are given.
+/// Parses a bit offset; with a leading `#`, it counts fields of `field_bits`, if given.
 fn offset(argument: &[u8], field_bits: Option<u32>) -> Result<u64, Failure> {
     let offset = match (argument, field_bits) {
         ([b'#', index @ ..], Some(bits)) => parse_int(index).and_then(|index| index.checked_mul(bits.into())),
@@ -25,7 +25,7 @@ fn offset(argument: &[u8], field_bits: Option<u32>) -> Result<u64, Failure> {
     offset.ok_or(OUT_OF_RANGE)
 }
 
-/// The bytes from `start` on, zeros behind the text's end.
+/// Returns the bytes from `start` on, zero-padded beyond the string's end.
 fn window(string: Option<StringValue<'_>>, start: usize) -> [u8; bitfield::WINDOW_BYTES] {
     let mut window = [0; bitfield::WINDOW_BYTES];
     let Some(string) = string.filter(|string| string.bytes_count() > start) else { return window };

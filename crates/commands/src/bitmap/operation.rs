@@ -1,7 +1,7 @@
-//! BITOP: a text of the bits of others.
+//! BITOP: combines the bits of several strings.
 //!
-//! Over much it is made while no lock is held: the handler asks its tx, which is abandoned, and the command runs again with
-//! what came out.
+//! For long strings it runs without locks: the handler asks its tx, which is abandoned, and the command reruns with the
+//! result.
 
 use crate::prelude::*;
 use keyspace::Whole;

@@ -1,4 +1,4 @@
-//! GEOADD: puts members at places.
+//! GEOADD: adds members at coordinates.
 
 use super::argument;
 use super::cell::{Cell, STEPS_MAX};

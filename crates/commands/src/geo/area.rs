@@ -1,4 +1,4 @@
-//! Areas around a place: what lies within, and which cells to look into.
+//! Areas around a point: which points are inside, and which cells to search.
 //!
 //! ```text
 //!   +----+----+----+      a grid whose cells are about as large as the area: the one in the middle and its eight
@@ -12,34 +12,34 @@
 
 use super::cell::{Bounds, Cell, Coordinates, STEPS_MAX};
 
-/// Of the sphere that distances are measured on, in meters.
+/// The radius of the sphere used for distances, in meters.
 const EARTH_RADIUS_M: f64 = 6_372_797.560_856;
-/// Half of a Mercator map's width, in meters.
+/// Half the width of a Mercator map, in meters.
 const MERCATOR_MAX_M: f64 = 20_037_726.37;
 
-/// A form, in units of its own.
+/// A shape, in its own unit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum GeoShape {
-    /// All that is no farther away than this.
+    /// All points within the radius.
     Circle { radius: f64 },
-    /// A rectangle between two meridians and two circles of latitude.
+    /// A rectangle between two meridians and two parallels.
     Rectangle { width: f64, height: f64 },
 }
 
-/// A form around a place.
+/// A shape around a point.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Area {
     pub(super) center: Coordinates,
     pub(super) form: GeoShape,
-    /// A unit of the form, in meters.
+    /// The shape's unit, in meters.
     pub(super) unit_m: f64,
 }
 
-/// The directions of a cell's neighbours, in the order in which they are looked into, itself first.
+/// The directions of a cell's neighbours in search order, itself first.
 const AROUND: [(i32, i32); 9] = [(0, 0), (0, 1), (0, -1), (1, 0), (-1, 0), (1, 1), (-1, 1), (1, -1), (-1, -1)];
 
 impl Area {
-    /// How far `place` is from the center, in meters; `None` if it lies outside.
+    /// Returns the distance of `place` from the center, in meters; `None` if it is outside.
     pub(super) fn distance_within(&self, place: Coordinates) -> Option<f64> {
         let away_m = distance_m(self.center, place);
         let is_within = match self.form {
@@ -54,7 +54,7 @@ impl Area {
         is_within.then_some(away_m)
     }
 
-    /// The cells that it may reach into, none twice.
+    /// Returns the distinct cells that it may reach.
     pub(super) fn cells(&self) -> Vec<Cell> {
         let (steps, reach) = (self.steps(), self.reach());
         let mut middle = Cell::of(self.center, steps);
@@ -76,7 +76,7 @@ impl Area {
         let mut cells: Vec<Cell> = Vec::with_capacity(AROUND.len());
         for (east, north) in AROUND.into_iter().filter(is_reached) {
             let cell = middle.beside(east, north);
-            // In the coarsest grid those to either side are the same.
+            // In the coarsest grid the neighbours on either side coincide.
             if !cells.contains(&cell) {
                 cells.push(cell);
             }
@@ -84,7 +84,7 @@ impl Area {
         cells
     }
 
-    /// Half its width and half its height, in meters.
+    /// Returns half its width and half its height, in meters.
     fn halves_m(&self) -> (f64, f64) {
         let (width, height) = match self.form {
             GeoShape::Circle { radius } => (radius, radius),
@@ -93,18 +93,18 @@ impl Area {
         (self.unit_m * width, self.unit_m * height)
     }
 
-    /// The meridians and circles of latitude that it lies between.
+    /// Returns its bounding meridians and parallels.
     fn reach(&self) -> Bounds {
         let Coordinates { longitude, latitude } = self.center;
         let (width_m, height_m) = self.halves_m();
         let rise = degrees(height_m / EARTH_RADIUS_M);
-        // It is widest in degrees where it is nearest to a pole.
+        // It spans the most degrees where it is nearest to a pole.
         let far = if latitude < 0.0 { latitude - rise } else { latitude + rise };
         let spread = degrees(width_m / EARTH_RADIUS_M / radians(far).cos());
         Bounds { west: longitude - spread, east: longitude + spread, south: latitude - rise, north: latitude + rise }
     }
 
-    /// The steps of the grid whose cells are about as large.
+    /// Returns the steps of the grid with cells of about its size.
     fn steps(&self) -> u32 {
         let mut reach_m = match self.form {
             GeoShape::Circle { radius } => radius,
@@ -120,14 +120,14 @@ impl Area {
             reach_m *= 2.0;
             steps += 1;
         }
-        // One coarser, so that it is sure to be held; and more so where meridians meet.
+        // One coarser to be safe; and more so where meridians converge.
         let latitude = self.center.latitude.abs();
         steps -= 2 + i32::from(latitude > 66.0) + i32::from(latitude > 80.0);
         steps.clamp(1, STEPS_MAX as i32) as u32
     }
 }
 
-/// How far two places are from each other on the sphere, in meters.
+/// Returns the great-circle distance in meters.
 pub(super) fn distance_m(from: Coordinates, to: Coordinates) -> f64 {
     let (from_latitude, to_latitude) = (radians(from.latitude), radians(to.latitude));
     let rise = ((to_latitude - from_latitude) / 2.0).sin();
@@ -142,7 +142,7 @@ fn radians(degrees: f64) -> f64 {
     degrees * RADIAN
 }
 
-/// The library's own rounds otherwise.
+/// The standard library rounds differently.
 fn degrees(radians: f64) -> f64 {
     radians / RADIAN
 }

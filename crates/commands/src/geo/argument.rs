@@ -1,11 +1,11 @@
-//! Coordinates, lengths and units, as arguments write them.
+//! Parses coordinates, lengths and units.
 
 use super::area::{Area, GeoShape};
 use super::cell::{Coordinates, LATITUDE_MAX, LONGITUDE_MAX};
 use crate::prelude::*;
 use crate::sorted::score::{score, score_or};
 
-/// A longitude and a latitude, from argument `at` on.
+/// Parses longitude and latitude, from argument `at` on.
 pub(super) fn place(args: &Args, at: usize) -> Result<Coordinates, Failure> {
     let (longitude, latitude) = (score(args.get(at))?, score(args.get(at + 1))?);
     if longitude.abs() > LONGITUDE_MAX || latitude.abs() > LATITUDE_MAX {
@@ -15,14 +15,14 @@ pub(super) fn place(args: &Args, at: usize) -> Result<Coordinates, Failure> {
     Ok(Coordinates { longitude, latitude })
 }
 
-/// A unit, in meters.
+/// Parses a unit, in meters.
 pub(super) fn unit_m(argument: &[u8]) -> Result<f64, Failure> {
     const UNITS: [(&str, f64); 4] = [("M", 1.0), ("KM", 1000.0), ("FT", 0.3048), ("MI", 1609.34)];
     let unit = UNITS.iter().find(|(name, _)| parse::is(argument, name));
     unit.map(|(_, meters)| *meters).ok_or(Failure::text("ERR unsupported unit provided. please use M, KM, FT, MI"))
 }
 
-/// A circle around `center`, from argument `at` on: radius and unit.
+/// Parses a circle around `center`, from argument `at` on: radius and unit.
 pub(super) fn circle(center: Coordinates, args: &Args, at: usize) -> Result<Area, Failure> {
     let radius = score_or(args.get(at), "ERR need numeric radius")?;
     if radius < 0.0 {
@@ -31,7 +31,7 @@ pub(super) fn circle(center: Coordinates, args: &Args, at: usize) -> Result<Area
     Ok(Area { center, form: GeoShape::Circle { radius }, unit_m: unit_m(args.get(at + 1))? })
 }
 
-/// A rectangle around `center`: width, height and unit.
+/// Parses a rectangle around `center`: width, height and unit.
 pub(super) fn rectangle(center: Coordinates, args: &Args, at: usize) -> Result<Area, Failure> {
     let width = score_or(args.get(at), "ERR need numeric width")?;
     let height = score_or(args.get(at + 1), "ERR need numeric height")?;

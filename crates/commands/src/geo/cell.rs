@@ -1,4 +1,4 @@
-//! Cells of grids over the Earth, and the scores in which they are kept.
+//! Cells of grids over the Earth, and their representation as scores.
 //!
 //! ```text
 //!   bits   x y x y x y ... x y      x counts columns from the west, y rows from the south; of each as many as the grid
@@ -12,7 +12,7 @@
 //!   +----+----+       +----+----+
 //! ```
 //!
-//! The arithmetic is Redis's to the last bit, so that coordinates come back as from there.
+//! The arithmetic equals Redis's to the last bit, so that coordinates read back the same.
 
 use std::ops::Range;
 
@@ -21,19 +21,19 @@ pub(super) const STEPS_MAX: u32 = 26;
 /// The grid ends where a Mercator map is as high as wide, in degrees.
 pub(super) const LATITUDE_MAX: f64 = 85.051_128_78;
 pub(super) const LONGITUDE_MAX: f64 = 180.0;
-/// What texts of geohashes are made of.
+/// The alphabet of geohash strings.
 const LETTERS: &[u8; 32] = b"0123456789bcdefghjkmnpqrstuvwxyz";
-/// Letters of a text; 52 bits fill ten of them.
+/// The length of a geohash string; 52 bits fill ten letters.
 const LETTERS_COUNT: usize = 11;
 
-/// A place, in degrees.
+/// Coordinates, in degrees.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Coordinates {
     pub(super) longitude: f64,
     pub(super) latitude: f64,
 }
 
-/// A cell of the grid with so many steps.
+/// A cell of the grid with the given steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Cell {
     column: u32,
@@ -41,7 +41,7 @@ pub(super) struct Cell {
     steps: u32,
 }
 
-/// Where a cell lies, in degrees.
+/// The bounds of a cell, in degrees.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Bounds {
     pub(super) west: f64,
@@ -51,7 +51,7 @@ pub(super) struct Bounds {
 }
 
 impl Cell {
-    /// The cell in which `place` lies.
+    /// Returns the cell that contains `place`.
     pub(super) fn of(place: Coordinates, steps: u32) -> Self {
         Self {
             column: index(place.longitude, LONGITUDE_MAX, steps),
@@ -60,7 +60,7 @@ impl Cell {
         }
     }
 
-    /// The cell of the finest grid that a score stands for. Any score stands for one.
+    /// Returns the cell of the finest grid for a score. Every score maps to one.
     pub(super) fn of_score(score: f64) -> Self {
         let bits = bits_of(score);
         Self { column: every_other(bits >> 1), row: every_other(bits), steps: STEPS_MAX }
@@ -70,12 +70,12 @@ impl Cell {
         spread(self.row) | spread(self.column) << 1
     }
 
-    /// The score of a cell of the finest grid.
+    /// Returns the score of a cell of the finest grid.
     pub(super) fn score(self) -> f64 {
         self.bits() as f64
     }
 
-    /// The scores of all that lies in it.
+    /// Returns the score range of everything in it.
     pub(super) fn scores(self) -> Range<f64> {
         let shift = 2 * (STEPS_MAX - self.steps);
         (self.bits() << shift) as f64..(self.bits().wrapping_add(1) << shift) as f64
@@ -87,14 +87,15 @@ impl Cell {
         Bounds { west, east, south, north }
     }
 
-    /// The place in its middle.
+    /// Returns its center.
     pub(super) fn middle(self) -> Coordinates {
         let Bounds { west, east, south, north } = self.bounds();
         let middle = |low: f64, high: f64, most: f64| ((low + high) / 2.0).min(most).max(-most);
         Coordinates { longitude: middle(west, east, LONGITUDE_MAX), latitude: middle(south, north, LATITUDE_MAX) }
     }
 
-    /// The cell so many columns to the east and rows to the north, -1, 0 or 1 of each; beyond the edge it is at the other.
+    /// Returns the cell this many columns to the east and rows to the north, -1, 0 or 1 each, wrapping around at the
+    /// edges.
     pub(super) fn beside(self, east: i32, north: i32) -> Self {
         let mask = (1 << self.steps) - 1;
         let moved = |from: u32, by: i32| if by == 0 { from } else { from.wrapping_add_signed(by) & mask };
@@ -102,7 +103,7 @@ impl Cell {
     }
 }
 
-/// The text that others call a geohash. It counts latitudes from pole to pole, so it is another grid's.
+/// Returns the standard geohash string. It counts latitudes from pole to pole, so its grid differs.
 pub(super) fn text(place: Coordinates) -> [u8; LETTERS_COUNT] {
     let cell = Cell {
         column: index(place.longitude, LONGITUDE_MAX, STEPS_MAX),
@@ -116,7 +117,7 @@ pub(super) fn text(place: Coordinates) -> [u8; LETTERS_COUNT] {
     })
 }
 
-/// Which of the 2^steps parts from -most to most a degree lies in.
+/// Returns the index of a degree among 2^steps parts of -most to most.
 fn index(degree: f64, most: f64, steps: u32) -> u32 {
     ((degree - -most) / (most - -most) * (1u64 << steps) as f64) as u32
 }
@@ -126,15 +127,14 @@ fn span(index: u32, most: f64, steps: u32) -> (f64, f64) {
     (edge(index), edge(index.wrapping_add(1)))
 }
 
-/// A score as a whole number, as the processors that Redis mostly runs on convert one: what is negative or beyond all
-/// bounds, too.
+/// Converts a score to an integer like the CPUs that Redis mostly runs on, including negative and out-of-range ones.
 fn bits_of(score: f64) -> u64 {
     const TOP: f64 = (1u64 << 63) as f64;
     let convert = |number: f64| if (-TOP..TOP).contains(&number) { number as i64 as u64 } else { 1 << 63 };
     if score < TOP { convert(score) } else { convert(score - TOP) ^ 1 << 63 }
 }
 
-/// The bits of `number` with a nought before each.
+/// Returns the bits of `number`, each preceded by a zero.
 fn spread(number: u32) -> u64 {
     const MASKS: [(u32, u64); 5] = [
         (16, 0x0000_ffff_0000_ffff),
@@ -146,7 +146,7 @@ fn spread(number: u32) -> u64 {
     MASKS.iter().fold(u64::from(number), |bits, (shift, mask)| (bits | bits << shift) & mask)
 }
 
-/// Every other bit of `bits`, from the lowest on.
+/// Returns every other bit of `bits`, from the lowest on.
 fn every_other(bits: u64) -> u32 {
     const MASKS: [(u32, u64); 5] = [
         (1, 0x3333_3333_3333_3333),
@@ -166,7 +166,7 @@ mod tests {
 
     const PALERMO: Coordinates = Coordinates { longitude: 13.361389, latitude: 38.115556 };
 
-    /// The example of the command's page.
+    /// The example in the command's documentation.
     #[test]
     fn a_place_has_the_published_score_and_text() {
         let cell = Cell::of(PALERMO, STEPS_MAX);

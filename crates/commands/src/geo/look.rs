@@ -1,4 +1,4 @@
-//! GEOPOS GEODIST GEOHASH: tell where members are.
+//! GEOPOS GEODIST GEOHASH: return the locations of members.
 
 use super::area::distance_m;
 use super::argument;
@@ -81,7 +81,7 @@ fn distance(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     Ok(())
 }
 
-/// A pair of coordinates, with all digits up to the seventeenth behind the point and none beyond.
+/// Replies with coordinates, with up to seventeen digits after the point.
 pub(super) fn tell_place(reply: &mut dyn Reply, Coordinates { longitude, latitude }: Coordinates) {
     reply.array(2);
     for degrees in [longitude, latitude] {

@@ -1,4 +1,4 @@
-//! Places on Earth: sorted sets whose scores are cells of a grid of 2^26 by 2^26.
+//! Locations on Earth: sorted sets whose scores are cells of a grid of 2^26 by 2^26.
 //!
 //! ```text
 //! longitude, latitude --cell--> 52 bits, one of each in turn --> score

@@ -1,4 +1,5 @@
-//! GEOSEARCH, GEOSEARCHSTORE, and the older GEORADIUS, GEORADIUSBYMEMBER and their _RO forms: tell, or store, who is near.
+//! GEOSEARCH, GEOSEARCHSTORE, and the older GEORADIUS, GEORADIUSBYMEMBER and their _RO forms: return, or store, members
+//! nearby.
 //!
 //! ```text
 //! little to look at   under the locks
@@ -99,7 +100,7 @@ const GEORADIUSBYMEMBER_RO: CommandSpec = CommandSpec {
     ..GEORADIUS_RO
 };
 
-/// The key behind an option that says where to put what is found.
+/// Returns the spec of the key after an option that names the destination.
 const fn stored(word: &'static str, from: usize) -> KeySpec {
     let counts = &[("COUNT", 1), ("STORE", 1), ("STOREDIST", 1)];
     KeySpec {
@@ -109,7 +110,7 @@ const fn stored(word: &'static str, from: usize) -> KeySpec {
     }
 }
 
-/// Which of the commands it is.
+/// The command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum GeoCommand {
     Search,
@@ -117,7 +118,7 @@ enum GeoCommand {
     Radius { by_member: bool, stores: bool },
 }
 
-/// What is told beside a member.
+/// What is returned beside a member.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Beside {
     distance: bool,
@@ -125,19 +126,19 @@ struct Beside {
     place: bool,
 }
 
-/// Where what is found is put, and whether with distances for scores.
+/// The destination, and whether distances become scores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Store<'a> {
     key: &'a [u8],
     distances: bool,
 }
 
-/// What is asked for.
+/// A parsed request.
 struct GeoRequest<'a> {
     center: Option<Coordinates>,
-    /// A form around whatever place.
+    /// A shape around a center.
     around: Option<Area>,
-    /// The member that the center is, where there is no such sorted set.
+    /// Whether the center is a member, but there is no such sorted set.
     is_from_member: bool,
     beside: Beside,
     order: Option<Direction>,
@@ -196,7 +197,7 @@ impl<'a> GeoRequest<'a> {
         Ok(())
     }
 
-    /// Reads the option at `at`; how many arguments it takes.
+    /// Reads the option at `at`. Returns how many arguments it takes.
     fn read_option(
         &mut self,
         sorted: Option<&Sorted>,
@@ -281,10 +282,10 @@ impl<'a> GeoRequest<'a> {
         Ok(())
     }
 
-    /// What is searched for in a sorted set that is there.
+    /// Returns the query for an existing sorted set.
     fn wanted(&self) -> Option<GeoQuery> {
         let area = Area { center: self.center?, ..self.around? };
-        // Of a few in no order those are meant that are nearest, unless any will do.
+        // A limited unordered search means the nearest ones, unless ANY is given.
         let order = self.order.or((self.count.is_some() && !self.any).then_some(Direction::Forward));
         Some(GeoQuery { area, order, count: self.count, any: self.any })
     }
@@ -299,14 +300,14 @@ fn is_rectangle(form: GeoShape) -> bool {
     matches!(form, GeoShape::Rectangle { .. })
 }
 
-/// Members that are looked at under the locks: some 200 µs.
+/// Members examined under the locks, at most: about 200 µs.
 const LOCKED_MEMBERS_MAX: u64 = 1024;
-/// To store one costs as much as to look at so many.
+/// Storing a member costs as much as examining this many.
 const STORED_SHARE: u64 = 4;
-/// About how many bytes of them.
+/// The approximate maximum of their bytes.
 const LOCKED_BYTES_MAX: u64 = 64 << 10;
 
-/// Whether so many members are looked at under the locks.
+/// Returns true if this many members can be examined under the locks.
 fn is_little(sorted: &Sorted, members: u64) -> bool {
     members <= LOCKED_MEMBERS_MAX && members * (sorted.content_bytes() / sorted.len().max(1)) <= LOCKED_BYTES_MAX
 }
@@ -341,17 +342,17 @@ fn search(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, verb: GeoCommand) -> 
     Ok(())
 }
 
-/// A search under way, then what it found, which is told.
+/// A search in progress, then its results, which are sent.
 struct GeoSearchReply {
     walk: GeoWalk,
-    /// Whether it has begun to tell.
+    /// Whether sending has begun.
     is_told: bool,
     beside: Beside,
-    /// Once it goes on without the lock.
+    /// Set once it continues without the lock.
     pin: Option<Pin>,
 }
 
-/// About what distance, hash, and coordinates of a member take, in bytes.
+/// The approximate size of a member's distance, hash, and coordinates, in bytes.
 const BESIDE_BYTES: usize = 100;
 
 impl GeoSearchReply {
@@ -402,7 +403,7 @@ impl Source for GeoSearchReply {
     }
 }
 
-/// Puts what is found under a key, whatever it held.
+/// Stores the result under a key, replacing its value.
 fn put(tx: &mut Tx, args: &Args, sorted: Sorted, wanted: GeoQuery, store: Store, reply: &mut dyn Reply) -> Outcome {
     let distances = store.distances;
     let walk = GeoWalk::new(sorted.clone(), wanted);
@@ -425,7 +426,7 @@ fn put(tx: &mut Tx, args: &Args, sorted: Sorted, wanted: GeoQuery, store: Store,
     Ok(())
 }
 
-/// A search, then a sorted set that is made of what it found.
+/// A search, then building a sorted set from its results.
 struct Storing {
     walk: GeoWalk,
     distances: bool,
@@ -433,7 +434,7 @@ struct Storing {
     result: Sorted,
 }
 
-/// Members put in one step: some 50 µs.
+/// Members stored per step: about 50 µs.
 const STEP_MEMBERS: usize = 32;
 
 impl Storing {

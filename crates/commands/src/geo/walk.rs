@@ -1,5 +1,4 @@
-//! A search of an area under way: through the ranges of scores of its cells, in steps, then whatever was found in the
-//! order that is wanted.
+//! An area search in progress: in steps through the score ranges of its cells, then the results in the requested order.
 
 use super::area::Area;
 use super::cell::Cell;
@@ -11,33 +10,33 @@ use std::ops::ControlFlow;
 use values::Sorted;
 use values::sorted::Bound;
 
-/// Members looked at in one step: some 50 µs.
+/// Members examined per step: about 50 µs.
 const STEP_MEMBERS: u64 = 256;
 
-/// What is searched for.
+/// The search parameters.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct GeoQuery {
     pub(super) area: Area,
-    /// Nearest or farthest first; none: as they come.
+    /// Nearest or farthest first; none: unordered.
     pub(super) order: Option<Direction>,
-    /// So many at most.
+    /// The maximum number of results.
     pub(super) count: Option<u64>,
-    /// Whether any so many will do.
+    /// Whether any results will do, up to that number.
     pub(super) any: bool,
 }
 
-/// A member that was found.
+/// A found member.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct GeoMatch {
     pub(super) rank: u64,
     pub(super) distance_m: f64,
 }
 
-/// One search.
+/// A search.
 pub(super) struct GeoWalk {
     sorted: Sorted,
     wanted: GeoQuery,
-    /// Ranks that are left: the first of each range, and how many.
+    /// The remaining rank ranges: first rank and count.
     ranges: VecDeque<(u64, u64)>,
     found: Finds,
     told: u64,
@@ -50,7 +49,7 @@ enum Finds {
 }
 
 impl GeoWalk {
-    /// A search of `sorted`. O(log n).
+    /// Starts a search of `sorted`. O(log n).
     pub(super) fn new(sorted: Sorted, wanted: GeoQuery) -> Self {
         let ranges = |cell: Cell| {
             let scores = cell.scores();
@@ -69,17 +68,17 @@ impl GeoWalk {
         &self.sorted
     }
 
-    /// The unit of what is searched for, in meters.
+    /// Returns the unit of the search, in meters.
     pub(super) fn unit_m(&self) -> f64 {
         self.wanted.area.unit_m
     }
 
-    /// How many members there are to be looked at yet.
+    /// Returns the number of members still to examine.
     pub(super) fn left(&self) -> u64 {
         self.ranges.iter().map(|(_, count)| count).sum()
     }
 
-    /// Goes on for some 50 µs; whether it is over.
+    /// Runs for about 50 µs. Returns true when done.
     pub(super) fn step(&mut self) -> bool {
         let Some((start, count)) = self.ranges.pop_front() else { return true };
         let Self { sorted, wanted, found, .. } = self;
@@ -101,12 +100,12 @@ impl GeoWalk {
         self.ranges.is_empty()
     }
 
-    /// Of a search that is over: how many members are yet to be had of it.
+    /// After the search: returns the number of results left.
     pub(super) fn len(&self) -> u64 {
         self.wanted.count.map_or(u64::MAX, |count| count - self.told).min(self.found.len())
     }
 
-    /// Of a search that is over: the next one.
+    /// After the search: returns the next result.
     pub(super) fn next(&mut self) -> Option<GeoMatch> {
         if self.len() == 0 {
             return None;
@@ -115,7 +114,7 @@ impl GeoWalk {
         self.found.next()
     }
 
-    /// What it keeps beside the sorted set, in bytes.
+    /// Returns its memory beyond the sorted set, in bytes.
     pub(super) fn heap_bytes(&self) -> u64 {
         self.found.len() * size_of::<GeoMatch>() as u64
     }

@@ -1,4 +1,4 @@
-//! PFADD PFCOUNT PFMERGE: how many different elements there were, about.
+//! PFADD PFCOUNT PFMERGE: estimate the number of distinct elements.
 
 use super::{check, corrupt, read, write};
 use crate::prelude::*;
@@ -49,7 +49,7 @@ const PFMERGE: CommandSpec = CommandSpec {
     ..PFADD
 };
 
-/// So few elements are added to a dense one by an effect each.
+/// Up to this many elements are added to a dense one by an effect each.
 const SINGLE_EFFECTS_MAX: usize = 16;
 
 fn pfadd(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
@@ -75,7 +75,7 @@ fn pfadd(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     Ok(())
 }
 
-/// Twelve kilobytes that are not copied.
+/// Avoids copying twelve kilobytes.
 fn add_to_dense(tx: &mut Tx, key: &[u8], elements: &Args, reply: &mut dyn Reply) -> Outcome {
     tx.need_room(((elements.len() + 2) * (key.len() + 64)) as u64)?;
     let mut text = tx.string_mut(key, Absent::Leave)?.expect("just seen");
@@ -111,7 +111,7 @@ fn pfcount(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
             Some(count) => count,
             None => {
                 let count = read(tx, key)?.expect("just seen").count().map_err(corrupt)?;
-                // Told again without a look at the registers.
+                // So that it can be returned again without reading the registers.
                 tx.need_room((3 * key.len() + 128) as u64)?;
                 let mut text = tx.string_mut(key, Absent::Leave)?.expect("just seen");
                 text.overwrite(CACHE_AT, &count.to_le_bytes());
@@ -123,7 +123,7 @@ fn pfcount(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     Ok(())
 }
 
-/// The count that is noted in it, if that is still true.
+/// Returns its cached count, if still valid.
 fn cached(text: StringValue<'_>) -> Result<Option<u64>, Failure> {
     check(text)?;
     let mut head = [0; HEAD_BYTES];
@@ -135,7 +135,7 @@ fn cached(text: StringValue<'_>) -> Result<Option<u64>, Failure> {
     Ok(values::hyperloglog::cached(&head))
 }
 
-/// What those under `keys` have met together, and whether one of them is dense.
+/// Merges those under `keys`. Returns the registers, and whether one of the sources is dense.
 fn merged(tx: &mut Tx, keys: Args) -> Result<(Registers, bool), Failure> {
     let mut registers = Registers::default();
     let mut is_dense = false;
@@ -156,7 +156,7 @@ fn pfmerge(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     before.iter().for_each(|before| after.keep_head_of(before));
     after.make_stale();
     if before.as_ref().is_some_and(|before| before.as_bytes() == after.as_bytes()) {
-        // Redis tells of it all the same.
+        // Redis notifies even so.
         tx.note_touched(key, Classes::STRING, "pfadd");
     } else {
         write(tx, key, before.as_ref(), &after)?;

@@ -1,4 +1,4 @@
-//! PFDEBUG PFSELFTEST: the inside of a HyperLogLog.
+//! PFDEBUG PFSELFTEST: the internals of a HyperLogLog.
 
 use super::{corrupt, read, write};
 use crate::prelude::*;
@@ -60,7 +60,7 @@ fn pfdebug(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     Ok(())
 }
 
-/// Elements of the self-test.
+/// The number of elements in the self-test.
 const TESTED: u64 = 2_000;
 
 fn selftest(reply: &mut dyn Reply) -> Outcome {

@@ -1,4 +1,4 @@
-//! Texts that estimate how many different elements they have met.
+//! Strings that estimate a number of distinct elements.
 
 pub(crate) mod count;
 pub(crate) mod debug;
@@ -9,18 +9,18 @@ use values::StringValue;
 use values::hyperloglog::{Corrupt, DENSE_BYTES, HEAD_BYTES, HyperLogLog, SPARSE_BYTES_MAX};
 use values::string::DIGITS_MAX;
 
-/// The one under `key`; `None` if it is absent.
+/// Reads the HyperLogLog under `key`; `None` if it is absent.
 fn read(tx: &mut Tx, key: &[u8]) -> Result<Option<HyperLogLog>, Failure> {
     let Some(text) = tx.string(key)? else { return Ok(None) };
     let bytes_count = check(text)?;
-    // Nobody copies what is too long to be one.
+    // A string too long to be one is not copied.
     if bytes_count > SPARSE_BYTES_MAX {
         return Err(corrupt(Corrupt));
     }
     Ok(HyperLogLog::parse(text.to_vec()))
 }
 
-/// Its length, if it has the head of one.
+/// Returns its length, if it has a valid header.
 fn check(text: StringValue<'_>) -> Result<usize, Failure> {
     let mut head = [0; HEAD_BYTES];
     let bytes_count = text.bytes_count();
@@ -39,7 +39,7 @@ fn corrupt(_: Corrupt) -> Failure {
     Failure::text("INVALIDOBJ Corrupted HLL object detected")
 }
 
-/// Makes the text under `key`, which is `before`, that one.
+/// Replaces the string under `key`, which is `before`.
 fn write(tx: &mut Tx, key: &[u8], before: Option<&HyperLogLog>, after: &HyperLogLog) -> Result<(), Failure> {
     let (old, new) = (before.map_or(&[][..], HyperLogLog::as_bytes), after.as_bytes());
     if old == new {
@@ -55,7 +55,7 @@ fn write(tx: &mut Tx, key: &[u8], before: Option<&HyperLogLog>, after: &HyperLog
         text.append(new);
         return Ok(());
     }
-    // Most of it is as it was: the head changes, and some registers.
+    // Most is unchanged: only the header and some registers differ.
     for part in [0..HEAD_BYTES, HEAD_BYTES..new.len()] {
         let (is, was) = (&new[part.clone()], &old[part.start..part.end.min(old.len())]);
         let same_front = is.iter().zip(was).take_while(|(is, was)| is == was).count();

@@ -1,4 +1,4 @@
-//! PUBSUB: who listens to what.
+//! PUBSUB: lists channels and subscribers.
 
 use crate::help::{HELP, wrong_count};
 use crate::prelude::*;
@@ -84,7 +84,7 @@ const SHARDNUMSUB: CommandSpec = CommandSpec {
 
 const PUBSUB_HELP: CommandSpec = CommandSpec { name: "PUBSUB HELP", since: "6.2.0", group: Group::PubSub, ..HELP };
 
-/// Channels, collected part by part of all that there are, and told in parts.
+/// Channels, collected and replied in parts.
 struct Channels {
     topic: Topic,
     /// `None`: all are collected.
@@ -124,10 +124,10 @@ impl Parts for Channels {
     }
 }
 
-/// Channels told in one part.
+/// Channels replied per part.
 const TOLD_MAX: usize = 1_000;
 
-/// Subscribers of channels, counted in parts.
+/// A count of subscribers per channel, in parts.
 struct Counting {
     topic: Topic,
     next: usize,

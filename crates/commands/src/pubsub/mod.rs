@@ -1,4 +1,4 @@
-//! Messages: who wants to hear them, and what is said.
+//! Pub/Sub: subscribing and publishing.
 
 pub(crate) mod look;
 pub(crate) mod publish;

@@ -1,4 +1,4 @@
-//! PUBLISH SPUBLISH: say something to whoever listens.
+//! PUBLISH SPUBLISH: send a message to subscribers.
 
 use crate::prelude::*;
 use crate::session::{Session, Topic};
@@ -30,7 +30,7 @@ const PUBLISH: CommandSpec = CommandSpec {
     },
 };
 
-/// A message that is sent to some patterns after the others.
+/// A message being sent to pattern subscribers in batches.
 #[derive(Default)]
 struct Publishing {
     after: Option<Arc<[u8]>>,

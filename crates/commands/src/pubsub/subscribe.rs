@@ -1,7 +1,7 @@
-//! SUBSCRIBE UNSUBSCRIBE PSUBSCRIBE PUNSUBSCRIBE SSUBSCRIBE SUNSUBSCRIBE: begin and cease to listen.
+//! SUBSCRIBE UNSUBSCRIBE PSUBSCRIBE PUNSUBSCRIBE SSUBSCRIBE SUNSUBSCRIBE: subscribe and unsubscribe.
 //!
-//! Each name is answered by a message of its own, in RESP3 a push: what was done, the name, and how many the connection
-//! has subscribed to now. Channels and patterns are counted together, shard channels by themselves.
+//! Each name is answered by its own message, in RESP3 a push: the action, the name, and the connection's subscription
+//! count. Channels and patterns are counted together, shard channels separately.
 
 use crate::prelude::*;
 use crate::session::{Session, Topic};
@@ -11,7 +11,7 @@ use wire::More;
 pub(crate) const COMMANDS: &[CommandSpec] =
     &[SUBSCRIBE, UNSUBSCRIBE, PSUBSCRIBE, PUNSUBSCRIBE, SSUBSCRIBE, SUNSUBSCRIBE];
 
-/// A command that goes through names in parts.
+/// Defines a command that processes names in parts.
 macro_rules! in_parts {
     ($parts:ident, $topic:expr, $word:expr) => {
         Run::Parts {
@@ -87,11 +87,11 @@ const SUNSUBSCRIBE: CommandSpec = CommandSpec {
     ..SSUBSCRIBE
 };
 
-/// Subscriptions begun one after the other.
+/// Subscriptions being added one by one.
 struct Subscribing {
     topic: Topic,
     word: &'static str,
-    /// Patterns before this one have been looked at: one that is refused is before any is subscribed to.
+    /// Patterns before this one have been validated: an invalid one fails before any subscription.
     checked: usize,
     next: usize,
 }
@@ -125,7 +125,7 @@ impl Parts for Subscribing {
     }
 }
 
-/// Subscriptions ended one after the other: those named, or all.
+/// Subscriptions being removed one by one: those named, or all.
 struct Unsubscribing {
     topic: Topic,
     word: &'static str,

@@ -1,7 +1,6 @@
-//! Q.ACK Q.NACK Q.EXTEND Q.BURY Q.KICK: what becomes of messages that are leased, or buried.
+//! Q.ACK Q.NACK Q.EXTEND Q.BURY Q.KICK: operations on leased or buried messages.
 //!
-//! A receipt of a lease that is over and was given to somebody else, or that has ended, is passed over: the reply tells how
-//! many were good.
+//! Receipts of leases that have ended, or whose message was leased again, are skipped: the reply counts the valid ones.
 
 use super::{LEASE_MS, count, due_ms, leased, milliseconds};
 use crate::prelude::*;
@@ -81,7 +80,7 @@ const KICK: CommandSpec = CommandSpec {
     ..ACK
 };
 
-/// The milliseconds of an option that begins at `end`, or where the request ends.
+/// Returns the milliseconds of an option that begins at `end`, or of none if the request ends there.
 fn option(args: &Args, end: usize) -> Result<Option<u64>, Failure> {
     match args.len() - end {
         0 => Ok(None),
@@ -90,7 +89,7 @@ fn option(args: &Args, end: usize) -> Result<Option<u64>, Failure> {
     }
 }
 
-/// Does something with the messages that are leased by the receipts up to `end`, and replies how many those are.
+/// Applies an operation to the messages leased by the receipts up to `end`, and replies with their number.
 fn with_leased(
     tx: &mut Tx,
     args: &Args,

@@ -1,5 +1,5 @@
-//! What commands of lists do with a queue: they see what is ready, and put in and take out what has never been leased or
-//! has come back. They come here when there is no plain list under their key.
+//! List commands on a queue: they see the ready messages, and push and pop messages that were never leased or have
+//! returned. Called when there is no plain list under the key.
 
 use super::full;
 use crate::list::pop::{ListPop, part_of};
@@ -10,7 +10,7 @@ use blocks::{Direction, End};
 use values::Queue;
 use values::queue::MESSAGE_BYTES_MAX;
 
-/// Why a command that works on plain lists alone does not work on what is under `key`, which is none.
+/// Returns why a command for plain lists does not work on the value under `key`, which is none.
 #[cold]
 pub(crate) fn no_list(tx: &mut Tx, key: &[u8]) -> Failure {
     if !tx.is_queue(key) {
@@ -22,21 +22,21 @@ pub(crate) fn no_list(tx: &mut Tx, key: &[u8]) -> Failure {
     )
 }
 
-/// As [`no_list`], for commands that go on if it is a queue.
+/// Like [`no_list`], for commands that continue if it is a queue.
 #[cold]
 pub(crate) fn expect_queue(tx: &mut Tx, key: &[u8]) -> Result<(), Failure> {
     if tx.is_queue(key) { Ok(()) } else { Err(Failure::WrongType) }
 }
 
-/// How many messages of the queue under `key` are ready.
+/// Returns the number of ready messages in the queue under `key`.
 pub(crate) fn ready_len(tx: &mut Tx, key: &[u8]) -> Result<u64, Failure> {
     Ok(tx.look_at_queue(key, Queue::ready_len)?.unwrap_or(0))
 }
 
-/// Whether something is ready in the queue under `key`.
+/// Returns true if the queue under `key` has ready messages.
 ///
 /// # Errors
-/// If there is none.
+/// If there is no queue.
 pub(crate) fn is_filled(tx: &mut Tx, key: &[u8]) -> Result<bool, Failure> {
     expect_queue(tx, key)?;
     Ok(ready_len(tx, key)? > 0)
@@ -49,7 +49,7 @@ pub(crate) fn push(tx: &mut Tx, key: &[u8], items: Args<'_>, end: End, reply: &m
     Ok(())
 }
 
-/// Puts messages at an end of a queue that is there.
+/// Pushes messages to an end of an existing queue.
 pub(crate) fn put(tx: &mut Tx, key: &[u8], items: &[&[u8]], end: End) -> Outcome {
     expect_queue(tx, key)?;
     let bytes: usize = items.iter().map(|item| item.len()).sum();
@@ -75,7 +75,7 @@ pub(crate) fn pop(tx: &mut Tx, key: &[u8], end: End, reply: &mut dyn Reply) -> O
     Ok(())
 }
 
-/// Takes up to `count` messages off a queue that is there and replies them as an array.
+/// Pops up to `count` messages off an existing queue and replies with an array.
 pub(crate) fn pop_many(tx: &mut Tx, key: &[u8], end: End, count: u64, reply: &mut dyn Reply) -> Outcome {
     expect_queue(tx, key)?;
     let keyspace = tx.keyspace();
@@ -90,7 +90,7 @@ pub(crate) fn pop_many(tx: &mut Tx, key: &[u8], end: End, count: u64, reply: &mu
     Ok(())
 }
 
-/// As [`pop_many`], with the queue's name beside the messages.
+/// Like [`pop_many`], with the queue's name beside the messages.
 pub(crate) fn pop_from(tx: &mut Tx, key: &[u8], pops: ListPop<'_>, reply: &mut dyn Reply) -> Outcome {
     let returned = tx.look_at_queue(key, Queue::returned_len)?.unwrap_or(0);
     tx.expect_work(returned.min(pops.count))?;
@@ -122,7 +122,7 @@ pub(crate) fn index(tx: &mut Tx, key: &[u8], index: i64, reply: &mut dyn Reply) 
     Ok(())
 }
 
-/// LMOVE and its kin where source or target, or both, are queues.
+/// LMOVE and the like, if source or target, or both, are queues.
 pub(crate) fn pass(tx: &mut Tx, source: &[u8], target: &[u8], ends: MoveEnds, reply: &mut dyn Reply) -> Outcome {
     let Some(message) = first_of_either(tx, source, ends.from)? else {
         reply.null();
@@ -138,7 +138,7 @@ pub(crate) fn pass(tx: &mut Tx, source: &[u8], target: &[u8], ends: MoveEnds, re
     }
     tx.need_room((message.len() + 2 * source.len() + 2 * target.len() + 192) as u64)?;
     let is_alone = source == target && tx.look_at_queue(source, Queue::len)? == Some(1);
-    // A queue that would go stays, with what it knows: its one message comes back at the end to which it is pushed.
+    // A queue that would become empty stays, with its state: its one message is pushed back to the given end.
     if is_alone {
         let mut queue = tx.queue_mut(source, Absent::Leave)?.expect("just seen");
         queue.push(ends.to, &[&message]);
@@ -157,7 +157,7 @@ pub(crate) fn pass(tx: &mut Tx, source: &[u8], target: &[u8], ends: MoveEnds, re
     Ok(())
 }
 
-/// The message at an end of the queue under `key` that is ready.
+/// Returns the ready message at an end of the queue under `key`.
 pub(super) fn first(tx: &mut Tx, key: &[u8], end: End) -> Result<Option<Vec<u8>>, Failure> {
     let message = tx.look_at_queue(key, |queue| {
         let at = if end == End::Head { Some(0) } else { queue.ready_len().checked_sub(1) };
@@ -166,7 +166,7 @@ pub(super) fn first(tx: &mut Tx, key: &[u8], end: End) -> Result<Option<Vec<u8>>
     Ok(message.flatten())
 }
 
-/// The same of a list or a queue.
+/// Likewise for a list or a queue.
 fn first_of_either(tx: &mut Tx, key: &[u8], end: End) -> Result<Option<Vec<u8>>, Failure> {
     if tx.is_queue(key) {
         return first(tx, key, end);

@@ -1,11 +1,11 @@
-//! How many messages of each list and queue of a database may be taken.
+//! The number of available messages in each list and queue of a database.
 
 use crate::generic::scan::{SHARD_SHIFT, VISIT_KEYS_MAX, walk};
 use crate::prelude::*;
 use crate::spec::{Sweep, SweepNext};
 use keyspace::{list_of, queue_of};
 
-/// Finds them, in turns.
+/// Collects them, incrementally.
 #[derive(Default)]
 pub struct QueueLengths {
     from_hash: u64,
@@ -13,7 +13,7 @@ pub struct QueueLengths {
 }
 
 impl QueueLengths {
-    /// Names and lengths, in no order.
+    /// Returns names and lengths, unordered.
     pub fn found(self) -> Vec<(Box<[u8]>, u64)> {
         self.found
     }

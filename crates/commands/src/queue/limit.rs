@@ -1,4 +1,4 @@
-//! Q.LIMIT Q.DROP: what a queue takes and keeps, and its turning back into a list.
+//! Q.LIMIT Q.DROP: set a queue's limits, and convert it back to a list.
 
 use super::milliseconds;
 use crate::prelude::*;

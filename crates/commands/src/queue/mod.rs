@@ -1,4 +1,4 @@
-//! Queues: lists whose messages are leased rather than lost. What any list's command does with one: `as_list`.
+//! Queues: lists whose messages are leased rather than lost. For list commands on queues see `as_list`.
 
 pub(crate) mod acknowledge;
 pub(crate) mod as_list;
@@ -15,19 +15,19 @@ use keyspace::QueueMut;
 use values::Queue;
 use values::queue::{Full, State};
 
-/// How long a lease lasts unless the client says it, in milliseconds.
+/// The default duration of a lease, in milliseconds.
 pub const LEASE_MS: Ms = 30_000;
-/// So many messages are told or leased at once, at most.
+/// The maximum number of messages returned or leased at once.
 const MESSAGES_MAX: i64 = 1000;
-/// And about so many bytes of them.
+/// The approximate maximum of their bytes.
 const TOLD_BYTES_MAX: usize = 1 << 20;
 
-/// A receipt: what tells one delivery of one message from all others.
+/// Returns a receipt: it identifies one delivery of one message.
 fn receipt(queue: &Queue, id: i64, deliveries: u64) -> String {
     format!("{}-{deliveries}", queue.told_id(id))
 }
 
-/// The id as it is told, and the delivery, of a receipt.
+/// Parses a receipt into the client-visible id and the delivery.
 fn receipt_parts(receipt: &[u8]) -> Option<(u64, u64)> {
     let (id, deliveries) = std::str::from_utf8(receipt).ok()?.split_once('-')?;
     let is_plain = |digits: &&str| digits.bytes().all(|digit| digit.is_ascii_digit());
@@ -35,7 +35,7 @@ fn receipt_parts(receipt: &[u8]) -> Option<(u64, u64)> {
     Some((number(id)?, number(deliveries)?))
 }
 
-/// The ids, rising, of the messages that are leased by these receipts: what was delivered anew is somebody else's.
+/// Returns the ascending ids of the messages leased by these receipts; redelivered ones belong to another client.
 fn leased(queue: &mut QueueMut<'_, '_>, receipts: Args<'_>) -> Result<Vec<i64>, Failure> {
     let parts: Option<Vec<_>> = receipts.iter().map(receipt_parts).collect();
     let parts = parts.ok_or(Failure::text("ERR a receipt is an id and a number of deliveries: 17-2"))?;
@@ -52,7 +52,7 @@ fn leased(queue: &mut QueueMut<'_, '_>, receipts: Args<'_>) -> Result<Vec<i64>, 
     Ok(ids)
 }
 
-/// Why a queue takes no more.
+/// Returns the error for a full queue.
 fn full(full: Full) -> Failure {
     Failure::text(match full {
         Full::Len(most) => format!("QUEUEFULL the queue has its MAXLEN of {most} messages"),
@@ -60,13 +60,13 @@ fn full(full: Full) -> Failure {
     })
 }
 
-/// The instant so many milliseconds from now.
+/// Returns the instant `ms` milliseconds from now.
 fn due_ms(tx: &Tx, ms: u64) -> Result<Ms, Failure> {
     let at_ms = tx.now().checked_add(ms).filter(|at_ms| *at_ms < i64::MAX as u64);
     at_ms.ok_or(Failure::text("ERR the time is beyond all times"))
 }
 
-/// A number of milliseconds of an option, `least` or more.
+/// Parses an option's milliseconds, at least `least`.
 fn milliseconds(argument: &[u8], least: i64) -> Result<u64, Failure> {
     let text = "ERR milliseconds are not an integer or out of range";
     parse::int_or(argument, least, i64::MAX, text).map(|ms| ms as u64)

@@ -1,4 +1,4 @@
-//! What the queue port calls: the words of MemcacheQ and Kestrel, on lists and queues.
+//! Commands of the queue port: the MemcacheQ and Kestrel protocol, on lists and queues.
 //!
 //! ```text
 //! set q 0 0 3       MQ.SET q 0 abc           |  STORED\r\n                      at the tail, as RPUSH
@@ -9,11 +9,11 @@
 //! get q/close       MQ.CLOSE q 17-1          |                                 as Q.ACK; q/abort as Q.NACK
 //! ```
 //!
-//! An element of a list has no flags. A message of flags 0 is the element itself; others lie in an envelope, which this port takes
-//! off again and others show: `\0MQflags`, the flags in four bytes, most significant first, and the message.
+//! A list element has no flags. A message with flags 0 is the element itself; others are in an envelope, which this
+//! port removes and others show: `\0MQflags`, the flags in four bytes, most significant first, and the message.
 //!
-//! A command answers in the protocol's words, as those of the memcached port do. A key of another kind is no queue to whoever
-//! reads, and an error to whoever writes.
+//! Commands reply in the protocol's words, like those of the memcached port. For readers, a key of another type is no
+//! queue; for writers, it is an error.
 
 use super::{LEASE_MS, as_list, due_ms, leased, receipt, reserve};
 use crate::memcached::flush::remove_those;
@@ -29,9 +29,9 @@ use wire::OwnedRequest;
 pub(crate) const COMMANDS: &[CommandSpec] =
     &[ABORT, CLOSE, DELETE, FLUSH_ALL, GET, GETS, OPEN, PEEK, QUEUES, SET, STATS];
 
-/// The version of MemcacheQ that the protocol is of.
+/// The MemcacheQ version whose protocol we speak.
 pub const MEMCACHEQ_VERSION: &str = "0.2.1";
-/// What a message with flags begins with.
+/// The prefix of a message with flags.
 const ENVELOPE: &[u8] = b"\0MQflags";
 
 const GET: CommandSpec = CommandSpec {
@@ -169,7 +169,7 @@ const FLUSH_ALL: CommandSpec = CommandSpec {
     ..GET
 };
 
-/// What removes those of some keys that are lists or queues.
+/// Removes those of some keys that are lists or queues.
 pub static REMOVE_QUEUES: CommandSpec = CommandSpec {
     syntax: "key [key ...]",
     arity: Arity::AtLeast(2),
@@ -264,18 +264,18 @@ fn open(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     nothing(waits, reply)
 }
 
-/// Whether a key is a list or a queue.
+/// Returns true if a key is a list or a queue.
 fn is_taken(tx: &mut Tx, key: &[u8]) -> bool {
     tx.value_type(key).is_some_and(|kind| ValueType::List.is_taken_from(kind))
 }
 
-/// Tells the first message of what is a list or a queue; whether there is one.
+/// Replies with the first message of a list or a queue. Returns whether there is one.
 fn tell_first(tx: &mut Tx, key: &[u8], version: &[u8], reply: &mut dyn Reply) -> bool {
     let is_told = tx.look_at_queue(key, |queue| queue.ready_at(0, |message| tell(reply, key, message, version)));
     matches!(is_told, Ok(Some(Some(()))))
 }
 
-/// Whether whoever asks waits if there is nothing.
+/// Returns true if the client waits when there is nothing.
 fn waits(args: &Args) -> Result<bool, Failure> {
     if args.len() > 2 && !parse::is(args.get(2), "BLOCK") {
         return Err(Failure::Syntax);
@@ -283,7 +283,7 @@ fn waits(args: &Args) -> Result<bool, Failure> {
     Ok(reserve::ReserveOptions::of(args)?.block_ms.is_some())
 }
 
-/// Has whoever waits look again when a message comes back.
+/// Makes a waiting client look again when a message returns.
 fn wait_for_return(tx: &mut Tx, key: &[u8], waits: bool) -> Result<(), Failure> {
     let next_ms = tx.look_at_queue(key, Queue::next_return)?.flatten();
     if let Some(next_ms) = next_ms.filter(|_| waits) {
@@ -300,13 +300,13 @@ fn nothing(waits: bool, reply: &mut dyn Reply) -> Outcome {
     Ok(())
 }
 
-/// Ends a lease; how many that were.
+/// Ends a lease. Returns how many were ended.
 fn end(
     tx: &mut Tx,
     args: &Args,
     work: impl FnOnce(&mut keyspace::QueueMut<'_, '_>, &[i64]) -> Result<(), keyspace::Abandon>,
 ) -> Result<usize, Failure> {
-    // Who has deleted the queue meanwhile, or put something else there, has ended the lease.
+    // Deleting or replacing the queue has ended the lease.
     let Ok(Some(mut queue)) = tx.queue_mut(args.get(1), Absent::Leave) else { return Ok(0) };
     let ids = leased(&mut queue, args.slice(2, 3))?;
     queue.expect_work(ids.len() as u64)?;
@@ -328,7 +328,7 @@ fn tell(reply: &mut dyn Reply, key: &[u8], message: &[u8], version: &[u8]) {
     reply.bulk(message);
 }
 
-/// The request by which a connection of the port ends a lease of its own.
+/// Returns the request by which a connection of the port ends its own lease.
 pub fn abort_request(key: &[u8], receipt: &[u8]) -> OwnedRequest {
     OwnedRequest::of(&[b"mq.abort", key, receipt])
 }

@@ -1,4 +1,4 @@
-//! Q.PUSH: put messages into a queue, later or once only.
+//! Q.PUSH: push messages, optionally delayed or deduplicated.
 
 use super::{due_ms, full, milliseconds};
 use crate::prelude::*;
@@ -23,9 +23,9 @@ const PUSH: CommandSpec = CommandSpec {
     run: Run::Local(push),
 };
 
-/// What a message has beside its bytes in a record of several, at most.
+/// The maximum overhead of a message in a record of several, in bytes.
 const ITEM_FIELDS_BYTES: usize = 8;
-/// What ends the messages, from the second on.
+/// The words that end the messages, from the second on.
 const WORDS: &[&str] = &["DELAY", "ID"];
 
 struct PushOptions<'a> {
@@ -55,7 +55,7 @@ fn options<'a>(words: Args<'a>) -> Result<PushOptions<'a>, Failure> {
 fn push(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let key = args.get(1);
     let end = words_at(args, 2, WORDS);
-    // Another kind is told first.
+    // The wrong type is reported first.
     tx.queue_mut(key, Absent::Leave)?;
     let PushOptions { delay_ms, dedup } = options(args.from(end))?;
     let due_ms = if delay_ms > 0 { due_ms(tx, delay_ms)? } else { 0 };

@@ -1,4 +1,4 @@
-//! Q.INFO Q.PEEK: what a queue has, without a change.
+//! Q.INFO Q.PEEK: inspect a queue without changing it.
 
 use super::reserve::told_count;
 use super::{TOLD_BYTES_MAX, count};

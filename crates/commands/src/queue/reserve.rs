@@ -1,4 +1,4 @@
-//! Q.RESERVE: lease messages of the first of several queues that has some, or wait for one.
+//! Q.RESERVE: lease messages from the first of several queues that has some, or wait for one.
 
 use super::{LEASE_MS, TOLD_BYTES_MAX, count, due_ms, milliseconds, receipt};
 use crate::prelude::*;
@@ -30,14 +30,14 @@ const RESERVE: CommandSpec = CommandSpec {
     },
 };
 
-/// What ends the keys.
+/// The words that end the keys.
 const WORDS: &[&str] = &["COUNT", "LEASE", "BLOCK"];
 
-/// What Q.RESERVE is asked.
+/// The options of Q.RESERVE.
 pub(crate) struct ReserveOptions {
     count: u64,
     lease_ms: u64,
-    /// How long it waits, if it waits; 0 is for ever.
+    /// The timeout, if it waits; 0 means none.
     pub(crate) block_ms: Option<u64>,
 }
 
@@ -65,7 +65,7 @@ impl ReserveOptions {
 
 fn reserve(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let end = words_at(args, 1, WORDS);
-    // Another kind is told first; to one who waits it is nothing.
+    // The wrong type is reported first; a waiting client ignores it.
     let (mut keys, mut bytes) = (SmallVec::<[_; 4]>::new(), 0);
     for key in args.slice(1, end) {
         if !tx.may_use(key) {
@@ -119,7 +119,7 @@ fn reserve(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     Err(Failure::Nothing)
 }
 
-/// How many of the first messages that are ready are told at once: one at least, and others that are not too long.
+/// Returns how many of the first ready messages are returned at once: at least one, and more if they are not too long.
 pub(super) fn told_count(queue: &Queue, most: u64) -> u64 {
     let most = most.min(queue.ready_len());
     if most <= 1 {
@@ -137,7 +137,7 @@ pub(super) fn told_count(queue: &Queue, most: u64) -> u64 {
     count
 }
 
-/// Tells the first messages that are ready, as they are about to be delivered; how many.
+/// Replies with the first ready messages, as they are about to be delivered. Returns how many.
 fn tell(queue: &Queue, most: u64, reply: &mut dyn Reply) -> u64 {
     let count = told_count(queue, most);
     reply.array(count as usize);

@@ -1,4 +1,4 @@
-//! ACL: the one user there is, `default`, who may do everything.
+//! ACL: there is one user, `default`, who may do everything.
 
 use crate::acl::{CATEGORIES, categories};
 use crate::help::{HELP, wrong_count};

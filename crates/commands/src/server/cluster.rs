@@ -1,4 +1,4 @@
-//! CLUSTER ASKING READONLY READWRITE: what a server says that belongs to no cluster.
+//! CLUSTER ASKING READONLY READWRITE: the replies of a server outside any cluster.
 
 use crate::prelude::*;
 use crate::session::Session;
@@ -55,7 +55,7 @@ const SLOT_STATS: &[Flag] = &[Flag::Loading, Flag::Stale];
 const MANAGES: &[Flag] = &[Flag::Admin, Flag::Stale];
 const RESETS: &[Flag] = &[Flag::Admin, Flag::NoScript, Flag::Stale];
 
-/// A subcommand: all of them answer alike.
+/// Returns a subcommand: all reply alike.
 const fn part(
     name: &'static str,
     syntax: &'static str,

@@ -1,4 +1,4 @@
-//! COMMAND: what the server knows of its own commands, all of it made from the commands.
+//! COMMAND: describes the server's commands, from their specifications.
 
 use super::describe::{self, Listed};
 use crate::acl;
@@ -116,7 +116,7 @@ fn list(_: &mut dyn Session, args: &Args, reply: &mut dyn Reply) -> Outcome {
     Ok(())
 }
 
-/// Names, those of subcommands included, that a filter lets through.
+/// Returns the names that pass a filter, including subcommands.
 fn filtered(filter: &[u8], value: &[u8]) -> Result<Vec<String>, Failure> {
     let fits: Box<dyn Fn(&Listed) -> bool> = if parse::is(filter, "MODULE") {
         Box::new(|_| false)
@@ -138,23 +138,23 @@ fn with_subcommands(fits: impl Fn(&Listed) -> bool) -> Vec<String> {
     all.filter(fits).map(|listed| listed.name()).collect()
 }
 
-/// The facts told of commands that are named.
+/// What is returned for named commands.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum CommandFacts {
     Info,
-    /// Of names that are none, nothing.
+    /// For unknown names, nothing.
     Docs,
 }
 
-/// Commands told in parts.
+/// A reply about commands, in parts.
 struct CommandsReply {
     facts: CommandFacts,
-    /// The commands that the first names stand for.
+    /// The commands for the names looked up so far.
     listed: Vec<Option<Listed>>,
     told: Option<usize>,
 }
 
-/// Commands told in one part.
+/// Commands per part.
 const TOLD_MAX: usize = 8;
 
 impl CommandsReply {
@@ -220,7 +220,7 @@ fn keys(args: &Args, reply: &mut dyn Reply, with_flags: bool) -> Outcome {
         spec.for_each(&request, |at| found.push((request.get(at), describe::key_flags(&command, spec, &request))));
     }
     if command.name == "MIGRATE" && found.len() > 1 {
-        // Its one key is empty where others follow.
+        // Its one key is empty if others follow.
         if found.remove(0).0 != b"" {
             found.clear();
         }

@@ -1,4 +1,4 @@
-//! CONFIG: the settings while the server runs.
+//! CONFIG: the settings of the running server.
 
 use crate::help::HELP;
 use crate::prelude::*;
@@ -69,7 +69,7 @@ const RESETSTAT: CommandSpec = CommandSpec {
 
 const CONFIG_HELP: CommandSpec = CommandSpec { name: "CONFIG HELP", ..HELP };
 
-/// Settings looked up in parts.
+/// A lookup of settings, in parts.
 struct Getting {
     next: usize,
     found: VecDeque<(String, String)>,
@@ -77,9 +77,9 @@ struct Getting {
     is_told: bool,
 }
 
-/// Patterns looked up in one part: each is matched with all names.
+/// Patterns per part: each is matched with all names.
 const PATTERNS_MAX: usize = 8;
-/// Settings told in one part.
+/// Settings returned per part.
 const TOLD_MAX: usize = 256;
 
 impl Getting {

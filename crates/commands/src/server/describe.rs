@@ -1,4 +1,4 @@
-//! A command as COMMAND INFO and COMMAND DOCS tell it.
+//! COMMAND INFO and COMMAND DOCS for one command.
 
 use super::published;
 use super::syntax::{self, Argument};
@@ -8,20 +8,20 @@ use crate::registry::{self, Lookup};
 use crate::spec::{Access, Begin, CommandSpec, Find, Flag, KeySpec};
 use wire::{Args, Reply};
 
-/// A name that COMMAND knows: of a command, or of what only holds subcommands.
+/// A name known to COMMAND: a command, or a container of subcommands.
 #[derive(Clone, Copy)]
 pub(super) enum Listed {
     Command(&'static CommandSpec),
     Container(&'static str),
 }
 
-/// Every command, subcommands not among them, sorted.
+/// Returns every command, without subcommands, sorted.
 pub(super) fn all() -> Vec<Listed> {
     registry::names().into_iter().filter_map(|name| Listed::of(name.as_bytes())).collect()
 }
 
 impl Listed {
-    /// What `name` (`get`, `config`, `config|get`) stands for.
+    /// Looks up `name` (`get`, `config`, `config|get`).
     pub(super) fn of(name: &[u8]) -> Option<Self> {
         let is_sub = name.contains(&b'|');
         match registry::by_name(name) {
@@ -51,7 +51,7 @@ impl Listed {
             Self::Command(command) => command.name,
             Self::Container(name) => name,
         };
-        // A subcommand's own name holds a space and has none.
+        // A subcommand has a space in its name, and no subcommands.
         registry::subcommands(name).into_iter().map(Self::Command)
     }
 }
@@ -63,14 +63,14 @@ pub(super) fn infos(listed: &[Listed], reply: &mut dyn Reply) {
     listed.iter().for_each(|listed| info(*listed, reply));
 }
 
-/// One command as an array of ten.
+/// Replies with one command as an array of ten.
 pub(super) fn info(listed: Listed, reply: &mut dyn Reply) {
     let command = listed.command();
     let keys = command.map_or(&[][..], |command| command.keys);
     let (first, last, step) = legacy_keys(keys);
     reply.array(10);
     reply.bulk(listed.name().as_bytes());
-    // What only holds subcommands takes one of them or more.
+    // A container takes at least one subcommand.
     reply.int(command.map_or(-2, |command| command.arity.number()));
     words(&command.map_or_else(Vec::new, flags), reply);
     [first, last, step].into_iter().for_each(|number| reply.int(number));
@@ -89,7 +89,7 @@ pub(super) fn info(listed: Listed, reply: &mut dyn Reply) {
     }
 }
 
-/// The flags of a command, as COMMAND INFO names them.
+/// Returns the flags of a command, as COMMAND INFO names them.
 pub(super) fn flags(command: &CommandSpec) -> Vec<&'static str> {
     let from_access = match command.told_access() {
         Access::None => &[][..],
@@ -124,7 +124,7 @@ fn flag_name(flag: Flag) -> Option<&'static str> {
         Flag::PubSub => "pubsub",
         Flag::SkipMonitor => "skip_monitor",
         Flag::NoMandatoryKeys => "no_mandatory_keys",
-        // A category, a setting, and what happens inside: not among Redis's flags.
+        // A category, a setting, and internals: not among Redis's flags.
         Flag::Dangerous
         | Flag::Debug
         | Flag::FollowsNames
@@ -141,7 +141,8 @@ fn is_plain(spec: &KeySpec) -> bool {
     matches!((spec.begin, spec.find), (Begin::Index(_), Find::Range { .. }))
 }
 
-/// First key, last key and step, for clients older than key specs; zeros if the request must be searched for keys.
+/// Returns first key, last key and step, for clients older than key specs; zeros if the request must be searched for
+/// keys.
 fn legacy_keys(specs: &[KeySpec]) -> (i64, i64, i64) {
     let ranges = specs.iter().filter_map(|spec| match (spec.begin, spec.find) {
         (Begin::Index(at), Find::Range { last, step }) => {
@@ -178,7 +179,7 @@ fn key_spec(spec: &KeySpec, note: Option<&str>, reply: &mut dyn Reply) {
         Find::Range { last, step } => {
             typed("range", &[("lastkey", last as i64), ("keystep", step as i64), ("limit", 0)], reply);
         }
-        // More than there are: what follows is no key, and clients are told so.
+        // More than there are: the rest is not keys, and clients are told so.
         Find::Until(_) => typed("range", &[("lastkey", -1), ("keystep", 1), ("limit", 0)], reply),
         Find::FirstHalf => typed("range", &[("lastkey", -1), ("keystep", 1), ("limit", 2)], reply),
         Find::Counted { number_at, first, step } => {
@@ -198,19 +199,19 @@ fn keyword(word: &str, from: i64, reply: &mut dyn Reply) {
     reply.int(from);
 }
 
-/// `RW INSERT` as `RW`, `insert`.
+/// Converts `RW INSERT` to `RW`, `insert`.
 fn spec_flags(flags: &str) -> Vec<String> {
     let small = |(index, word): (usize, &str)| if index == 0 { word.to_owned() } else { word.to_ascii_lowercase() };
     flags.split(' ').enumerate().map(small).collect()
 }
 
-/// Returns flags for what a request does to the keys of `spec`. Where they vary with its arguments they are told as
-/// Redis tells them: of SET and DELEX by whether the old text is looked at, of BITFIELD by whether anything is written.
-/// Where a spec of another command says that they vary, its own flags are told, without that word.
+/// Returns flags for what a request does to the keys of `spec`. Where they vary with its arguments, they are those
+/// Redis reports: for SET and DELEX by whether the old string is read, for BITFIELD by whether anything is written. If
+/// the spec of another command says that they vary, its own flags are returned, without that word.
 pub(super) fn key_flags(command: &CommandSpec, spec: &KeySpec, request: &Args<'_>) -> Vec<String> {
     const LOOKS: [&str; 5] = ["GET", "IFEQ", "IFNE", "IFDEQ", "IFDNE"];
     if command.name == "XREADGROUP" {
-        // What it notes in the stream is none of what Redis tells.
+        // Its writes to the stream are invisible in Redis's flags.
         return spec_flags("RO ACCESS");
     }
     let Some(most) = spec.flags.strip_suffix(" VARIABLE_FLAGS") else {
@@ -227,7 +228,7 @@ pub(super) fn key_flags(command: &CommandSpec, spec: &KeySpec, request: &Args<'_
     })
 }
 
-/// Whether BITFIELD is to write, or is not to be understood.
+/// Returns true if BITFIELD writes, or cannot be parsed.
 fn writes_bits(request: &Args<'_>) -> bool {
     let mut at = 2;
     while at < request.len() {
@@ -244,7 +245,7 @@ fn writes_bits(request: &Args<'_>) -> bool {
     false
 }
 
-/// Where Redis leaves open how a client may find keys.
+/// For commands whose keys Redis leaves unknown.
 fn unknown(reply: &mut dyn Reply) {
     reply.map(2);
     field("type", "unknown", reply);
@@ -268,7 +269,7 @@ fn field(name: &str, value: &str, reply: &mut dyn Reply) {
     reply.bulk(value.as_bytes());
 }
 
-/// Words as a set of statuses.
+/// Replies with words as a set of statuses.
 pub(super) fn words<T: AsRef<str>>(words: &[T], reply: &mut dyn Reply) {
     reply.set(words.len());
     words.iter().for_each(|word| reply.simple(word.as_ref()));
@@ -281,7 +282,7 @@ pub(super) fn docs(listed: &[Listed], reply: &mut dyn Reply) {
     listed.iter().for_each(|listed| named_doc(*listed, reply));
 }
 
-/// A name, and what is told of it.
+/// Replies with a name and its documentation.
 pub(super) fn named_doc(listed: Listed, reply: &mut dyn Reply) {
     reply.bulk(listed.name().as_bytes());
     doc(listed, reply);
@@ -304,7 +305,7 @@ fn doc(listed: Listed, reply: &mut dyn Reply) {
         !subcommands.is_empty(),
     ];
     reply.map(4 + has.into_iter().filter(|has| *has).count());
-    // What only holds subcommands has no command of its own: it is as old as the oldest of them.
+    // A container has no command of its own: it is as old as its oldest subcommand.
     let oldest = || subcommands.iter().filter_map(Listed::command).min_by_key(|command| version(command.since));
     let model = listed.command().or_else(oldest).expect("a name leads to commands");
     let (summary, cost) = match listed {
@@ -342,7 +343,7 @@ fn doc(listed: Listed, reply: &mut dyn Reply) {
     }
 }
 
-/// `2.4.0` as numbers; what is no version of Redis is younger than all.
+/// Parses `2.4.0`; anything but a Redis version sorts last.
 fn version(since: &str) -> Vec<u32> {
     since.split('.').map(|part| part.parse().unwrap_or(u32::MAX)).collect()
 }

@@ -1,4 +1,4 @@
-//! What DEBUG DIGEST tells: 160 bits that are equal for equal data.
+//! DEBUG DIGEST: 160 bits that are equal for equal data.
 //!
 //! ```text
 //! value   state = H(state, piece) over its pieces in order        H: three keyed hashes side by side
@@ -6,7 +6,7 @@
 //! all     the xor of the keys: their order means nothing
 //! ```
 //!
-//! A deadline counts by being there; when it falls due is not part of the data.
+//! Only the presence of a deadline counts; its time is not part of the data.
 
 use crate::failure::Failure;
 use crate::spec::{Outcome, Sweep, SweepNext};
@@ -22,12 +22,12 @@ use values::stream::StreamId;
 use values::tagged::{Filter, LookLimits, Shown};
 use wire::Reply;
 
-/// A digest; of nothing it is zero.
+/// A digest; zero for no data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Digest([u64; 3]);
 
 impl Digest {
-    /// Of what an entry holds, whatever its key.
+    /// Returns the digest of an entry's value, whatever its key.
     pub(super) fn of_value(entry: Entry<'_>) -> Self {
         let mut mixer = Mixer::default();
         if let Some(text) = string_of(entry) {
@@ -41,7 +41,7 @@ impl Digest {
         mixer.state
     }
 
-    /// Of an entry of `database`, its key included.
+    /// Returns the digest of an entry of `database`, including its key.
     fn of_entry(database: u32, entry: Entry<'_>) -> Self {
         let mut mixer = Mixer { state: Self::of_value(entry), ..Mixer::default() };
         mixer.add(&database.to_le_bytes());
@@ -63,17 +63,17 @@ impl fmt::Display for Digest {
     }
 }
 
-/// Takes pieces one after another.
+/// Hashes pieces one after another.
 struct Mixer {
     hashers: [KeyHasher; 3],
     state: Digest,
-    /// What is hashed next: the state, then the piece.
+    /// The bytes to hash next: the state, then the piece.
     scratch: Vec<u8>,
 }
 
 impl Default for Mixer {
     fn default() -> Self {
-        // Fixed: the digests of two servers are compared.
+        // Fixed keys: digests of two servers are compared.
         let hashers = [1, 2, 3].map(|number| KeyHasher::new([number; 16]));
         Self { hashers, state: Digest::default(), scratch: Vec::new() }
     }
@@ -90,7 +90,7 @@ impl Mixer {
                 });
             }
             Value::Set(set) => {
-                // Nor does that of members.
+                // Nor does the order of members.
                 let mut members = Digest::default();
                 set.walk(0, set.len(), |member| {
                     let mut mixer = Self::default();
@@ -101,7 +101,7 @@ impl Mixer {
                 members.0.iter().for_each(|part| self.add(&part.to_le_bytes()));
             }
             Value::Stream(stream) => {
-                // What a client sees of the entries; how they lie in chunks is no part of the data.
+                // The visible entries; their chunks are not part of the data.
                 let all = (StreamId::MIN, StreamId::MAX);
                 let _ = stream.walk(all.0, all.1, Direction::Forward, &mut |id, fields| {
                     self.add(id.to_string().as_bytes());
@@ -122,7 +122,7 @@ impl Mixer {
                 });
             }
             Value::Queue(queue) => {
-                // What a list would have, then what is held: when leases end is no part of the data.
+                // The ready messages as for a list, then the held ones; lease ends are not part of the data.
                 let _ = queue.walk_ready(0, queue.ready_len(), Direction::Forward, &mut |message: &[u8]| {
                     self.add(message);
                     ControlFlow::Continue(())
@@ -138,7 +138,7 @@ impl Mixer {
                 self.add(member);
             }),
             Value::Hash(hash) => {
-                // Their order means nothing.
+                // The order of fields means nothing.
                 let mut fields = Digest::default();
                 let _ = hash.walk(&mut |pair| {
                     let mut mixer = Self::default();

@@ -1,4 +1,4 @@
-//! INFO TIME ROLE LOLWUT: what the server tells of itself.
+//! INFO TIME ROLE LOLWUT: the server's information about itself.
 
 use crate::connection::greeting::REDIS_VERSION;
 use crate::prelude::*;

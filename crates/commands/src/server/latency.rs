@@ -1,4 +1,4 @@
-//! LATENCY: what took long, and how long the calls of each command took.
+//! LATENCY: slow events, and latency histograms per command.
 
 use crate::help::HELP;
 use crate::prelude::*;

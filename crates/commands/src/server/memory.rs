@@ -1,4 +1,4 @@
-//! MEMORY: what a key occupies, and what everything does.
+//! MEMORY: the memory usage of a key, and of everything.
 
 use crate::help::HELP;
 use crate::prelude::*;
@@ -125,7 +125,7 @@ fn stats(session: &mut dyn Session, _: &Args, reply: &mut dyn Reply) -> Outcome 
     Ok(())
 }
 
-/// Redis's names, as far as there is such a thing here.
+/// Returns the figures under Redis's names, as far as they exist here.
 fn figures(memory: &MemoryFigures) -> Vec<(&'static str, Figure)> {
     let grown_bytes = memory.total_bytes.saturating_sub(memory.startup_bytes);
     let per_key_bytes = grown_bytes.checked_div(memory.keys_count).unwrap_or(0);
@@ -149,9 +149,9 @@ fn figures(memory: &MemoryFigures) -> Vec<(&'static str, Figure)> {
     ]
 }
 
-/// Below so much nothing can be said of shares, in bytes.
+/// Below this, in bytes, shares are meaningless.
 const TOLD_BYTES_MIN: u64 = 5 << 20;
-/// Shares that are worth a word.
+/// Shares worth mentioning.
 const PEAK_RATIO: f64 = 1.5;
 const RESIDENT_RATIO: f64 = 1.4;
 const CLIENTS_RATIO: f64 = 0.1;

@@ -1,4 +1,4 @@
-//! The server: what it tells of itself, its settings, its logs, and what it knows of its own commands.
+//! The server: information, settings, logs and command documentation.
 
 pub(crate) mod acl;
 pub(crate) mod cluster;

@@ -1,4 +1,4 @@
-//! MONITOR: what all connections ask for, as they do; and how a request is shown.
+//! MONITOR: shows the requests of all connections as they arrive; and the display form of a request.
 
 use crate::prelude::*;
 use crate::registry::Command;
@@ -24,15 +24,15 @@ const MONITOR: CommandSpec = CommandSpec {
     }),
 };
 
-/// Of a longer request only so much is shown, in bytes of its arguments.
+/// Longer requests are truncated to this, in bytes of their arguments.
 const SHOWN_BYTES_MAX: usize = 64 << 10;
 
-/// Whether requests of a command are shown: not those for whoever runs the server.
+/// Returns true if requests of a command are shown: administrative ones are not.
 pub fn is_shown(command: &Command) -> bool {
     !command.has(Flag::Admin)
 }
 
-/// A request as MONITOR shows it, without time and address; passwords are hidden.
+/// Returns a request as MONITOR shows it, without time and address; passwords are hidden.
 pub fn shown(command: &Command, args: &Args<'_>) -> String {
     let mut text = String::new();
     let mut left = SHOWN_BYTES_MAX;
@@ -60,10 +60,10 @@ pub fn shown(command: &Command, args: &Args<'_>) -> String {
     text
 }
 
-/// The text shown in the place of a secret, as in Redis.
+/// The replacement for a secret, as in Redis.
 pub const REDACTED: &[u8] = b"(redacted)";
 
-/// Names of settings, in small letters, whose values are secret: ours, and those of Redis that clients may try.
+/// Names of settings, in lower case, whose values are secret: ours, and those of Redis that clients may try.
 const SECRET_SETTINGS: &[&[u8]] =
     &[b"requirepass", b"masterauth", b"masteruser", b"tls-key-file-pass", b"tls-client-key-file-pass"];
 
@@ -96,7 +96,7 @@ fn secrets_of_hello(args: &Args<'_>) -> Vec<usize> {
             secrets.extend([at + 1, at + 2]);
             at += 3;
         } else {
-            // Whatever is amiss here, a password may follow.
+            // Whatever is wrong here, a password may follow.
             secrets.extend(at + 1..args.len());
             break;
         }

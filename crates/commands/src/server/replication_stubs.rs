@@ -1,4 +1,4 @@
-//! REPLICAOF SLAVEOF SYNC PSYNC REPLCONF FAILOVER WAIT WAITAOF: what a server says that has no replicas.
+//! REPLICAOF SLAVEOF SYNC PSYNC REPLCONF FAILOVER WAIT WAITAOF: the replies of a server without replicas.
 
 use crate::prelude::*;
 use crate::session::Session;

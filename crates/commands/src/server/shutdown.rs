@@ -1,4 +1,4 @@
-//! SHUTDOWN SAVE BGSAVE BGREWRITEAOF LASTSAVE: the end, and checkpoints.
+//! SHUTDOWN SAVE BGSAVE BGREWRITEAOF LASTSAVE: shutdown and checkpoints.
 
 use crate::prelude::*;
 use crate::session::{Saving, Session};

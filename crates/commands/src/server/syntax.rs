@@ -1,4 +1,4 @@
-//! The arguments of a command as COMMAND DOCS tells them, read from the syntax line of its command.
+//! The arguments of a command for COMMAND DOCS, parsed from its syntax line.
 //!
 //! ```text
 //! key value [NX | XX] [EX seconds | PX milliseconds]
@@ -8,8 +8,8 @@
 //!  `- a key
 //! ```
 //!
-//! Capitals are words to be typed, small letters stand for values; `[]` may be left out, `<>` may not, `|` divides
-//! choices, `[x ...]` repeats.
+//! Upper case is literal, lower case stands for values; `[]` is optional, `<>` required, `|` separates choices, `[x
+//! ...]` repeats.
 
 use super::published;
 use crate::spec::CommandSpec;
@@ -19,23 +19,23 @@ use std::iter::Peekable;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Argument {
     pub(super) name: String,
-    /// As Redis calls it: `key`, `string`, `integer`, `oneof`, `block`, `pure-token` and so on.
+    /// Redis's name of its type: `key`, `string`, `integer`, `oneof`, `block`, `pure-token` and so on.
     pub(super) kind: &'static str,
     /// The word before it.
     pub(super) token: Option<String>,
     pub(super) is_optional: bool,
     pub(super) is_multiple: bool,
-    /// Its token comes again with each.
+    /// Whether its token is repeated with each value.
     pub(super) repeats_token: bool,
-    /// Since which version of Redis it is there; empty: as long as the command.
+    /// The version of Redis that introduced it; empty: the command's.
     pub(super) since: &'static str,
-    /// Which of the command's key specs finds it.
+    /// The index of the command's key spec that finds it.
     pub(super) key_spec: Option<usize>,
-    /// What a `oneof` or a `block` is made of.
+    /// The parts of a `oneof` or a `block`.
     pub(super) parts: Vec<Argument>,
 }
 
-/// The arguments of `spec`.
+/// Returns the arguments of `spec`.
 pub(super) fn arguments(command: &CommandSpec) -> Vec<Argument> {
     let mut arguments = sequence_of(command.syntax);
     let mut keys_count = 0;
@@ -56,7 +56,7 @@ pub(super) fn arguments(command: &CommandSpec) -> Vec<Argument> {
     arguments
 }
 
-/// The argument at a place such as `2.1`.
+/// Returns the argument at a path such as `2.1`.
 fn at<'a>(arguments: &'a mut [Argument], place: &str) -> Option<&'a mut Argument> {
     let (first, rest) = place.split_once('.').map_or((place, None), |(first, rest)| (first, Some(rest)));
     let argument = arguments.get_mut(first.parse::<usize>().ok()?)?;
@@ -66,7 +66,7 @@ fn at<'a>(arguments: &'a mut [Argument], place: &str) -> Option<&'a mut Argument
     }
 }
 
-/// The patterns of SORT are found by its second key spec, and where it stores by its third.
+/// The patterns of SORT are found by its second key spec, and its destination by its third.
 fn mark_sorting(arguments: &mut [Argument]) {
     for argument in arguments {
         match argument.name.as_str() {
@@ -84,7 +84,7 @@ fn sequence_of(syntax: &str) -> Vec<Argument> {
     choices(&mut words).0.into_iter().flatten().collect()
 }
 
-/// Choices up to the end of a group, and whether the group ends in dots.
+/// Reads choices up to the end of a group. Returns them, and whether the group ends in dots.
 fn choices<'a>(words: &mut Peekable<impl Iterator<Item = &'a str>>) -> (Vec<Vec<Argument>>, bool) {
     let mut all = vec![Vec::new()];
     let mut repeats = false;
@@ -106,7 +106,7 @@ fn choices<'a>(words: &mut Peekable<impl Iterator<Item = &'a str>>) -> (Vec<Vec<
     (all, repeats)
 }
 
-/// `[x ...]` behind `x` says that `x` repeats; anything else is an argument of its own.
+/// `[x ...]` after `x` means that `x` repeats; anything else is an argument of its own.
 fn add_optional(sequence: &mut Vec<Argument>, inner: Vec<Vec<Argument>>, repeats: bool) {
     if let [again] = inner.as_slice()
         && repeats
@@ -128,7 +128,7 @@ fn add_optional(sequence: &mut Vec<Argument>, inner: Vec<Vec<Argument>>, repeats
     }));
 }
 
-/// A word to be typed with what follows it: values, a choice, or nothing.
+/// Reads a literal word with what follows it: values, a choice, or nothing.
 fn behind_token<'a>(token: &str, words: &mut Peekable<impl Iterator<Item = &'a str>>) -> Argument {
     let mut values = Vec::new();
     while let Some(word) = words.next_if(|word| !is_mark(word) && !is_token(word)) {
@@ -141,7 +141,7 @@ fn behind_token<'a>(token: &str, words: &mut Peekable<impl Iterator<Item = &'a s
     Argument { token: Some(token.to_owned()), ..group(vec![values]).unwrap_or_else(bare) }
 }
 
-/// Several arguments as one; `None` if there are none.
+/// Combines several arguments into one; `None` if there are none.
 fn group(choices: Vec<Vec<Argument>>) -> Option<Argument> {
     let mut parts: Vec<Argument> = choices.into_iter().filter_map(|sequence| joined(sequence, "block")).collect();
     if parts.len() == 1 { parts.pop() } else { joined(parts, "oneof") }
@@ -197,7 +197,7 @@ fn mark_keys(arguments: &mut [Argument], specs_count: usize, keys_count: &mut us
 mod tests {
     use super::*;
 
-    /// An argument on one line, as the manual would write it.
+    /// Returns an argument on one line, as in the manual.
     fn line(argument: &Argument) -> String {
         let parts: Vec<String> = argument.parts.iter().map(line).collect();
         let inner = match argument.kind {

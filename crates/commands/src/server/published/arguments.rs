@@ -1,13 +1,13 @@
-//! Arguments that Redis names otherwise than the syntax line of a command does, or tells another type or version of. Facts of
-//! `COMMAND DOCS` of Redis 7.0.
+//! Arguments for which Redis reports another name, type or version than our syntax line. Facts from `COMMAND DOCS` of
+//! Redis 7.0.
 
-/// How an argument is told. What is empty is told as the syntax line has it.
+/// The reported properties of an argument. Empty fields are taken from the syntax line.
 pub(in crate::server) struct PublishedArgument {
-    /// Its place among the arguments of its command: `2.1` is the second part of the third.
+    /// Its position among the arguments of its command: `2.1` is the second part of the third.
     pub(in crate::server) at: &'static str,
     pub(in crate::server) name: &'static str,
     pub(in crate::server) kind: &'static str,
-    /// Since which version there is such an argument, if the command is older.
+    /// The version that introduced the argument, if the command is older.
     pub(in crate::server) since: &'static str,
 }
 
@@ -15,7 +15,7 @@ const fn told(at: &'static str, name: &'static str, kind: &'static str, since: &
     PublishedArgument { at, name, kind, since }
 }
 
-/// Arguments of a command that are told otherwise. O(commands that have some).
+/// Returns the arguments of a command that are reported differently. O(commands that have some).
 pub(in crate::server) fn of(command: &str) -> &'static [PublishedArgument] {
     ARGUMENTS.iter().find(|(commands, _)| commands.contains(&command)).map_or(&[], |(_, told)| told)
 }

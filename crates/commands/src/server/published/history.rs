@@ -1,21 +1,22 @@
-//! Changes of commands by versions of Redis, and replacements of deprecated commands. Facts of `COMMAND DOCS` of Redis 7.0.
+//! Changes of commands by Redis version, and replacements of deprecated commands. Facts from `COMMAND DOCS` of Redis
+//! 7.0.
 
-/// A version, and the change that it brought.
+/// A version, and its change.
 pub(in crate::server) type Change = (&'static str, &'static str);
 
-/// The changes of a command, the oldest first.
+/// Returns the changes of a command, oldest first.
 pub(in crate::server) fn of(command: &str) -> &'static [Change] {
     let found = HISTORY.binary_search_by_key(&command, |(name, _)| name);
     found.map_or(&[], |at| HISTORY[at].1)
 }
 
-/// Since when a command is deprecated, and what to use instead.
+/// Returns since when a command is deprecated, and its replacement.
 pub(in crate::server) fn deprecation(command: &str) -> Option<(&'static str, &'static str)> {
     let found = DEPRECATED.binary_search_by_key(&command, |(name, _, _)| name).ok()?;
     Some((DEPRECATED[found].1, DEPRECATED[found].2))
 }
 
-/// Whether a command is for servers and their tests alone.
+/// Returns true if a command is only for servers and their tests.
 pub(in crate::server) fn is_of_system(command: &str) -> bool {
     command.split(' ').next() == Some("DEBUG")
         || matches!(command, "PFDEBUG" | "PFSELFTEST" | "REPLCONF" | "RESTORE-ASKING")

@@ -1,13 +1,12 @@
-//! Facts that Redis publishes of its commands and that clients read, though they mean nothing to this server: tips for clients
-//! of a cluster, the flag `no_async_loading`, groups of the documentation, notes on what a command does to its keys, names of
-//! arguments, and what changed in which version.
+//! Facts that Redis publishes about its commands and clients read, though they mean nothing to this server: cluster
+//! tips, the flag `no_async_loading`, documentation groups, notes on key specs, argument names, and changes by version.
 
 pub(super) mod arguments;
 pub(super) mod history;
 
 use crate::spec::CommandSpec;
 
-/// Tips, and the commands that have them; <https://redis.io/docs/latest/develop/reference/command-tips/> says what they mean.
+/// Tips and their commands; <https://redis.io/docs/latest/develop/reference/command-tips/> explains them.
 const TIPS: &[(&[&str], &[&str])] = &[
     (&["nondeterministic_output"], NONDETERMINISTIC),
     (&["nondeterministic_output_order"], IN_ANY_ORDER),
@@ -51,7 +50,7 @@ const TIPS: &[(&[&str], &[&str])] = &[
     (&["request_policy:all_nodes", "response_policy:agg_sum", "nondeterministic_output"], &["SLOWLOG LEN"]),
 ];
 
-/// Commands whose reply may be another on another server, or later.
+/// Commands whose reply may differ on another server, or later.
 const NONDETERMINISTIC: &[&str] = &[
     "CLIENT INFO",
     "CLIENT LIST",
@@ -90,7 +89,7 @@ const NONDETERMINISTIC: &[&str] = &[
     "ZSCAN",
 ];
 
-/// Commands whose reply has an order that means nothing.
+/// Commands whose reply has no meaningful order.
 const IN_ANY_ORDER: &[&str] = &[
     "COMMAND",
     "COMMAND DOCS",
@@ -107,7 +106,7 @@ const IN_ANY_ORDER: &[&str] = &[
     "SUNION",
 ];
 
-/// Commands that a Redis that loads beside serving refuses meanwhile.
+/// Commands that Redis refuses while loading asynchronously.
 const NO_ASYNC_LOADING: &[&str] = &[
     "BGREWRITEAOF",
     "BGSAVE",
@@ -134,7 +133,7 @@ const NO_ASYNC_LOADING: &[&str] = &[
     "SYNC",
 ];
 
-/// Notes on what a command does to the keys of one of its specs, counted from 0.
+/// Notes on one of a command's key specs, counted from 0.
 const NOTES: &[(&str, usize, &str)] = &[
     ("BITFIELD", 0, "Reads with GET, writes with SET and INCRBY."),
     ("EVAL", 0, "What the script does with its keys is not known."),
@@ -150,7 +149,7 @@ const NOTES: &[(&str, usize, &str)] = &[
     ("XADD", 0, "Also removes entries, where it trims."),
 ];
 
-/// The group in which Redis documents a command, where that is not the group that its access categories follow.
+/// Returns Redis's documentation group of a command, if it differs from the one implied by its access categories.
 pub(super) fn group(command: &CommandSpec) -> &'static str {
     match command.name {
         "ASKING" | "READONLY" | "READWRITE" => "cluster",
@@ -161,17 +160,17 @@ pub(super) fn group(command: &CommandSpec) -> &'static str {
     }
 }
 
-/// The tips of a command. O(commands that have some).
+/// Returns the tips of a command. O(commands that have some).
 pub(super) fn tips(command: &CommandSpec) -> &'static [&'static str] {
     TIPS.iter().find(|(_, names)| names.contains(&command.name)).map_or(&[], |(tips, _)| tips)
 }
 
-/// Whether a command has the flag `no_async_loading`.
+/// Returns true if a command has the flag `no_async_loading`.
 pub(super) fn is_no_async_loading(command: &CommandSpec) -> bool {
     NO_ASYNC_LOADING.contains(&command.name)
 }
 
-/// The note on the key spec of this index, if there is one.
+/// Returns the note on the key spec with this index, if there is one.
 pub(super) fn note(command: &str, spec: usize) -> Option<&'static str> {
     NOTES.iter().find(|(name, index, _)| (*name, *index) == (command, spec)).map(|(_, _, note)| *note)
 }
