@@ -540,7 +540,7 @@ impl State {
         let held = self.lua.used_memory();
         let room = self.limits.room_bytes(held);
         self.shared.room_bytes.set(room);
-        // 0 means no limit, so an exhausted one must stay above 0.
+        // No limit is 0; without room the limit equals what is held.
         self.shared.limit_bytes.set(held.checked_add(room).unwrap_or(0));
         // Fails only for a state owned by another.
         let _ = self.lua.set_memory_limit(self.shared.limit_bytes.get());

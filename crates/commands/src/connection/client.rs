@@ -1,4 +1,4 @@
-//! CLIENT about the connections: who they are, who is closed, who waits no longer.
+//! CLIENT subcommands about connections: list them, kill them, unblock them.
 
 use super::filter;
 use crate::help::{HELP, wrong_count};
@@ -150,12 +150,12 @@ const UNPAUSE: CommandSpec = CommandSpec {
 
 const CLIENT_HELP: CommandSpec = CommandSpec { name: "CLIENT HELP", group: Group::Connection, ..HELP };
 
-/// A name, or the name or version of a library: visible ASCII only.
+/// Returns a name, or a library's name or version, if it is visible ASCII only.
 fn visible(bytes: &[u8]) -> Option<&str> {
     bytes.iter().all(u8::is_ascii_graphic).then(|| std::str::from_utf8(bytes).ok()).flatten()
 }
 
-/// The name of a connection.
+/// Parses the name of a connection.
 pub(super) fn name_of(bytes: &[u8]) -> Result<&str, Failure> {
     visible(bytes)
         .ok_or_else(|| Failure::text("ERR Client names cannot contain spaces, newlines or special characters."))

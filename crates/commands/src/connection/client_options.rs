@@ -1,4 +1,4 @@
-//! CLIENT about this connection's manners: whether it is answered, evicted, counted as use, made to wait for the disk.
+//! CLIENT subcommands that set this connection's options: replies, eviction, key accesses, durability.
 
 use crate::prelude::*;
 use crate::session::{ReplyMode, Session, Switch};

@@ -5,7 +5,7 @@ use crate::parse;
 use crate::session::ClientFilter;
 use wire::{Args, ArgsIter};
 
-/// `CLIENT LIST [TYPE type] [ID id ...]`.
+/// Parses `CLIENT LIST [TYPE type] [ID id ...]`.
 pub(super) fn of_list(args: &Args<'_>) -> Result<ClientFilter, Failure> {
     let mut filter = ClientFilter::default();
     let mut words = args.from(2).iter();
@@ -16,7 +16,7 @@ pub(super) fn of_list(args: &Args<'_>) -> Result<ClientFilter, Failure> {
         }
         Some(word) if parse::is(word, "ID") && words.len() > 0 => {
             let id = |id| parse::int(id).map_err(|_| Failure::text("ERR Invalid client ID"));
-            // Nobody has a number below 1: it names none.
+            // No connection has a number below 1: it matches none.
             filter.ids = words.map(|word| Ok(u64::try_from(id(word)?).unwrap_or(0))).collect::<Result<_, Failure>>()?;
             filter.ids.sort_unstable();
         }
@@ -25,7 +25,7 @@ pub(super) fn of_list(args: &Args<'_>) -> Result<ClientFilter, Failure> {
     Ok(filter)
 }
 
-/// `CLIENT KILL filter value [filter value ...]`.
+/// Parses `CLIENT KILL filter value [filter value ...]`.
 pub(super) fn of_kill(args: &Args<'_>) -> Result<ClientFilter, Failure> {
     let mut filter = ClientFilter { skip_me: true, ..ClientFilter::default() };
     let mut words = args.from(2).iter();
@@ -71,7 +71,7 @@ fn kind(value: &[u8]) -> Result<String, Failure> {
     }
 }
 
-/// There is one user.
+/// There is only one user.
 fn user(value: &[u8]) -> Result<String, Failure> {
     if value == b"default" {
         return Ok("default".to_owned());

@@ -1,4 +1,4 @@
-//! HELLO AUTH: the first words of a connection.
+//! HELLO AUTH: protocol negotiation and authentication.
 
 use super::client::name_of;
 use crate::prelude::*;
@@ -6,7 +6,7 @@ use crate::session::Session;
 
 pub(crate) const COMMANDS: &[CommandSpec] = &[HELLO, AUTH];
 
-/// The version of Redis whose behaviour this is.
+/// The version of Redis we emulate.
 pub const REDIS_VERSION: &str = "7.4.2";
 
 const HELLO: CommandSpec = CommandSpec {
@@ -41,7 +41,7 @@ const NOT_IN_YET: &str = "NOAUTH HELLO must be called with the client already au
 const NO_PASSWORD: &str = "ERR AUTH <password> called without any password configured for the default user. Are you sure your \
      configuration is correct?";
 
-/// What HELLO asks for.
+/// The arguments of HELLO.
 #[derive(Default)]
 struct Hello<'a> {
     protocol: Option<u8>,

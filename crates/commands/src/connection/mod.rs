@@ -1,4 +1,4 @@
-//! The connection: who it is, what it speaks, and what it may do to others.
+//! The connection: its identity, its protocol, and its control over others.
 
 pub(crate) mod client;
 pub(crate) mod client_options;

@@ -1,4 +1,4 @@
-//! PING ECHO QUIT RESET SELECT: what needs nothing but the connection.
+//! PING ECHO QUIT RESET SELECT: commands that need only the connection.
 
 use crate::prelude::*;
 use crate::session::{Session, Topic};
@@ -65,7 +65,7 @@ const RESET: CommandSpec = CommandSpec {
     ..QUIT
 };
 
-/// A connection that ends its subscriptions, some at a time, before it is as if it had just come.
+/// A reset that first removes the connection's subscriptions in batches.
 struct Resetting;
 
 impl Parts for Resetting {

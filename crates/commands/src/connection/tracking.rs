@@ -68,7 +68,7 @@ fn track(session: &mut dyn Session, args: &Args, reply: &mut dyn Reply) -> Outco
     Ok(())
 }
 
-/// What the words behind ON or OFF ask for.
+/// The options after ON or OFF.
 struct TrackingRequest {
     tracking: Tracking,
     opts_in: bool,
@@ -104,7 +104,7 @@ fn parsed(session: &dyn Session, args: &Args) -> Result<TrackingRequest, Failure
     Ok(asked)
 }
 
-/// What was asked for on top of how it is tracked so far.
+/// Validates a request against the current tracking.
 fn checked(asked: TrackingRequest, before: Option<Tracking>) -> Result<Tracking, Failure> {
     let TrackingRequest { mut tracking, opts_in, opts_out } = asked;
     if !tracking.is_broadcast && !tracking.prefixes.is_empty() {
@@ -145,15 +145,15 @@ fn checked(asked: TrackingRequest, before: Option<Tracking>) -> Result<Tracking,
     Ok(tracking)
 }
 
-/// No key may begin with two prefixes of one connection. The error names the first prefix asked for that overlaps with
+/// Checks that no two prefixes of a connection overlap. The error names the first requested prefix that overlaps with
 /// another, and the first that it overlaps with. O(n log n).
 fn check_prefixes(asked: &[Vec<u8>], before: &[Vec<u8>]) -> Result<(), Failure> {
     let mut all: Vec<(&[u8], Option<usize>)> =
         asked.iter().enumerate().map(|(at, prefix)| (&prefix[..], Some(at))).collect();
     all.extend(before.iter().map(|prefix| (&prefix[..], None)));
     all.sort_unstable();
-    // What begins with a prefix comes right behind it, so whatever overlaps, overlaps with a neighbour or with the latest
-    // prefix that no prefix was found of.
+    // Strings with a prefix sort right after it, so any overlap is with a neighbour, or with the latest prefix that has
+    // no shorter one.
     let mut first: Option<usize> = None;
     let mut note = |at: Option<usize>| first = first.into_iter().chain(at).min();
     let mut root = None::<(&[u8], Option<usize>)>;
@@ -242,7 +242,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// As Redis looks: each prefix beside all that were there, then beside all behind it.
+    /// Checks as Redis does: each prefix with all existing ones, then with all after it.
     fn plainly_checked(asked: &[Vec<u8>], before: &[Vec<u8>]) -> Option<String> {
         let overlaps = |one: &[u8], other: &[u8]| one.starts_with(other) || other.starts_with(one);
         let text = |one: &[u8], which: &str, other: &[u8]| {

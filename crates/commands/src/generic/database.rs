@@ -1,7 +1,7 @@
 //! DBSIZE RANDOMKEY SWAPDB FLUSHDB FLUSHALL: whole databases.
 //!
-//! A database is a number that names a table. Exchanging two is exchanging two names, and emptying one is giving
-//! it a table that is new: what the old one holds goes later, in steps.
+//! A database is a number that maps to a table. Swapping two exchanges their tables, and flushing one gives it a new
+//! table: the old one is freed later, in steps.
 
 use crate::prelude::*;
 use crate::spec::{Sweep, SweepNext};
@@ -78,10 +78,10 @@ const FLUSHALL: CommandSpec = CommandSpec {
     ..FLUSHDB
 };
 
-/// The effect that gives a database another table, in bytes at most.
+/// The maximum size of the effect that gives a database another table, in bytes.
 const MAP_EFFECT_BYTES_MAX: u64 = 16;
 
-/// ASYNC and SYNC are the same here: the keys are gone at once, their memory soon after.
+/// ASYNC and SYNC are equivalent here: the keys are gone at once, their memory soon after.
 fn check_mode(args: &Args) -> Result<(), Failure> {
     match args.len() {
         1 => Ok(()),
@@ -140,25 +140,25 @@ impl Sweep for Size {
     }
 }
 
-/// A key of each shard is drawn; it takes the place of the one so far as often as its shard's share of all keys
-/// seen. So each key is as likely as any other, however they lie.
+/// Draws a key of each shard; it replaces the previous one with a probability of its shard's share of all keys seen. So
+/// each key is equally likely, however keys are distributed.
 ///
-/// Shards that are still to be loaded count with the keys that are stored of them. If one of them is drawn in the end, it
-/// is waited for; should it have no key, all begins anew.
+/// Unloaded shards count with the number of their stored keys. If one of them is finally drawn, we wait for it; if it
+/// turns out to be empty, the draw restarts.
 struct KeyDraw {
     random: u64,
     keys_count: usize,
     key: Option<Vec<u8>>,
-    /// Drawn, and still to be loaded.
+    /// The drawn shard that is not yet loaded.
     passed: Option<usize>,
     is_back: bool,
     was_vain: bool,
 }
 
-/// How often a shard is asked for a key that has not expired before it is searched.
+/// How often a shard is probed for an unexpired key before it is searched.
 const DRAWS_MAX: usize = 16;
 
-/// The largest shard whose expired keys are told from the others before a draw.
+/// The largest shard in which expired keys are excluded from the count before a draw.
 const COUNTED_MAX: usize = 64;
 
 impl KeyDraw {
@@ -166,13 +166,13 @@ impl KeyDraw {
         Self { random, keys_count: 0, key: None, passed: None, is_back: false, was_vain: false }
     }
 
-    /// Whether, of all keys so far and `keys` more, one of those is drawn.
+    /// Returns true if, among all keys so far and `keys` more, one of the new ones is drawn.
     fn draws(&mut self, keys: usize) -> bool {
         self.keys_count += keys;
         keys > 0 && ((u128::from(self.next()) * self.keys_count as u128) >> 64) < keys as u128
     }
 
-    /// Another number from the first, each as random as that.
+    /// Returns the next number of a pseudorandom sequence.
     fn next(&mut self) -> u64 {
         self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (self.random ^ self.random >> 32).wrapping_mul(0xd6e8_feb8_6659_fd93);
@@ -191,7 +191,7 @@ impl KeyDraw {
     }
 }
 
-/// Keys of a shard that have not expired; of a large shard, all.
+/// Returns the unexpired keys of a shard; for a large shard, all keys.
 fn live_count(tx: &mut Tx, shard: usize) -> usize {
     let Some(section) = tx.section(shard) else { return 0 };
     let (keys_count, expire) = (section.keys_count(), section.expiring_count() > 0);

@@ -1,4 +1,4 @@
-//! DEL UNLINK: remove keys. Both leave what is big to a thread that has time, and take very many keys some at a time.
+//! DEL UNLINK: remove keys. Both free big values in a background thread, and process very many keys in batches.
 
 use crate::prelude::*;
 
@@ -32,6 +32,6 @@ const UNLINK: CommandSpec = CommandSpec {
     ..DEL
 };
 
-/// Removes the keys of a DEL or UNLINK that follow those it has removed already: what has begun waits until a busy script has
-/// ended, since a client that is told BUSY takes it that nothing was done.
+/// Removes the further keys of a DEL or UNLINK in progress: such a command waits until a busy script has ended, since
+/// for a client a BUSY error means that nothing was done.
 pub static REMOVE_MORE: CommandSpec = CommandSpec { flags: &[Flag::AllowBusy], ..DEL };

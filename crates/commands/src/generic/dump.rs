@@ -1,4 +1,4 @@
-//! DUMP RESTORE RESTORE-ASKING: a value as bytes that another server reads, Redis's own.
+//! DUMP RESTORE RESTORE-ASKING: values in Redis's serialization format, for other servers.
 //!
 //! ```text
 //! little    written, or read, under the lock
@@ -52,7 +52,7 @@ const RESTORE_ASKING: CommandSpec = CommandSpec {
     ..RESTORE
 };
 
-/// Steps that are made under a lock: some 100 µs.
+/// Steps done under a lock: about 100 µs.
 const LOCKED_STEPS_MAX: usize = 2;
 
 fn dump(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
@@ -80,11 +80,11 @@ fn dump(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     Ok(())
 }
 
-/// A dump that is made, then told.
+/// A dump being made, then sent.
 struct DumpReply {
     dumping: Dumping,
     is_whole: bool,
-    /// What is dumped, kept to the end: whoever drops a source has time.
+    /// The dumped value, kept to the end: a source is dropped where time does not matter.
     value: Value,
     pin: Pin,
 }
@@ -111,7 +111,7 @@ impl Source for DumpReply {
     }
 }
 
-/// What RESTORE is asked for beside key and value.
+/// The options of RESTORE.
 #[derive(Default)]
 struct RestoreOptions {
     replace: bool,
@@ -158,7 +158,7 @@ fn restore(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     }
     let ttl_ms = number(Some(args.get(2)), 0..=i64::MAX, "ERR Invalid TTL value, must be >= 0")?;
     let value = read(tx, key, payload)?;
-    // As in Redis, a time beyond all times has passed.
+    // As in Redis, a time that overflows has passed.
     let until_ms = if options.is_absolute { ttl_ms } else { ttl_ms.wrapping_add(tx.now() as i64) };
     let expires_at_ms = Some(until_ms).filter(|_| ttl_ms > 0).map(|until_ms| until_ms.max(0) as Ms);
     if expires_at_ms.is_some_and(|at_ms| at_ms <= tx.now()) {
@@ -173,14 +173,14 @@ fn restore(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     Ok(())
 }
 
-/// The value of a payload.
+/// Returns the value of a payload.
 fn read(tx: &mut Tx, key: &[u8], payload: &[u8]) -> Result<Value, Failure> {
     let text = tx.cut(payload);
     let mut restoring = Restoring::new(&text);
     if (0..LOCKED_STEPS_MAX).any(|_| restoring.step()) {
         return restoring.result().map_err(refused);
     }
-    // Where the bytes lie tells them from those of another RESTORE in the same EXEC.
+    // The address of the bytes distinguishes them from another RESTORE in the same EXEC.
     let place = (payload.as_ptr().addr() as u64).to_le_bytes();
     let length = (payload.len() as u64).to_le_bytes();
     let made =
@@ -199,7 +199,7 @@ fn words(fault: Fault) -> &'static str {
     }
 }
 
-/// A payload that is read without a lock.
+/// A payload being read without a lock.
 struct Reading(Restoring);
 
 impl Combining for Reading {
@@ -216,7 +216,7 @@ impl Combining for Reading {
     }
 }
 
-/// Has a key look as if it had last been used so long ago.
+/// Sets how long ago a key was last used.
 fn note_idle(tx: &mut Tx, key: &[u8], idle_s: u64) {
     let at_s = (tx.now() / 1000).saturating_sub(idle_s).max(1);
     if let Some(entry) = tx.peek(key) {

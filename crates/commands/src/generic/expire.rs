@@ -1,6 +1,6 @@
-//! EXPIRE PEXPIRE EXPIREAT PEXPIREAT: give a key a deadline.
+//! EXPIRE PEXPIRE EXPIREAT PEXPIREAT: set the deadline of a key.
 //!
-//! The four differ in unit and base; a deadline that has passed removes the key.
+//! The four differ in unit and base; a past deadline removes the key.
 
 use crate::prelude::*;
 use base::Ms;
@@ -56,7 +56,7 @@ enum DeadlineBase {
     Epoch,
 }
 
-/// Which deadlines may be replaced. No deadline counts as one that never comes.
+/// Which deadlines may be replaced. No deadline counts as infinite.
 #[derive(Clone, Copy, Default)]
 struct DeadlineCondition {
     none: bool,
@@ -69,7 +69,7 @@ fn expire(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, unit: Unit, from: Dea
     let condition = condition(args)?;
     let number = parse::int(args.get(2))?;
     let base = if from == DeadlineBase::Now { tx.now() as i64 } else { 0 };
-    // Only a sum too great is refused: one below zero has passed.
+    // Only a sum that overflows is refused: a negative one has passed.
     let at_ms = unit.ms(number).and_then(|ms| ms.checked_add(base)).ok_or_else(|| Failure::expire_time(args))?;
     let at_ms = Ms::try_from(at_ms).unwrap_or(0);
     let before = tx.peek(args.get(1)).map(|entry| entry.expires_at_ms());

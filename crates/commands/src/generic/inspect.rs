@@ -1,4 +1,4 @@
-//! EXISTS TOUCH TYPE: whether and what a key is.
+//! EXISTS TOUCH TYPE: check whether a key exists, and its type.
 
 use crate::prelude::*;
 use crate::spec::Gather;
@@ -44,7 +44,7 @@ const TOUCH: CommandSpec = CommandSpec {
     ..EXISTS
 };
 
-/// Which of very many keys are there.
+/// Which of very many keys exist.
 struct There {
     keys: Vec<bool>,
     touches: bool,

@@ -1,4 +1,4 @@
-//! MIGRATE: its command, and what it is asked for. The engine runs it: it is a client of another server.
+//! MIGRATE: its specification and arguments. The engine runs it, as a client of another server.
 
 use crate::prelude::*;
 use crate::spec::Verb;
@@ -29,34 +29,34 @@ const MIGRATE: CommandSpec = CommandSpec {
     run: Run::Engine(Verb::Migrate),
 };
 
-/// What MIGRATE is asked for.
+/// The arguments of MIGRATE.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Migration {
     /// The other server.
     pub host: String,
-    /// Its port; `None` if it is none.
+    /// Its port; `None` if invalid.
     pub port: Option<u16>,
-    /// What is to be moved.
+    /// The keys to move.
     pub keys: Vec<Box<[u8]>>,
-    /// Into which database.
+    /// The target database.
     pub database: i64,
-    /// How long the other server may rest, in milliseconds.
+    /// How long the other server may be silent, in milliseconds.
     pub timeout_ms: Ms,
-    /// The keys stay here, too.
+    /// Whether the keys also stay here.
     pub copies: bool,
-    /// Keys of these names over there are replaced.
+    /// Whether existing keys on the target are replaced.
     pub replaces: bool,
     /// AUTH: password, or user and password.
     pub secret: Vec<Box<[u8]>>,
 }
 
-/// Without a time-out of its own, in milliseconds.
+/// The default timeout, in milliseconds.
 const TIMEOUT_MS: Ms = 1_000;
 
-/// The arguments of MIGRATE.
+/// Parses the arguments of MIGRATE.
 ///
 /// # Errors
-/// If they make no sense.
+/// If they are invalid.
 pub fn migrate_arguments(args: &Args<'_>) -> Result<Migration, Failure> {
     let mut asked = Migration {
         host: raw_text::from_bytes(args.get(1)).into_owned(),

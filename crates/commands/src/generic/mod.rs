@@ -1,4 +1,4 @@
-//! Keys of any kind, and whole databases.
+//! Keys of any type, and whole databases.
 
 pub(crate) mod database;
 pub(crate) mod delete;

@@ -1,20 +1,20 @@
-//! Names that a reply tells, as many as there may be.
+//! A reply of names, of any number.
 
 use crate::chunked_buffer::Pieces;
 use base::varint;
 use wire::{More, Reply, SOURCE_STEP_BYTES, Source};
 
-/// Names, each behind its length.
+/// Names, each after its length.
 #[derive(Default)]
 pub(crate) struct Names {
     pieces: Pieces,
     count: usize,
-    /// How much of the first piece has been told, in bytes.
+    /// How much of the first piece has been sent, in bytes.
     told_bytes: usize,
 }
 
 impl Names {
-    /// Makes room for a visit's names, once there are any.
+    /// Reserves memory for a visit's names, once there are any.
     pub(crate) fn prepare(&mut self) {
         if self.count > 0 {
             self.pieces.prepare();
@@ -27,7 +27,7 @@ impl Names {
         self.count += 1;
     }
 
-    /// Replies an array, in steps if it is long.
+    /// Replies with an array, in steps if it is long.
     pub(crate) fn tell(mut self, reply: &mut dyn Reply) {
         reply.array(self.count);
         if self.next(reply) == More::Follows {
@@ -58,5 +58,5 @@ impl Source for Names {
     }
 }
 
-/// About what a name's header takes, in bytes.
+/// The approximate size of a name's header, in bytes.
 const HEADER_BYTES: usize = 8;

@@ -1,4 +1,4 @@
-//! OBJECT ENCODING FREQ IDLETIME REFCOUNT HELP: how Redis would keep a value.
+//! OBJECT ENCODING FREQ IDLETIME REFCOUNT HELP: Redis's view of how a value is stored.
 
 use crate::help::HELP;
 use crate::prelude::*;
@@ -34,7 +34,7 @@ const ENCODING: CommandSpec = CommandSpec {
     }),
 };
 
-/// How Redis would keep what an entry holds.
+/// Returns the encoding Redis would use for an entry.
 pub(crate) fn encoding(entry: Entry<'_>) -> &'static str {
     match entry.content() {
         Content::Value(value) => value.encoding(),
@@ -67,7 +67,7 @@ const IDLETIME: CommandSpec = CommandSpec {
     run: Run::Local(|tx, args, reply| {
         let now_s = (tx.now() / 1000) as u32;
         match tx.peek(args.get(2)).map(|entry| entry.touched()) {
-            // The time of use is 24 bits of seconds; none yet is 0.
+            // The access time has 24 bits of seconds; 0 means none yet.
             Some(0) => reply.int(0),
             Some(touched_s) => reply.int(i64::from(now_s.wrapping_sub(touched_s) & 0xff_ffff)),
             None => reply.null(),

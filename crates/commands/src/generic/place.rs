@@ -1,6 +1,6 @@
-//! RENAME RENAMENX COPY MOVE: put what a key holds under another key, or in another database.
+//! RENAME RENAMENX COPY MOVE: copy or move a value to another key or database.
 //!
-//! An effect names one key, so what moves is put whole and then removed from where it was.
+//! An effect names one key, so a moved value is put whole and then removed from its source.
 
 use crate::prelude::*;
 
@@ -115,10 +115,10 @@ fn copy(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     Ok(())
 }
 
-/// Puts what `key`, which is there, holds under `new_key` of `database`.
+/// Stores the value of `key`, which exists, under `new_key` of `database`.
 fn put_over(tx: &mut Tx, database: u32, key: &[u8], new_key: &[u8]) -> Outcome {
     let whole = tx.whole(key).expect("the caller has looked");
-    // Behind it the removal must fit too.
+    // The removal after it must fit too.
     tx.need_room(whole.effect_bytes_max() + (key.len() + new_key.len()) as u64 + 64)?;
     Ok(tx.put_whole(database, new_key, &whole)?)
 }

@@ -1,4 +1,4 @@
-//! KEYRANGE DELRANGE: names in the order of their bytes, while `key-order` has them kept so.
+//! KEYRANGE DELRANGE: names in byte order, while `key-order` maintains it.
 //!
 //! ```text
 //! the order of names --> a page of names --> their shards are held --> those that are there: told, or removed
@@ -6,9 +6,9 @@
 //!        '------------------- behind the last of them ----------------------'
 //! ```
 //!
-//! What is done before it is asked is seen. It is not of one instant: a name that is there from begin to end is met exactly
-//! once, one that comes or goes meanwhile at most once, and each is told in its place. In a transaction, and in a script, it
-//! is of one instant.
+//! Changes made before the request are visible. The reply is not atomic: a name that exists throughout is visited
+//! exactly once, one that comes or goes meanwhile at most once, and each appears in order. In transactions and scripts
+//! it is atomic.
 
 use super::names::Names;
 use crate::prelude::*;
@@ -48,7 +48,7 @@ const DELRANGE: CommandSpec = CommandSpec {
     ..KEYRANGE
 };
 
-/// What is run for the keys of one page: the kind that they are to be of stands in the place of the name, or nothing.
+/// Runs for the keys of one page; in place of the name it takes the required type, or an empty word.
 static REMOVE_SOME: CommandSpec = CommandSpec {
     keys: &[KeySpec::many(1, -1, 1, "RM DELETE")],
     run: Run::Local(|tx, args, reply| {
@@ -60,17 +60,17 @@ static REMOVE_SOME: CommandSpec = CommandSpec {
     ..DELRANGE
 };
 
-/// Names looked at under one hold of their shards.
+/// Names processed per locking of their shards.
 const LOOKED_AT: usize = 128;
-/// Keys removed in one frame.
+/// Keys removed per frame.
 const REMOVED_AT_ONCE: usize = 64;
-/// What a removal takes in a frame beside the name, or less.
+/// The maximum size of a removal in a frame, beside the name.
 const REMOVAL_BYTES: usize = 64;
 
-/// A way through the names of a database.
+/// A scan over the names of a database.
 pub struct NameRange {
     span: Span,
-    /// How many keys may still be met that fit.
+    /// How many matching keys may still be visited.
     left: u64,
     kind: Option<Vec<u8>>,
     removes: bool,
@@ -96,7 +96,7 @@ impl NameRange {
         }
         let (start, end) = (args.get(1), args.get(2));
         let (least, most) = if direction == Direction::Backward { (end, start) } else { (start, end) };
-        // The ends are the wrong way round.
+        // The ends are reversed.
         if least == b"+" || most == b"-" {
             left = 0;
         }
@@ -104,13 +104,13 @@ impl NameRange {
         Ok(Self { span, left, kind, removes, removed: 0, names: Names::default() })
     }
 
-    /// Which names it is to be shown next, and how many at most; `None` if it needs no more.
+    /// Returns which names to show it next, and how many at most; `None` if it needs no more.
     pub fn wants(&self) -> Option<(&Span, usize)> {
         let at_once = if self.removes { REMOVED_AT_ONCE } else { LOOKED_AT };
         (self.left > 0).then(|| (&self.span, at_once.min(usize::try_from(self.left).unwrap_or(usize::MAX))))
     }
 
-    /// Goes on behind a page; if that has no name, there is nothing.
+    /// Moves past a page; an empty page ends the scan.
     pub fn pass(&mut self, page: &Page) {
         match page.iter().next_back() {
             Some(last) => self.span.pass(last),
@@ -118,29 +118,30 @@ impl NameRange {
         }
     }
 
-    /// Whether a key of this kind fits.
+    /// Returns true if a key of this type matches.
     pub fn takes(&self, kind: ValueType) -> bool {
         self.kind.as_deref().is_none_or(|wanted| parse::is(wanted, kind.name()))
     }
 
-    /// Whether a key is there and fits. Its shard is held.
+    /// Returns true if a key exists and matches. Its shard must be locked.
     pub fn fits(&self, tx: &mut Tx, name: &[u8]) -> bool {
         is_told(tx, name, self.kind.as_deref())
     }
 
-    /// Takes a name that fits.
+    /// Adds a matching name.
     pub fn take(&mut self, name: &[u8]) {
         self.names.push(name);
         self.left -= 1;
     }
 
-    /// What is to be run to remove those of a page that are there, as a part of `command`; `None` for one who only tells them.
+    /// Returns the command, as a part of `command`, that removes the existing keys of a page; `None` if names are only
+    /// listed.
     pub fn removal(&self, command: &Command, page: &Page) -> Option<(Command, OwnedRequest)> {
         let words: Vec<&[u8]> = std::iter::once(self.kind.as_deref().unwrap_or_default()).chain(page.iter()).collect();
         self.removes.then(|| (command.part(&REMOVE_SOME), OwnedRequest::of(&words)))
     }
 
-    /// So many of a page were removed.
+    /// Records that `count` keys of a page were removed.
     pub fn removed(&mut self, count: u64) {
         self.removed += count;
         self.left -= count;
@@ -168,7 +169,7 @@ fn is_told(tx: &mut Tx, name: &[u8], kind: Option<&[u8]>) -> bool {
     tx.peek(name).is_some_and(|entry| kind.is_none_or(|kind| parse::is(kind, kind_of(entry).name())))
 }
 
-/// Why there is no range of names.
+/// Returns why there is no range of names.
 pub fn no_order(state: IndexState) -> Failure {
     match state {
         IndexState::Building(percent) => {

@@ -1,12 +1,12 @@
-//! SCAN KEYS: the names of keys, in the order of their hashes.
+//! SCAN KEYS: the names of keys, in hash order.
 //!
 //! ```text
 //! hash    | shard 10 | tag 20 | 34, unused |
 //! cursor  |<------- top 48 bits ---->|           where to go on; 0 begins and ends
 //! ```
 //!
-//! A step ends only between two prefixes of hashes, and its cursor is the next prefix there is. Order and prefixes
-//! do not hang on the number of keys, so a key that stays is told once in a whole walk, whatever comes and goes.
+//! A step ends only between two hash prefixes, and its cursor is the next existing prefix. Order and prefixes do not
+//! depend on the number of keys, so a key that stays is returned exactly once in a whole scan, whatever comes and goes.
 
 use super::names::Names;
 use crate::prelude::*;
@@ -49,16 +49,16 @@ const KEYS: CommandSpec = CommandSpec {
     ..SCAN
 };
 
-/// Which keys are told.
+/// Which keys are returned.
 struct Filter {
     /// `None` matches everything.
     pattern: Option<Vec<u8>>,
-    /// The name of a kind, in any case of letters; what names no kind matches nothing.
+    /// The name of a type, in any case; an unknown name matches nothing.
     kind: Option<Vec<u8>>,
 }
 
 impl Filter {
-    /// Whether it takes an entry, and how many bytes it looked at to say so.
+    /// Returns whether an entry matches, and how many bytes were compared.
     fn takes(&self, entry: keyspace::Entry<'_>) -> (bool, usize) {
         let matched = |pattern: &Vec<u8>| glob::matches_counted(pattern, entry.key(), Case::Exact);
         let (matches, bytes) = self.pattern.as_ref().map_or((true, 0), matched);
@@ -70,7 +70,7 @@ fn pattern(argument: &[u8]) -> Result<Option<Vec<u8>>, Failure> {
     Ok(if argument == b"*" { None } else { Some(parse::pattern(argument)?.to_vec()) })
 }
 
-/// Bits of a hash that a cursor leaves out, so that it fits every client's signed number.
+/// Bits of a hash that a cursor omits, so that it fits every client's signed integers.
 pub(crate) const CURSOR_SHIFT: u32 = 16;
 pub(crate) const SHARD_SHIFT: u32 = 64 - SHARDS.trailing_zeros();
 const COUNT_DEFAULT: u64 = 10;
@@ -78,7 +78,7 @@ const COUNT_DEFAULT: u64 = 10;
 struct Scan {
     filter: Filter,
     from_hash: u64,
-    /// How many keys may still be looked at before the next prefix ends the step.
+    /// How many keys may still be examined before the step ends at the next prefix.
     left: u64,
     cursor: u64,
     names: Names,
@@ -102,13 +102,13 @@ fn scan(args: &Args, _: u64) -> Result<Box<dyn Sweep>, Failure> {
             return Err(Failure::Syntax);
         }
     }
-    // A cursor that we never gave leads behind the last key.
+    // A cursor we never returned points past the last key.
     let from_hash = if cursor >> (64 - CURSOR_SHIFT) == 0 { cursor << CURSOR_SHIFT } else { u64::MAX };
     Ok(Box::new(Scan { filter, from_hash, left: count, cursor: 0, names: Names::default() }))
 }
 
-/// Digits of a `u64`, behind a sign or not, up to a zero byte or the end; a negative one counts from the end of them, and no
-/// bytes are 0. So Redis reads it.
+/// Parses a `u64` as Redis does: digits with an optional sign, up to a NUL or the end; a negative number wraps around,
+/// and an empty argument is 0.
 pub(crate) fn parse_cursor(argument: &[u8]) -> Option<u64> {
     let text = argument.split(|byte| *byte == 0).next().unwrap_or_default();
     let (is_negative, digits) = match text {
@@ -122,12 +122,12 @@ pub(crate) fn parse_cursor(argument: &[u8]) -> Option<u64> {
     Some(if is_negative { number.wrapping_neg() } else { number })
 }
 
-/// Keys looked at under one hold of a shard: up to some 200 µs with a long pattern.
+/// Keys examined per locking of a shard: up to about 200 µs with a long pattern.
 pub(crate) const VISIT_KEYS_MAX: u64 = 256;
-/// Bytes of names and patterns looked at under one hold of a shard, but for the last key's: up to some 100 µs.
+/// Bytes of names and patterns compared per locking of a shard, not counting the last key: up to about 100 µs.
 const VISIT_BYTES_MAX: usize = 256 << 10;
 
-/// Takes names of `shard` as [`walk`] comes to them.
+/// Collects names of `shard` visited by [`walk`].
 fn gather(
     tx: &mut Tx,
     shard: usize,
@@ -145,8 +145,8 @@ fn gather(
     })
 }
 
-/// Looks at entries of `shard` from `from_hash` on until no more looks are left, or what was looked at, of which `look` tells
-/// the bytes, was long, and then to the end of a prefix; gives the next prefix, if there is any.
+/// Visits entries of `shard` from `from_hash` on until the looks run out, or the bytes compared, which `look` returns,
+/// exceed the limit; then continues to the end of a prefix. Returns the next prefix, if there is any.
 pub(crate) fn walk(
     tx: &mut Tx,
     shard: usize,

@@ -1,4 +1,4 @@
-//! SORT SORT_RO: tell, or store, elements in order.
+//! SORT SORT_RO: return, or store, elements in order.
 //!
 //! ```text
 //! little, and no other keys   under the lock
@@ -54,22 +54,22 @@ const SORT_RO: CommandSpec = CommandSpec {
     ..SORT
 };
 
-/// Keys that BY and GET name.
+/// The keys named by BY and GET.
 const FOLLOWED: KeySpec = KeySpec { begin: Begin::Unknown, find: Find::Range { last: 0, step: 1 }, flags: "RO ACCESS" };
 
 const COUNTS: &[(&str, usize)] = &[("LIMIT", 2), ("STORE", 1), ("BY", 1), ("GET", 1)];
 
-/// Sorted under the lock: so many elements, of so many bytes.
+/// The maximum number of elements, and of their bytes, sorted under the lock.
 const LOCKED_ELEMENTS_MAX: u64 = 256;
 const LOCKED_BYTES_MAX: u64 = 32 << 10;
 
-/// What is asked for, before the elements are known.
+/// The request, before the elements are known.
 struct SortRequest<'a> {
     order: SortOrder,
     offset: i64,
     limit: i64,
     store: Option<&'a [u8]>,
-    /// A script asks.
+    /// Whether a script runs it.
     is_scripted: bool,
 }
 
@@ -105,7 +105,7 @@ impl<'a> SortRequest<'a> {
                 }
                 () if is("BY") && left >= 1 => {
                     let pattern = args.get(at + 1);
-                    // Once there is nothing to sort by, there never is.
+                    // A BY pattern without `*` disables sorting for good.
                     asked.order.is_own |= !pattern.contains(&b'*');
                     asked.order.by = Some(KeyPattern::of(pattern));
                     at += 1;
@@ -122,7 +122,7 @@ impl<'a> SortRequest<'a> {
         Ok(asked)
     }
 
-    /// The order of these elements.
+    /// Returns the sort order for these elements.
     fn order(&self, elements: &SortElements) -> SortOrder {
         let mut order = self.order.clone();
         let len = elements.len();
@@ -131,7 +131,7 @@ impl<'a> SortRequest<'a> {
         if order.is_own {
             order.by = None;
         }
-        // What is stored, or told to a script, is to be the same whatever order a set has.
+        // A stored result, or a script's, must be deterministic, whatever order a set has.
         if order.is_own && (order.is_stored || self.is_scripted) && matches!(elements, SortElements::Set(_)) {
             (order.is_own, order.by_bytes) = (false, true);
         }
@@ -139,7 +139,7 @@ impl<'a> SortRequest<'a> {
     }
 }
 
-/// What is under `key`, if that can be sorted.
+/// Returns the value under `key`, if it can be sorted.
 fn source(tx: &mut Tx, key: &[u8]) -> Result<Option<Value>, Failure> {
     Ok(match tx.entry(key).map(|entry| entry.content()) {
         None => None,
@@ -159,7 +159,7 @@ fn sort(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, may_store: bool) -> Out
         Sorting::new(elements, order).finish()
     } else {
         let words: Vec<&[u8]> = args.iter().collect();
-        // What is told is of when it began, as any reply from a clone.
+        // A reply reflects the start of the sort, like any reply from a clone.
         let of_when = match asked.store {
             _ if follows_names => OfWhen::Followed,
             None => OfWhen::Then,
@@ -199,7 +199,7 @@ fn put(tx: &mut Tx, key: &[u8], list: List, reply: &mut dyn Reply) -> Outcome {
     Ok(())
 }
 
-/// A result that nobody else has, told in steps: a mark before each that is there, nothing for null.
+/// An unshared result, sent in steps: elements that exist are marked, an empty item is null.
 struct SortReply {
     list: List,
     at: u64,

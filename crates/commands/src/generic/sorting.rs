@@ -1,4 +1,4 @@
-//! SORT under way: elements of a clone, their weights, their order, then what is told of each.
+//! A SORT in progress: elements of a clone, their weights, their order, then the output for each.
 //!
 //! ```text
 //! element --> weight: itself, or what is under a key (or in a field) that has it in its name --> order
@@ -6,7 +6,7 @@
 //! next in order --> itself, or for each GET what is under such a key --> result
 //! ```
 //!
-//! Work goes on in steps. When a key is to be looked at, a step ends and says so.
+//! It runs in steps. When it needs a key, a step ends and names it.
 
 use crate::in_order::{InOrder, Number};
 use crate::sorted::score::score;
@@ -17,10 +17,10 @@ use std::collections::VecDeque;
 use std::ops::ControlFlow;
 use values::{List, LongString, Set, Sorted, Value};
 
-/// Elements worked on in one step: some 50 µs.
+/// Elements processed per step: about 50 µs.
 const STEP_ELEMENTS: usize = 64;
 
-/// What is sorted.
+/// The elements to sort.
 pub(super) enum SortElements {
     List(List),
     Set(Set),
@@ -53,7 +53,8 @@ impl SortElements {
         }
     }
 
-    /// Up to `count` elements from `at` on, in their own order or backward from the last. A set's order has no back.
+    /// Returns up to `count` elements from `at` on, in their own order or backward from the last. A set has no backward
+    /// order.
     fn some(&self, at: u64, count: u64, direction: Direction) -> VecDeque<Box<[u8]>> {
         let len = self.len();
         let count = count.min(len - at);
@@ -76,12 +77,12 @@ impl SortElements {
     }
 }
 
-/// A name with an element in it, and maybe a field of what has that name.
+/// A name with a placeholder for an element, and optionally a field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum KeyPattern {
     /// `#`: the element itself.
     Element,
-    /// No place for an element: no name.
+    /// No placeholder, so no name.
     Fixed,
     /// `before*after` or `before*after->field`
     Name { before: Box<[u8]>, after: Box<[u8]>, field: Option<Box<[u8]>> },
@@ -100,34 +101,34 @@ impl KeyPattern {
     }
 }
 
-/// How it is sorted, and what of it is wanted.
+/// How to sort, and what to return.
 #[derive(Clone, Debug)]
 pub(super) struct SortOrder {
-    /// Its own order, which costs nothing.
+    /// The element's own order, which is free.
     pub(super) is_own: bool,
     pub(super) direction: Direction,
-    /// By bytes rather than by numbers.
+    /// Whether to compare bytes rather than numbers.
     pub(super) by_bytes: bool,
-    /// What is compared; the element if there is none.
+    /// The sort key; the element itself if none.
     pub(super) by: Option<KeyPattern>,
-    /// What is told of each; the element if there is nothing.
+    /// The values returned for each; the element itself if none.
     pub(super) gets: Vec<KeyPattern>,
-    /// The first that is told.
+    /// The index of the first result.
     pub(super) start: u64,
-    /// How many are told.
+    /// The maximum number of results.
     pub(super) count: u64,
-    /// Whether the result is stored: what is missing is empty then, else null.
+    /// Whether the result is stored: missing values are then empty, else null.
     pub(super) is_stored: bool,
 }
 
 impl SortOrder {
-    /// Whether it looks at keys that it finds in elements.
+    /// Returns true if it reads keys named by elements.
     pub(super) fn follows_names(&self) -> bool {
         self.by.iter().chain(&self.gets).any(|pattern| matches!(pattern, KeyPattern::Name { .. }))
     }
 }
 
-/// An element among others.
+/// An element being sorted.
 struct SortItem {
     weight: Weight,
     element: Box<[u8]>,
@@ -136,7 +137,7 @@ struct SortItem {
 
 enum Weight {
     Number(Number),
-    /// By the element itself.
+    /// The element itself.
     Own,
     Bytes(Option<Vec<u8>>),
 }
@@ -167,13 +168,13 @@ impl PartialEq for SortItem {
 
 impl Eq for SortItem {}
 
-/// A number as Redis reads one from an element: nothing is 0, blanks may come first.
+/// Parses a number as Redis does for elements: an empty one is 0, leading blanks are allowed.
 fn number(text: &[u8]) -> Option<f64> {
     let text = text.split(|byte| *byte == 0).next().unwrap_or_default();
     if text.is_empty() { Some(0.0) } else { score(text.trim_ascii_start()).ok() }
 }
 
-/// What was found under a key.
+/// The value found under a key.
 enum SortSource {
     Nothing,
     Bytes(Vec<u8>),
@@ -190,25 +191,25 @@ impl SortSource {
     }
 }
 
-/// A key that is to be looked at.
+/// A key to be read.
 struct Look {
     key: Vec<u8>,
     field: Option<Box<[u8]>>,
     found: Option<SortSource>,
 }
 
-/// A sort under way.
+/// A sort in progress.
 pub(super) struct Sorting {
     elements: SortElements,
     order: SortOrder,
-    /// The next element to be taken from the clone, and some that have been.
+    /// The next element to take from the clone, and some already taken.
     at: u64,
     taken: VecDeque<Box<[u8]>>,
     items: InOrder<SortItem, ()>,
     is_weighed: bool,
     skipped: u64,
     told: u64,
-    /// The element at hand, which is to be weighed, or of which so many things have been told.
+    /// The current element, which is being weighed, or for which this many values have been output.
     at_hand: Option<(Box<[u8]>, usize)>,
     look: Option<Look>,
     result: List,
@@ -234,13 +235,13 @@ impl Sorting {
         }
     }
 
-    /// All of it, at once; or why nothing can come out.
+    /// Runs it to completion; returns the result, or why there is none.
     pub(super) fn finish(mut self) -> Result<List, &'static str> {
         while !self.step() {}
         self.fault.map_or(Ok(self.result), Err)
     }
 
-    /// The next element in its own order.
+    /// Returns the next element in its own order.
     fn take(&mut self) -> Option<Box<[u8]>> {
         if self.taken.is_empty() && self.at < self.elements.len() {
             let is_backward = self.order.is_own && !matches!(self.elements, SortElements::Set(_));
@@ -274,7 +275,7 @@ impl Sorting {
         Weight::Number(Number(number.unwrap_or_default()))
     }
 
-    /// What a pattern stands for; `None` if a key is to be looked at first.
+    /// Resolves a pattern; `None` if a key must be read first.
     fn find(&mut self, pattern: &KeyPattern, element: &[u8]) -> Option<Option<Vec<u8>>> {
         match pattern {
             KeyPattern::Element => Some(Some(element.to_vec())),
@@ -298,7 +299,7 @@ impl Sorting {
         }
     }
 
-    /// Tells what is left to be told of an element; `false` if a key is to be looked at first.
+    /// Outputs the remaining values for an element; returns `false` if a key must be read first.
     fn tell(&mut self, element: Box<[u8]>, from: usize) -> bool {
         if self.order.gets.is_empty() {
             self.put(Some(&element));
@@ -315,7 +316,7 @@ impl Sorting {
         true
     }
 
-    /// Goes on with one element; whether all is over.
+    /// Processes one element. Returns true when done.
     fn go_on(&mut self) -> bool {
         if !self.is_weighed {
             match self.at_hand.take().map(|(element, _)| element).or_else(|| self.take()) {

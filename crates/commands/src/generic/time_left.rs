@@ -1,4 +1,4 @@
-//! TTL PTTL EXPIRETIME PEXPIRETIME PERSIST: ask for a deadline, or clear it.
+//! TTL PTTL EXPIRETIME PEXPIRETIME PERSIST: return a deadline, or clear it.
 
 use crate::prelude::*;
 use base::Ms;
@@ -56,7 +56,7 @@ const PERSIST: CommandSpec = CommandSpec {
     ..TTL
 };
 
-/// To the nearest second, as Redis tells it.
+/// Rounds to the nearest second, like Redis.
 fn seconds(ms: Ms) -> Ms {
     (ms + 500) / 1000
 }

@@ -1,4 +1,4 @@
-//! MC.INCR MC.DECR: numbers without a sign, of 64 bits, in decimal digits.
+//! MC.INCR MC.DECR: unsigned 64-bit decimal numbers.
 //!
 //! ```text
 //! "10" - 1 = "9 "      a number that takes fewer digits is followed by spaces: the item stays as long as it was
@@ -37,7 +37,7 @@ const DECR: CommandSpec = CommandSpec {
     ..INCR
 };
 
-/// Which way to count.
+/// The direction of counting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Direction {
     Up,
@@ -66,7 +66,7 @@ fn count(tx: &mut Tx, args: &Args, direction: Direction, reply: &mut dyn Reply) 
     Ok(())
 }
 
-/// An item that is a number.
+/// A numeric item.
 pub(super) struct Counter {
     pub(super) number: u64,
     bytes_count: usize,
@@ -76,23 +76,23 @@ pub(super) struct Counter {
 }
 
 impl Counter {
-    /// That under `key`, if there is an item.
+    /// Reads the counter under `key`, if there is an item.
     fn read(tx: &mut Tx<'_>, key: &[u8]) -> Result<Option<Self>, Failure> {
         Ok(Self::read_if(tx, key, |_| true)?.and_then(Result::ok))
     }
 
-    /// That under `key`, if there is an item; an error in it, if its extras are not what they have to be.
+    /// Likewise, with an error if its extras do not satisfy `fits`.
     pub(super) fn read_if(
         tx: &mut Tx<'_>,
         key: &[u8],
         fits: impl FnOnce(Extras) -> bool,
     ) -> Result<Option<Result<Self, ()>>, Failure> {
         let Some((item, _)) = look(tx, key) else { return Ok(None) };
-        // Nothing at all is no number of any version.
+        // An empty item has no number and no matching version.
         if item.text.bytes_count() > 0 && !fits(item.extras) {
             return Ok(Some(Err(())));
         }
-        // One of more bytes than a short text has is no number, whatever it begins with.
+        // A value longer than a short string is no number, however it starts.
         let mut buffer = [0; DIGITS_MAX];
         let number = item.text.short(&mut buffer).and_then(unsigned).ok_or(NOT_A_NUMBER)?;
         let counter = Self {
@@ -106,7 +106,7 @@ impl Counter {
         Ok(Some(Ok(counter)))
     }
 
-    /// Puts `number` in its place, as a version of that number.
+    /// Stores `number` in its place, with a new version.
     pub(super) fn put(&self, tx: &mut Tx<'_>, key: &[u8], number: u64, cas: u64) -> Outcome {
         let mut buffer = itoa::Buffer::new();
         let mut text = digits(number, &mut buffer).to_vec();
@@ -117,13 +117,13 @@ impl Counter {
             tx.string_mut(key, Absent::Leave)?.expect("just read").replace(&text);
             return Ok(());
         }
-        // An item that grows is another one, which nobody has called outdated.
+        // An item that grows is a new one, and not outdated.
         let signs = if grows { self.extras.signs & BINARY_KEY } else { self.extras.signs };
         tx.put_item(key, &text, self.expires_at_ms, Extras { flags: self.extras.flags, cas, signs });
         Ok(())
     }
 
-    /// What comes of counting.
+    /// Returns the result of counting.
     pub(super) fn counted(&self, direction: Direction, delta: u64) -> u64 {
         direction.count(self.number, delta)
     }

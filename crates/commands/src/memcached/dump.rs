@@ -1,11 +1,11 @@
-//! MC.METADUMP MC.CACHEDUMP: which items there are.
+//! MC.METADUMP MC.CACHEDUMP: list the items.
 //!
 //! ```text
 //! lru_crawler metadump all   key=k exp=-1 la=1795586172 cas=2 fetch=yes cls=1 size=61     each item, then END
 //! stats cachedump 1 10       ITEM k [1 b; 0 s]                                            so many items, then END
 //! ```
 //!
-//! All items are of one class. Shards are looked at in turns, each under its own lock.
+//! All items are in one class. Shards are visited one after another, each under its own lock.
 
 use super::{BAD_FORMAT, CacheItem};
 use crate::generic::names::Names;
@@ -63,9 +63,9 @@ const CACHEDUMP: CommandSpec = CommandSpec {
     ..METADUMP
 };
 
-/// Classes of memcached are numbered below this.
+/// Memcached's class numbers are below this.
 const CLASSES: u64 = 64;
-/// Bytes of lines that memcached tells of a class at most.
+/// The maximum bytes of lines that memcached returns for a class.
 const CACHEDUMP_BYTES_MAX: usize = 2 << 20;
 
 /// Appends the line of an item.
@@ -87,7 +87,7 @@ impl Dump {
         Box::new(Self { from_hash: 0, items_left, bytes_left: bytes_max, add_line, lines, line })
     }
 
-    /// Takes an item's line, if there is room for it; how many bytes that are.
+    /// Adds an item's line, if there is space. Returns its length.
     fn take(&mut self, entry: keyspace::Entry<'_>, now: Ms) -> usize {
         let Some(item) = CacheItem::of(entry, now).filter(|_| self.items_left > 0) else { return 0 };
         self.line.clear();

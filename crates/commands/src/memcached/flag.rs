@@ -1,4 +1,4 @@
-//! The flags of a meta request: a letter each, some with a word behind it.
+//! The flags of a meta request: one letter each, some followed by a token.
 
 use super::life::Lifetime;
 use super::{BAD_FORMAT, add_key};
@@ -7,40 +7,40 @@ use keyspace::{BINARY_KEY, Extras};
 use smallvec::SmallVec;
 use wire::memcache::unsigned;
 
-/// All letters that there are.
+/// All known letters.
 const KNOWN: &[u8] = b"bvquIxNTRCEFJDMkstcflhOPL";
-/// Longest opaque word, its letter included, in bytes.
+/// The maximum length of the opaque token, in bytes, including its letter.
 const OPAQUE_BYTES_MAX: usize = 32;
 
-/// What the flags of a request say, all of them allowed to each; a verb uses those that mean something to it.
+/// The parsed flags of a request. All verbs accept all flags, and use those that apply.
 pub(super) struct RequestFlags<'a> {
-    /// As they came, to be answered in that order.
+    /// The flags in order of arrival, which is also the order of the reply.
     flags: SmallVec<[&'a [u8]; 8]>,
     pub(super) binary_key: bool,
     pub(super) value: bool,
     pub(super) quiet: bool,
     pub(super) no_update: bool,
     pub(super) stale: bool,
-    /// `x`: the item loses its value.
+    /// `x`: the item's value is cleared.
     pub(super) emptied: bool,
     pub(super) mode: Option<u8>,
     pub(super) client_flags: u32,
-    /// C: the version that is to be there.
+    /// C: the required version.
     pub(super) compared: Option<u64>,
-    /// E: the number of the version that comes.
+    /// E: the version number to set.
     pub(super) version: Option<u64>,
     pub(super) delta: u64,
     pub(super) initial: u64,
-    /// N: how long an item lives that is made.
+    /// N: the lifetime of an item created on a miss.
     pub(super) vivified: Option<Lifetime>,
-    /// T: how long an item lives from now on.
+    /// T: the new lifetime of an item.
     pub(super) lifetime: Option<Lifetime>,
-    /// R: an item that dies before this is to be made anew.
+    /// R: an item that expires before this should be recached.
     pub(super) recached: Option<Lifetime>,
 }
 
 impl<'a> RequestFlags<'a> {
-    /// Reads them; the error is the first of those that end the reading, else the last one.
+    /// Parses the flags; the error is the first one that stops parsing, else the last one.
     pub(super) fn read(tx: &Tx<'_>, words: impl Iterator<Item = &'a [u8]>) -> Result<Self, Failure> {
         let mut asked = Self {
             flags: SmallVec::new(),
@@ -81,7 +81,7 @@ impl<'a> RequestFlags<'a> {
         wrong.map_or(Ok(asked), Err)
     }
 
-    /// Notes one flag.
+    /// Records one flag.
     fn note(&mut self, tx: &Tx<'_>, letter: u8, token: &[u8]) -> Result<(), Failure> {
         const BAD_TOKEN: &str = "CLIENT_ERROR bad token in command line format";
         let lifetime = || Lifetime::read(tx, token).ok_or(Failure::text(BAD_TOKEN));
@@ -110,23 +110,23 @@ impl<'a> RequestFlags<'a> {
         Ok(())
     }
 
-    /// The flags as they came.
+    /// Iterates over the flags in order of arrival.
     pub(super) fn iter(&self) -> impl Iterator<Item = &'a [u8]> {
         self.flags.iter().copied()
     }
 
-    /// Whether one of these letters was given.
+    /// Returns true if any of these letters was given.
     pub(super) fn has_any(&self, letters: &[u8]) -> bool {
         self.flags.iter().any(|flag| letters.contains(&flag[0]))
     }
 
-    /// Whether the first letter was given, behind the other one or without it.
+    /// Returns true if `letter` was given, and not before `other`.
     pub(super) fn comes_last(&self, letter: u8, other: u8) -> bool {
         let place = |letter: u8| self.flags.iter().position(|flag| flag[0] == letter);
         place(letter).is_some() && place(letter) > place(other)
     }
 
-    /// Appends what is told back as it was given: the opaque word, and the key.
+    /// Appends what is echoed: the opaque token, and the key.
     pub(super) fn echo(&self, line: &mut SmallVec<[u8; 64]>, flag: &[u8], key: &[u8]) {
         match flag[0] {
             b'O' => {
@@ -141,7 +141,7 @@ impl<'a> RequestFlags<'a> {
         }
     }
 
-    /// A code, and what is told back.
+    /// Returns a code followed by the echoed flags.
     pub(super) fn echoed(&self, code: &[u8], key: &[u8]) -> SmallVec<[u8; 64]> {
         let mut line = SmallVec::from_slice(code);
         self.iter().for_each(|flag| self.echo(&mut line, flag, key));

@@ -1,4 +1,4 @@
-//! MC.FLUSH_ALL: its command, and what it removes. The engine runs it, a few keys at a time.
+//! MC.FLUSH_ALL: its specification, and the command that removes keys. The engine runs it, a few keys at a time.
 
 use super::{BAD_EXPTIME, look};
 use crate::prelude::*;
@@ -22,7 +22,7 @@ const FLUSH_ALL: CommandSpec = CommandSpec {
     run: Run::Engine(Verb::FlushStrings),
 };
 
-/// What removes those of some keys that are texts.
+/// Removes those of some keys that are strings.
 pub static REMOVE_TEXTS: CommandSpec = CommandSpec {
     syntax: "key [key ...]",
     arity: Arity::AtLeast(2),
@@ -31,7 +31,7 @@ pub static REMOVE_TEXTS: CommandSpec = CommandSpec {
     ..FLUSH_ALL
 };
 
-/// Removes those of some keys that are to go, and tells how many.
+/// Removes the matching ones of some keys, and replies with their number.
 pub(crate) fn remove_those(
     tx: &mut Tx,
     args: &Args,
@@ -46,10 +46,10 @@ pub(crate) fn remove_those(
     Ok(())
 }
 
-/// When the texts are to go; `None` is at once.
+/// Returns when the strings are to be removed; `None`: at once.
 ///
 /// # Errors
-/// If that is no time.
+/// If the time is invalid.
 pub fn flush_delay(args: &Args<'_>, now: Ms) -> Result<Option<Ms>, Failure> {
     if args.len() < 2 {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! MC.GET MC.GETS MC.GAT MC.GATS: read an item, and perhaps give it another lifetime.
+//! MC.GET MC.GETS MC.GAT MC.GATS: read an item, and optionally set its lifetime.
 
 use super::life::Lifetime;
 use super::{BAD_EXPTIME, digits, extras_of, look, note_fetched, tell_value, versioned};
@@ -61,7 +61,7 @@ const GATS: CommandSpec = CommandSpec {
 fn get_and_touch(tx: &mut Tx, args: &Args, with_version: bool, reply: &mut dyn Reply) -> Outcome {
     let key = args.get(2);
     let lifetime = Lifetime::read(tx, args.get(1)).ok_or(BAD_EXPTIME)?;
-    // Two records may name the key.
+    // Two records may contain the key.
     tx.need_room(2 * key.len() as u64 + 128)?;
     let cas = if with_version { version(tx, key) } else { None };
     if tell(tx, key, cas, reply) {
@@ -70,13 +70,13 @@ fn get_and_touch(tx: &mut Tx, args: &Args, with_version: bool, reply: &mut dyn R
     Ok(())
 }
 
-/// The version of the item under `key`, if there is one.
+/// Returns the version of the item under `key`, if there is one.
 fn version(tx: &mut Tx<'_>, key: &[u8]) -> Option<u64> {
     let extras = extras_of(tx, key)?;
     Some(versioned(tx, key, extras).cas)
 }
 
-/// Replies the item, with its version if that is given; whether there is one.
+/// Replies with the item, and its version if given. Returns whether there is one.
 fn tell(tx: &mut Tx<'_>, key: &[u8], cas: Option<u64>, reply: &mut dyn Reply) -> bool {
     let (keyspace, now, touches) = (tx.keyspace(), tx.now(), tx.touches());
     let Some((item, entry)) = look(tx, key) else {

@@ -1,4 +1,4 @@
-//! MC.TOUCH MC.DELETE: how long an item lives; and how memcached tells times.
+//! MC.TOUCH MC.DELETE: an item's lifetime; and memcached's time format.
 
 use super::{BAD_EXPTIME, look};
 use crate::prelude::*;
@@ -53,27 +53,27 @@ const DELETE: CommandSpec = CommandSpec {
     ..TOUCH
 };
 
-/// Seconds up to this many are counted from now on, more from the epoch on.
+/// Up to this many seconds, a time is relative to now, beyond it to the epoch.
 const FROM_NOW_S_MAX: i64 = 30 * 24 * 60 * 60;
 
-/// How long an item is to live.
+/// An item's lifetime.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Lifetime {
-    /// For ever.
+    /// Unlimited.
     Ever,
-    /// Until then.
+    /// Until this time.
     Until(Ms),
-    /// It is over.
+    /// Expired.
     Over,
 }
 
 impl Lifetime {
-    /// As memcached writes it.
+    /// Parses it in memcached's format.
     pub(super) fn read(tx: &Tx<'_>, token: &[u8]) -> Option<Self> {
         signed(token).map(|exptime| Self::of(exptime, tx.now()))
     }
 
-    /// The lowest 32 bits count, with a sign: clients write -1 as 4294967295.
+    /// Only the lowest 32 bits count, as a signed number: clients write -1 as 4294967295.
     pub(super) fn of(exptime: i64, now: Ms) -> Self {
         let exptime = i64::from(exptime as i32);
         let Ok(seconds) = u64::try_from(exptime) else { return Self::Over };
@@ -85,7 +85,7 @@ impl Lifetime {
         if at_ms <= now { Self::Over } else { Self::Until(at_ms) }
     }
 
-    /// The deadline, if it is ahead.
+    /// Returns the deadline, if it is in the future.
     pub(super) fn until(self) -> Option<Ms> {
         match self {
             Self::Until(at_ms) => Some(at_ms),
@@ -93,7 +93,7 @@ impl Lifetime {
         }
     }
 
-    /// The deadline; of what is over, now.
+    /// Returns the deadline; now, if expired.
     pub(super) fn expires_at_ms(self, now: Ms) -> Option<Ms> {
         match self {
             Self::Ever => None,
@@ -102,7 +102,7 @@ impl Lifetime {
         }
     }
 
-    /// Gives it to the item under `key`, which is there.
+    /// Sets the lifetime of the item under `key`, which exists.
     pub(super) fn set(self, tx: &mut Tx<'_>, key: &[u8]) {
         match self {
             Self::Ever if tx.peek(key).is_some_and(|entry| entry.expires_at_ms().is_none()) => {}
@@ -114,7 +114,8 @@ impl Lifetime {
     }
 }
 
-/// Seconds that an item of this exptime has left, as memcached's `watch` shows them: 0 is for ever, -1 that it is over.
+/// Returns the seconds left of an item with this exptime, as memcached's `watch` shows them: 0 is unlimited, -1
+/// expired.
 pub fn exptime_seconds_left(exptime: i64, now: Ms) -> i64 {
     match Lifetime::of(exptime, now) {
         Lifetime::Ever => 0,
@@ -123,7 +124,7 @@ pub fn exptime_seconds_left(exptime: i64, now: Ms) -> i64 {
     }
 }
 
-/// Seconds that are left, of a second that has begun too; `None` is for ever.
+/// Returns the seconds left, rounded up; `None` is unlimited.
 pub(super) fn seconds_left(expires_at_ms: Option<Ms>, now: Ms) -> Option<u64> {
     expires_at_ms.map(|at_ms| at_ms.saturating_sub(now).div_ceil(1000))
 }

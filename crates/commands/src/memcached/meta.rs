@@ -1,7 +1,7 @@
-//! MC.MG MC.MGT MC.MD MC.MA MC.ME: items with as much of them as is asked for.
+//! MC.MG MC.MGT MC.MD MC.MA MC.ME: items with the requested metadata.
 //!
-//! An item that is outdated (`MC.MD key I`), about to die (`R`) or that was made because it was missing (`N`) is given with a
-//! `W` to the first who asks: that one is to make it anew. Others get it with a `Z` meanwhile.
+//! An item that is outdated (`MC.MD key I`), about to expire (`R`) or created on a miss (`N`) is returned with `W` to
+//! the first client, which should recache it. Others get it with `Z` meanwhile.
 
 use super::count::{Counter, Direction};
 use super::flag::RequestFlags;
@@ -14,7 +14,7 @@ use values::StringValue;
 
 pub(crate) const COMMANDS: &[CommandSpec] = &[MG, MGT, MD, MA, ME];
 
-/// Flags of mg that may change the item, or need to know more of it than every item has.
+/// Flags of mg that may change the item, or need more than the common metadata.
 const TAKING: &[u8] = b"cEhNRT";
 
 const MG: CommandSpec = CommandSpec {
@@ -83,7 +83,7 @@ const ME: CommandSpec = CommandSpec {
 fn take(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let key = args.get(1);
     let asked = RequestFlags::read(tx, args.from(2).iter())?;
-    // Extras and a deadline are records of their own.
+    // Extras and a deadline have their own records.
     tx.need_room(2 * key.len() as u64 + 192)?;
     let there = look(tx, key).map(|(item, _)| (item.extras, item.has_extras));
     let mut made = false;
@@ -103,14 +103,14 @@ fn take(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     if !tell(tx, key, &asked, made, reply) {
         return Ok(());
     }
-    // Of an item that is made the last of both flags counts.
+    // For a created item the last of both flags counts.
     if let Some(lifetime) = asked.lifetime.filter(|_| !made || asked.comes_last(b'T', b'N')) {
         lifetime.set(tx, key);
     }
     Ok(())
 }
 
-/// Makes the item that was missing; whether it lives.
+/// Creates the missing item. Returns whether it is alive.
 fn vivify(tx: &mut Tx<'_>, key: &[u8], asked: &RequestFlags<'_>, lifetime: Lifetime) -> bool {
     let cas = match asked.version {
         Some(version) => version,
@@ -124,7 +124,7 @@ fn vivify(tx: &mut Tx<'_>, key: &[u8], asked: &RequestFlags<'_>, lifetime: Lifet
     true
 }
 
-/// Replies the item; whether there is one. `made` says that this request made it.
+/// Replies with the item. Returns whether there is one. `made` means this request created it.
 fn tell(tx: &mut Tx<'_>, key: &[u8], asked: &RequestFlags<'_>, made: bool, reply: &mut dyn Reply) -> bool {
     let (keyspace, now, touches) = (tx.keyspace(), tx.now(), tx.touches());
     let Some((item, entry)) = look(tx, key) else {
@@ -141,7 +141,7 @@ fn tell(tx: &mut Tx<'_>, key: &[u8], asked: &RequestFlags<'_>, made: bool, reply
     } else {
         line.extend_from_slice(b"HD");
     }
-    // A new lifetime is told by what comes behind its flag.
+    // A new lifetime is visible to the flags after it.
     let mut expires_at_ms = item.expires_at_ms.filter(|_| !made);
     let mut wins = made;
     for flag in asked.iter() {
@@ -164,7 +164,7 @@ fn tell(tx: &mut Tx<'_>, key: &[u8], asked: &RequestFlags<'_>, made: bool, reply
     if item.extras.signs & STALE != 0 && !was_claimed {
         wins = true;
     }
-    // Of several who find it so at once, one is the first.
+    // Among several concurrent clients, only one wins.
     let loses = wins && !made && !entry.give_sign(CLAIMED);
     let wins = wins && !loses;
     if was_claimed || loses {
@@ -199,7 +199,7 @@ fn add_seconds_left(line: &mut SmallVec<[u8; 64]>, seconds: Option<u64>) {
     }
 }
 
-/// Appends a fact about an item, if the letter of a flag asks for one.
+/// Appends a fact about an item, if a flag's letter requests one.
 fn add_fact(line: &mut SmallVec<[u8; 64]>, letter: u8, item: &CacheItem<'_>) {
     let fact = match letter {
         b's' => item.text.bytes_count() as u64,
@@ -214,7 +214,7 @@ fn add_fact(line: &mut SmallVec<[u8; 64]>, letter: u8, item: &CacheItem<'_>) {
 
 // ---- md ----
 
-/// What these two say when flags are amiss.
+/// Parses flags, with the error of these two commands.
 fn asked_tersely<'a>(tx: &Tx<'_>, args: &Args<'a>) -> Result<RequestFlags<'a>, Failure> {
     RequestFlags::read(tx, args.from(2).iter()).map_err(|failure| match failure {
         Failure::Text(text) if text.contains("opaque") => Failure::Text(text),
@@ -282,7 +282,7 @@ fn meta_count(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
         }
         None => None,
     };
-    // A deadline is a record of its own.
+    // A deadline has its own record.
     tx.need_room(3 * key.len() as u64 + 256)?;
     let cas = match asked.version {
         Some(version) => version,
@@ -326,7 +326,7 @@ fn meta_count(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     Ok(())
 }
 
-/// Puts the number; gives the deadline that an item has then that was made.
+/// Stores the number; returns the resulting deadline if the item was created.
 fn write_count(
     tx: &mut Tx<'_>,
     key: &[u8],

@@ -1,4 +1,4 @@
-//! MC.MS: put an item in any of the ways that memcached has.
+//! MC.MS: stores an item in any of memcached's modes.
 
 use super::flag::RequestFlags;
 use super::life::Lifetime;

@@ -1,4 +1,4 @@
-//! What the memcached port calls: texts as items of that protocol, with flags, versions and lifetimes of its own.
+//! Commands of the memcached port: strings as memcached items, with flags, versions and lifetimes.
 //!
 //! ```text
 //! get k          MC.GET k          |  VALUE k 5 3\r\nabc\r\n     a line and a value
@@ -6,8 +6,8 @@
 //! mg missing q   MC.MG missing q   |                             no value: nothing is said
 //! ```
 //!
-//! A command answers in memcached's words, whatever the protocol: a port has only to end its lines. A key of another kind is a
-//! miss; what puts a text without asking what was there replaces it, as SET does.
+//! Commands reply in memcached's words, whatever the protocol: the port only adds line ends. A key of another type is a
+//! miss; unconditional stores replace it, like SET.
 
 pub(crate) mod count;
 pub(crate) mod dump;
@@ -28,7 +28,7 @@ use smallvec::SmallVec;
 use values::StringValue;
 use wire::memcache::encode_base64;
 
-/// The version of memcached that the protocol is of.
+/// The memcached version whose protocol we speak.
 pub const MEMCACHED_VERSION: &str = "1.6.18";
 
 const BAD_FORMAT: Failure = Failure::Text(std::borrow::Cow::Borrowed("CLIENT_ERROR bad command line format"));
@@ -37,21 +37,21 @@ const NOT_A_NUMBER: Failure =
     Failure::Text(std::borrow::Cow::Borrowed("CLIENT_ERROR cannot increment or decrement non-numeric value"));
 const TOO_LARGE: Failure = Failure::Text(std::borrow::Cow::Borrowed("SERVER_ERROR object too large for cache"));
 
-/// A text as an item.
+/// A string as an item.
 struct CacheItem<'a> {
     text: StringValue<'a>,
     expires_at_ms: Option<Ms>,
-    /// Those that it has, or those of an item without any.
+    /// Its extras, or the defaults.
     extras: Extras,
     has_extras: bool,
-    /// Seconds since somebody used it.
+    /// Seconds since its last access.
     idle_s: u32,
-    /// What it takes, in bytes.
+    /// Its memory in bytes.
     heap_bytes: usize,
 }
 
 impl<'t> CacheItem<'t> {
-    /// Reads an entry as an item; `None` if it holds no text.
+    /// Converts an entry to an item; `None` if it is not a string.
     fn of(entry: keyspace::Entry<'t>, now: Ms) -> Option<Self> {
         let extras = entry.extras();
         Some(Self {
@@ -65,19 +65,19 @@ impl<'t> CacheItem<'t> {
     }
 }
 
-/// The item under `key`, which counts as looked for and not as used.
+/// Returns the item under `key`, counted as a lookup but not as an access.
 fn look<'t>(tx: &'t mut Tx<'_>, key: &[u8]) -> Option<(CacheItem<'t>, keyspace::Entry<'t>)> {
     let now = tx.now();
     let entry = tx.peek(key)?;
     Some((CacheItem::of(entry, now)?, entry))
 }
 
-/// As [`look`], and its extras alone.
+/// Like [`look`], but returns only its extras.
 fn extras_of(tx: &mut Tx<'_>, key: &[u8]) -> Option<Extras> {
     look(tx, key).map(|(item, _)| item.extras)
 }
 
-/// Notes that an item was read.
+/// Records that an item was read.
 fn note_fetched(entry: keyspace::Entry<'_>, now: Ms, touches: bool) {
     entry.give_sign(FETCHED);
     if touches {
@@ -85,7 +85,7 @@ fn note_fetched(entry: keyspace::Entry<'_>, now: Ms, touches: bool) {
     }
 }
 
-/// The number of the item's version, given to it if it has none. Nothing but the number changes.
+/// Returns the item's version number, assigning one if it has none. Nothing else changes.
 fn versioned(tx: &mut Tx<'_>, key: &[u8], extras: Extras) -> Extras {
     if extras.cas != 0 {
         return extras;
@@ -95,26 +95,26 @@ fn versioned(tx: &mut Tx<'_>, key: &[u8], extras: Extras) -> Extras {
     extras
 }
 
-/// Replies a line and a value.
+/// Replies with a line and a value.
 fn tell_value(reply: &mut dyn Reply, line: &[&[u8]], text: StringValue<'_>, pin: impl FnOnce() -> Pin) {
     reply.array(2);
     tell_line(reply, line);
     crate::string::tell(reply, Some(text), pin);
 }
 
-/// Replies a line, put together.
+/// Replies with a line made of parts.
 fn tell_line(reply: &mut dyn Reply, parts: &[&[u8]]) {
     reply.bulk_begin(parts.iter().map(|part| part.len()).sum());
     parts.iter().for_each(|part| reply.bulk_part(part));
     reply.bulk_end();
 }
 
-/// Decimal digits.
+/// Formats decimal digits.
 fn digits(number: u64, buffer: &mut itoa::Buffer) -> &[u8] {
     buffer.format(number).as_bytes()
 }
 
-/// Appends ` k` and the key, in base64 if it was given so.
+/// Appends ` k` and the key, in base64 if it was given that way.
 fn add_key(line: &mut SmallVec<[u8; 64]>, key: &[u8], extras: Extras) {
     line.extend_from_slice(b" k");
     if extras.signs & BINARY_KEY == 0 {
@@ -127,7 +127,7 @@ fn add_key(line: &mut SmallVec<[u8; 64]>, key: &[u8], extras: Extras) {
     }
 }
 
-/// A number without a sign.
+/// Parses an unsigned number.
 fn number(token: &[u8]) -> Result<u64, Failure> {
     wire::memcache::unsigned(token).ok_or(BAD_FORMAT)
 }

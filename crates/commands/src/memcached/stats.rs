@@ -1,4 +1,4 @@
-//! MC.STATS: figures, in the lines that memcached's clients read.
+//! MC.STATS: figures in memcached's format.
 
 use super::tell_line;
 use crate::prelude::*;
@@ -33,7 +33,7 @@ fn stats(session: &mut dyn Session, args: &Args, reply: &mut dyn Reply) -> Outco
     }
 }
 
-/// Switches the counts by prefix on or off, or tells them.
+/// Turns counting by prefix on or off, or returns the counts.
 fn detail(session: &mut dyn Session, what: &[u8], reply: &mut dyn Reply) -> Outcome {
     match what {
         b"on" | b"off" => {
@@ -54,7 +54,7 @@ fn detail(session: &mut dyn Session, what: &[u8], reply: &mut dyn Reply) -> Outc
     Ok(())
 }
 
-/// Tells the figures of the topic that is asked for.
+/// Replies with the figures of the requested topic.
 pub(crate) fn tell_stats(args: &Args, reply: &mut dyn Reply, facts: impl FnOnce(&str) -> Option<Facts>) -> Outcome {
     let facts = std::str::from_utf8(topic(args)).ok().and_then(facts);
     let facts = facts.ok_or(Failure::text("ERROR"))?;

@@ -1,4 +1,4 @@
-//! MC.SET MC.ADD MC.REPLACE MC.APPEND MC.PREPEND MC.CAS: put an item, if the key is as it should be.
+//! MC.SET MC.ADD MC.REPLACE MC.APPEND MC.PREPEND MC.CAS: store an item, if the key meets a condition.
 
 use super::life::Lifetime;
 use super::{BAD_FORMAT, TOO_LARGE, look, number};
@@ -71,36 +71,36 @@ const CAS: CommandSpec = CommandSpec {
     ..SET
 };
 
-/// What the key has to hold.
+/// The required state of the key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mode {
     /// Anything.
     Set,
-    /// Nothing.
+    /// Absent.
     Add,
     /// An item.
     Replace,
-    /// An item, that what is put follows.
+    /// An item, which is appended to.
     Append,
-    /// An item, before which it is put.
+    /// An item, which is prepended to.
     Prepend,
 }
 
-/// An item to be put.
+/// A request to store an item.
 pub(super) struct StoreRequest<'a> {
     pub(super) mode: Mode,
     pub(super) value: &'a [u8],
     pub(super) flags: u32,
     pub(super) lifetime: Lifetime,
-    /// The version that is to be there.
+    /// The required version.
     pub(super) compared: Option<u64>,
-    /// An older version than that which is there is put, too, as outdated.
+    /// Whether a value older than the current version is also stored, as outdated.
     pub(super) may_be_stale: bool,
-    /// Its key was given in base64.
+    /// Whether its key was given in base64.
     pub(super) binary_key: bool,
-    /// The number of its version, if that is to be known.
+    /// The number of its version, if requested.
     pub(super) cas: u64,
-    /// An item to append to that is absent is made, and lives so long.
+    /// The lifetime of an item created by appending to an absent key.
     pub(super) made: Option<Lifetime>,
 }
 
@@ -120,14 +120,14 @@ impl Default for StoreRequest<'_> {
     }
 }
 
-/// What came of it.
+/// The result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum StoreResult {
-    /// It was put.
+    /// Stored.
     Yes,
-    /// The key is not as it has to be.
+    /// The key is not in the required state.
     No,
-    /// Another version is there.
+    /// The version differs.
     Exists,
     /// There is nothing to compare with.
     NotFound,
@@ -152,7 +152,7 @@ fn put_classic(tx: &mut Tx, args: &Args, mode: Mode, reply: &mut dyn Reply) -> O
     Ok(())
 }
 
-/// Puts an item, if the key is as it has to be.
+/// Stores an item, if the key is in the required state.
 pub(super) fn put(tx: &mut Tx<'_>, key: &[u8], order: &StoreRequest<'_>) -> Result<StoreResult, Failure> {
     if order.mode == Mode::Set && order.compared.is_none() {
         put_new(tx, key, order, order.lifetime, 0);
@@ -187,10 +187,10 @@ pub(super) fn put(tx: &mut Tx<'_>, key: &[u8], order: &StoreRequest<'_>) -> Resu
     Ok(StoreResult::Yes)
 }
 
-/// How a version that is there stands to the one that is to be.
+/// How the current version compares to the required one.
 enum Comparison {
     Fits,
-    /// What is put was made of an older one.
+    /// The value was derived from an older version.
     IsOlder,
     Differs,
 }
@@ -199,11 +199,11 @@ impl Comparison {
     fn of(order: &StoreRequest<'_>, extras: Extras) -> Self {
         match order.compared {
             None => Self::Fits,
-            // No version has this number: what is put whole is compared with it all the same, what is added is not.
+            // No version has this number: full stores compare it even so, appends do not.
             Some(0) if order.mode == Mode::Append || order.mode == Mode::Prepend => Self::Fits,
             Some(0) => Self::Differs,
             Some(compared) if compared == extras.cas => Self::Fits,
-            // One without a number is newer than all that have one.
+            // A version without a number is newer than all numbered ones.
             Some(compared) if order.may_be_stale && (compared < extras.cas || extras.cas == 0) => Self::IsOlder,
             Some(_) => Self::Differs,
         }
@@ -222,7 +222,7 @@ fn put_new(tx: &mut Tx<'_>, key: &[u8], order: &StoreRequest<'_>, lifetime: Life
 }
 
 fn append(tx: &mut Tx<'_>, key: &[u8], order: &StoreRequest<'_>) -> Result<(), Failure> {
-    // The number of the version is a record of its own.
+    // The version number has its own record.
     tx.need_room((2 * key.len() + order.value.len()) as u64 + 128)?;
     let mut text = tx.string_mut(key, Absent::Leave)?.expect("just seen");
     checked_bytes(text.bytes_count(), order.value)?;
@@ -234,7 +234,7 @@ fn append(tx: &mut Tx<'_>, key: &[u8], order: &StoreRequest<'_>) -> Result<(), F
     Ok(())
 }
 
-/// Those of an item that was altered, in another version.
+/// Returns the extras of a changed item, with a new version.
 fn extras_after(tx: &mut Tx<'_>, key: &[u8], order: &StoreRequest<'_>) -> Extras {
     let extras = super::extras_of(tx, key).expect("just altered");
     Extras { cas: order.cas, ..extras }
@@ -255,7 +255,7 @@ fn prepend(
         tx.put_item(key, &joined, expires_at_ms, extras);
         return Ok(());
     }
-    // All pieces are made anew.
+    // All pieces are rewritten.
     let pieces = (bytes_count / values::long_string::PIECE_BYTES) as u64;
     tx.expect_work(pieces)?;
     let mut joined = LongString::of(order.value);
@@ -263,7 +263,7 @@ fn prepend(
     Ok(tx.put_long_item(key, joined, expires_at_ms, extras)?)
 }
 
-/// The sum, if an item may be so long.
+/// Returns the sum, if an item may be that long.
 fn checked_bytes(bytes_count: usize, value: &[u8]) -> Result<usize, Failure> {
     let sum = bytes_count + value.len();
     if sum as u64 > values::limits::ITEM_BYTES.get() { Err(TOO_LARGE) } else { Ok(sum) }

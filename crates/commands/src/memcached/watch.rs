@@ -1,4 +1,4 @@
-//! MC.WATCH: shows a connection what clients of memcached's protocol ask for.
+//! MC.WATCH: shows a connection the requests of memcached clients.
 
 use crate::prelude::*;
 use crate::session::{ItemEvent, Session};

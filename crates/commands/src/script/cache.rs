@@ -1,4 +1,4 @@
-//! SCRIPT LOAD, EXISTS, FLUSH, KILL, DEBUG and HELP: the scripts that are known, and the one that runs.
+//! SCRIPT LOAD, EXISTS, FLUSH, KILL, DEBUG and HELP: cached scripts, and the running one.
 
 use crate::help::HELP;
 use crate::prelude::*;
@@ -78,12 +78,12 @@ const DEBUG: CommandSpec = CommandSpec {
 
 const SCRIPT_HELP: CommandSpec = CommandSpec { name: "SCRIPT HELP", group: Group::Scripting, ..HELP };
 
-/// Scripts looked up in parts.
+/// A lookup of scripts, in parts.
 struct Exists {
     next: usize,
 }
 
-/// A name in hexadecimal digits.
+/// The length of a name, in hexadecimal digits.
 const NAME_BYTES: usize = 40;
 
 impl Parts for Exists {
@@ -123,8 +123,8 @@ fn kill(session: &mut dyn Session, _: &Args, reply: &mut dyn Reply) -> Outcome {
     Ok(())
 }
 
-/// redis-cli does not look at the reply to YES and SYNC: it goes on to send the script, which would run as any other does. So the
-/// connection is closed before the script comes.
+/// redis-cli ignores the reply to YES and SYNC: it then sends the script, which would run normally. So we close the
+/// connection before the script arrives.
 fn debug(session: &mut dyn Session, args: &Args, reply: &mut dyn Reply) -> Outcome {
     if session.is_in_transaction() {
         return Err(Failure::text("ERR SCRIPT DEBUG must be called outside a pipeline"));

@@ -1,5 +1,5 @@
-//! EVAL EVALSHA EVAL_RO EVALSHA_RO FCALL FCALL_RO: a script, or a function of a library, runs as one command. The engine runs
-//! them; here are their facts.
+//! EVAL EVALSHA EVAL_RO EVALSHA_RO FCALL FCALL_RO: run a script, or a library function, as one command. The engine runs
+//! them; here are their specifications.
 
 use crate::prelude::*;
 use crate::spec::Verb;
@@ -66,10 +66,10 @@ const FCALL_RO: CommandSpec = CommandSpec {
     ..EVAL_RO
 };
 
-/// How many of the arguments behind the number of keys are keys.
+/// Returns how many of the arguments after the number of keys are keys.
 ///
 /// # Errors
-/// If it is no number, negative, or more than there are.
+/// If it is not a number, negative, or too large.
 pub fn keys_count(args: &Args<'_>, is_function: bool) -> Result<usize, Failure> {
     let none = || if is_function { Failure::text("ERR Bad number of keys provided") } else { Failure::NotAnInteger };
     let count = values::string::parse_int(args.get(2)).ok_or_else(none)?;

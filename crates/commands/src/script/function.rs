@@ -1,5 +1,5 @@
-//! FUNCTION LOAD, LIST, DELETE, DUMP, RESTORE, FLUSH, STATS, KILL and HELP: the libraries of functions, and the function that
-//! runs. What touches libraries the engine runs; here are its facts and arguments.
+//! FUNCTION LOAD, LIST, DELETE, DUMP, RESTORE, FLUSH, STATS, KILL and HELP: function libraries, and the running
+//! function. The engine runs those that use libraries; here are their specifications and arguments.
 
 use crate::help::{HELP, wrong_count};
 use crate::prelude::*;
@@ -100,53 +100,53 @@ const KILL: CommandSpec = CommandSpec {
 const FUNCTION_HELP: CommandSpec =
     CommandSpec { name: "FUNCTION HELP", group: Group::Scripting, since: "7.0.0", ..HELP };
 
-/// What is to be done with libraries.
+/// An operation on libraries.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LibraryRequest<'a> {
     /// FUNCTION LOAD
     Load {
-        /// A library of the same name gives way.
+        /// Whether a library of the same name is replaced.
         replaces: bool,
-        /// The code, first line included.
+        /// The code, including the first line.
         source: &'a [u8],
     },
     /// FUNCTION LIST
     List {
-        /// Which libraries, by a glob pattern.
+        /// A glob pattern for library names.
         pattern: Option<&'a [u8]>,
-        /// Sources too.
+        /// Whether sources are included.
         with_code: bool,
     },
-    /// FUNCTION DELETE, of the library of this name.
+    /// FUNCTION DELETE, of the library with this name.
     Delete(&'a [u8]),
     /// FUNCTION DUMP
     Dump,
     /// FUNCTION RESTORE
     Restore {
-        /// To be read by [`rdb::LibrariesReading`].
+        /// The payload, to be read by [`rdb::LibrariesReading`].
         payload: &'a [u8],
-        /// What becomes of those that are there.
+        /// What happens to existing libraries.
         policy: RestorePolicy,
     },
     /// FUNCTION FLUSH
     Flush,
 }
 
-/// What becomes of libraries that are there when others are restored.
+/// What happens to existing libraries on a restore.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RestorePolicy {
-    /// They stay, and none may be called like one that is restored.
+    /// They stay, and a name clash is an error.
     Append,
-    /// Those of the same name give way.
+    /// Those of the same name are replaced.
     Replace,
-    /// They all go.
+    /// All are removed.
     Flush,
 }
 
-/// Reads a request of one of the commands that the engine runs.
+/// Parses a request of one of the commands that the engine runs.
 ///
 /// # Errors
-/// If an option is unknown or lacks its value, or there is too much.
+/// If an option is unknown or lacks its value, or there are too many arguments.
 pub fn library_request<'a>(command: &CommandSpec, args: &Args<'a>) -> Result<LibraryRequest<'a>, Failure> {
     match command.name {
         "FUNCTION LOAD" => load_request(args),

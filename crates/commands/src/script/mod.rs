@@ -1,4 +1,4 @@
-//! Scripts: EVAL, FCALL and their kin, the scripts that are known, and libraries of functions.
+//! Scripts: EVAL, FCALL and the like, cached scripts, and function libraries.
 
 pub(crate) mod cache;
 pub(crate) mod eval;

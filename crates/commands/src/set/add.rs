@@ -1,4 +1,4 @@
-//! SADD SREM SMOVE: members come and go.
+//! SADD SREM SMOVE: add, remove and move members.
 
 use crate::prelude::*;
 use smallvec::SmallVec;
@@ -59,7 +59,7 @@ const SMOVE: CommandSpec = CommandSpec {
 fn smove(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let (source, destination, member) = (args.get(1), args.get(2), args.get(3));
     let is_member = match tx.value_type(source) {
-        // As in Redis, the other key is not looked at then.
+        // As in Redis, the other key is then not looked at.
         None => false,
         Some(_) => {
             tx.set(destination)?;
@@ -67,7 +67,7 @@ fn smove(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
         }
     };
     if is_member && source != destination {
-        // A record under each key has the member.
+        // There is a record with the member for each key.
         tx.need_room((2 * member.len() + 2 * source.len() + 2 * destination.len() + 192) as u64)?;
         tx.set_mut(destination, Absent::Create)?.expect("is to be made").add(&[member])?;
         tx.set_mut(source, Absent::Leave)?.expect("just seen").remove(&[member]);

@@ -1,4 +1,4 @@
-//! SINTER SINTERCARD SINTERSTORE SUNION SUNIONSTORE SDIFF SDIFFSTORE: sets of sets.
+//! SINTER SINTERCARD SINTERSTORE SUNION SUNIONSTORE SDIFF SDIFFSTORE: set operations.
 //!
 //! ```text
 //! little work   under the locks
@@ -88,7 +88,7 @@ const SDIFFSTORE: CommandSpec = CommandSpec {
     ..SINTERSTORE
 };
 
-/// The sets under these keys, as they are now; an absent one is empty.
+/// Returns the current sets under these keys; an absent one is empty.
 fn sets(tx: &mut Tx, keys: Args<'_>) -> Result<Vec<Set>, Failure> {
     keys.iter().map(|key| Ok(tx.set(key)?.cloned().unwrap_or_default())).collect()
 }
@@ -154,9 +154,9 @@ fn store(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, operation: SetOperatio
     Ok(())
 }
 
-/// Looks into sets that are made under the locks: some 300 µs.
+/// Set lookups done under the locks, at most: about 300 µs.
 const LOCKED_LOOKS_MAX: u64 = 512;
-/// Bytes of members that are copied there.
+/// Bytes of members copied there, at most.
 const LOCKED_BYTES_MAX: u64 = 64 << 10;
 
 fn is_little(algebra: &SetAlgebra) -> bool {
@@ -188,7 +188,7 @@ enum AlgebraOutput {
     Count,
 }
 
-/// Replies what comes out: here, or once the locks are let go.
+/// Replies with the result: here, or after the locks are released.
 fn begin(reply: &mut dyn Reply, algebra: SetAlgebra, pins: Vec<(Pin, u64)>, shown: AlgebraOutput) {
     let shared_bytes = algebra.result().heap_bytes();
     let mut telling = SetAlgebraReply { algebra, pins, shared_bytes, shown, members: None };
@@ -201,7 +201,7 @@ fn begin(reply: &mut dyn Reply, algebra: SetAlgebra, pins: Vec<(Pin, u64)>, show
             reply.set(result.len() as usize);
             all::tell_here(reply, result);
         } else {
-            // A large set of which little goes, or to which little comes.
+            // A large set with few removals or additions.
             reply.stream(Box::new(telling));
         }
     } else {
@@ -209,15 +209,15 @@ fn begin(reply: &mut dyn Reply, algebra: SetAlgebra, pins: Vec<(Pin, u64)>, show
     }
 }
 
-/// An operation that is worked on, then its result, which is told.
+/// An operation in progress, then its result, which is sent.
 struct SetAlgebraReply {
     algebra: SetAlgebra,
-    /// Of the sets it works on, and what each of those holds, in bytes.
+    /// Pins of the source sets, and the bytes each holds.
     pins: Vec<(Pin, u64)>,
-    /// What of the result was one of them, in bytes.
+    /// The part of the result shared with a source, in bytes.
     shared_bytes: u64,
     shown: AlgebraOutput,
-    /// `None` while it is worked on.
+    /// `None` during the operation.
     members: Option<MembersReply>,
 }
 
@@ -242,7 +242,7 @@ impl Source for SetAlgebraReply {
         More::Follows
     }
 
-    /// What of the sources their keys have given up, and the result.
+    /// Returns the memory of sources no longer used by their keys, and of the result.
     fn pinned_bytes(&self) -> u64 {
         let sources: u64 = self.pins.iter().map(|(pin, bytes)| pin.bytes(*bytes)).sum();
         sources + self.algebra.result().heap_bytes().saturating_sub(self.shared_bytes)

@@ -1,6 +1,6 @@
-//! SMEMBERS, and how the members of a set are told.
+//! SMEMBERS, and replies with all members of a set.
 //!
-//! Up to 64 KiB are written under the lock; more is told from a clone, 32 KiB at a time, without it.
+//! Up to 64 KiB are written under the lock; more is sent from a clone, 32 KiB at a time, without it.
 
 use crate::prelude::*;
 use keyspace::Pin;
@@ -34,12 +34,12 @@ const SMEMBERS: CommandSpec = CommandSpec {
     }),
 };
 
-/// How much of a reply is written under the lock, in bytes.
+/// The bytes of a reply written under the lock, at most.
 const LOCKED_BYTES_MAX: u64 = 64 << 10;
-/// About what a member's header takes, in bytes.
+/// The approximate size of a member's header, in bytes.
 const HEADER_BYTES: u64 = 8;
 
-/// Replies all members, which were announced; `pin` is for the clone, if it takes one.
+/// Writes all members, after the array header; `pin` is for the clone, if it takes one.
 pub(super) fn tell(reply: &mut dyn Reply, set: &Set, pin: impl FnOnce() -> Pin) {
     if set.content_bytes() + set.len() * HEADER_BYTES > LOCKED_BYTES_MAX {
         reply.stream(Box::new(MembersReply { set: set.clone(), at: 0, pin: Some(pin()) }));
@@ -48,7 +48,7 @@ pub(super) fn tell(reply: &mut dyn Reply, set: &Set, pin: impl FnOnce() -> Pin) 
     }
 }
 
-/// Replies all members, which were announced, of a set that is small.
+/// Writes all members of a small set, after the array header.
 pub(super) fn tell_here(reply: &mut dyn Reply, set: &Set) {
     set.walk(0, set.len(), |member| {
         reply.bulk(member);
@@ -56,12 +56,12 @@ pub(super) fn tell_here(reply: &mut dyn Reply, set: &Set) {
     });
 }
 
-/// The members of a set, being told.
+/// A reply with the members of a set.
 pub(super) struct MembersReply {
     pub(super) set: Set,
-    /// The next one.
+    /// The next member.
     pub(super) at: u64,
-    /// Of a set that is a key's.
+    /// The pin, if the set belongs to a key.
     pub(super) pin: Option<Pin>,
 }
 

@@ -1,4 +1,4 @@
-//! SISMEMBER SMISMEMBER SCARD: look at a set.
+//! SISMEMBER SMISMEMBER SCARD: query a set.
 
 use crate::prelude::*;
 use values::Set;

@@ -1,6 +1,6 @@
-//! SRANDMEMBER SPOP: members drawn at random, by their places in the order of the set.
+//! SRANDMEMBER SPOP: random members, drawn by position in the set's order.
 //!
-//! Of many members those are taken that follow a random one: their order is that of hashes.
+//! For many members, we take those that follow a random one: the order is by hash.
 
 use super::all;
 use crate::draw::{Drawable, RandomDraw, places};
@@ -101,10 +101,10 @@ fn pop(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     Ok(())
 }
 
-/// So many are taken from anywhere at most: some 900 µs under the lock.
+/// The maximum number taken from random positions: about 900 µs under the lock.
 const PLACES_TAKEN_MAX: u64 = 256;
 
-/// Which `count` members are taken of a set that has more, and the runs of their places.
+/// Selects `count` members to remove from a set that has more, and returns the runs of their positions.
 fn taken(set: &Set, count: u64, mut random: Random) -> (RandomDraw<MembersByIndex>, Vec<(u64, u64)>) {
     let (len, members) = (set.len(), MembersByIndex(set.clone()));
     if count <= PLACES_TAKEN_MAX || set.form() != SetForm::Hashed {
@@ -120,7 +120,7 @@ fn taken(set: &Set, count: u64, mut random: Random) -> (RandomDraw<MembersByInde
     (RandomDraw::around(members, first, count, random), runs)
 }
 
-/// The members of a set, by their places.
+/// The members of a set, by position.
 struct MembersByIndex(Set);
 
 impl Drawable for MembersByIndex {

@@ -5,7 +5,8 @@
 //! large   in the order of the members' hashes; a cursor is the top 48 bits of the first hash to come
 //! ```
 //!
-//! A step ends only between two prefixes, so a member that stays is told once in a whole walk, whatever comes and goes.
+//! A step ends only between two prefixes, so a member that stays is returned exactly once in a whole scan, whatever
+//! comes and goes.
 
 use crate::element_scan::{ScanOptions, ScanReply};
 use crate::generic::scan::{CURSOR_SHIFT, parse_cursor};
@@ -31,14 +32,14 @@ const SSCAN: CommandSpec = CommandSpec {
     run: Run::Local(scan),
 };
 
-/// Members looked at in one step, at most, whatever COUNT says: some 2 ms with a long pattern.
+/// The maximum number of members examined per step, whatever COUNT says: about 2 ms with a long pattern.
 const LOOKS_MAX: u64 = 16 << 10;
-/// Bytes told in one step, at most, but for the last member.
+/// The maximum bytes returned per step, not counting the last member.
 const BYTES_MAX: usize = 1 << 20;
 
 fn scan(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let cursor = parse_cursor(args.get(2)).ok_or(Failure::text("ERR invalid cursor"))?;
-    // As in Redis, options are looked at only if there is something to scan.
+    // As in Redis, options are parsed only if there is something to scan.
     let (next, told) = match tx.set(args.get(1))? {
         Some(set) => step(set, cursor, &ScanOptions::read(args, false)?),
         None => (0, ScanReply::default()),
@@ -47,7 +48,7 @@ fn scan(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     Ok(())
 }
 
-/// The next cursor, and what is told on the way.
+/// Returns the next cursor and the members passed on the way.
 fn step(set: &Set, cursor: u64, options: &ScanOptions<'_>) -> (u64, ScanReply) {
     let (mut told, len) = (ScanReply::default(), set.len());
     if set.form() != SetForm::Hashed {
@@ -57,7 +58,7 @@ fn step(set: &Set, cursor: u64, options: &ScanOptions<'_>) -> (u64, ScanReply) {
         });
         return (0, told);
     }
-    // A cursor that we never gave leads behind the last member.
+    // A cursor we never returned points past the last member.
     if cursor >> (u64::BITS - CURSOR_SHIFT) > 0 {
         return (0, told);
     }

@@ -1,4 +1,4 @@
-//! ZADD ZINCRBY: give members scores.
+//! ZADD ZINCRBY: set the scores of members.
 
 use super::score::score;
 use crate::prelude::*;
@@ -31,7 +31,7 @@ const ZINCRBY: CommandSpec = CommandSpec {
     brief: "Increments the score of a member, from 0 if absent.",
     answer: "double: the new score",
     run: Run::Local(|tx, args, reply| {
-        // Redis reads it as ZADD's options first.
+        // Redis parses it as options of ZADD first.
         if ["NX", "XX", "GT", "LT", "CH", "INCR"].iter().any(|option| parse::is(args.get(2), option)) {
             return Err(Failure::Syntax);
         }
@@ -41,7 +41,7 @@ const ZINCRBY: CommandSpec = CommandSpec {
     ..ZADD
 };
 
-/// When a member gets its score.
+/// When a member's score is set.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Conditions {
     /// NX
@@ -57,7 +57,7 @@ pub(crate) struct Conditions {
 }
 
 impl Conditions {
-    /// The score that a member shall have which has `old`, or is absent; `None`: it is left alone.
+    /// Returns the new score of a member that has `old`, or is absent; `None`: unchanged.
     fn apply(self, old: Option<f64>, given: f64) -> Result<Option<f64>, Failure> {
         let Some(old) = old else { return Ok((!self.only_there).then_some(given)) };
         if self.only_new {
@@ -112,7 +112,7 @@ fn zadd(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     Ok(())
 }
 
-/// How many members were added, and how many got another score.
+/// Sets scores. Returns how many members were added, and how many scores changed.
 pub(crate) fn put(
     tx: &mut Tx,
     key: &[u8],
@@ -122,7 +122,7 @@ pub(crate) fn put(
     let Some(mut sorted) = guard(tx, key, conditions)? else { return Ok((0, 0)) };
     let (mut added, mut changed) = (0, 0);
     let mut puts = Vec::with_capacity(given.len());
-    // What comes twice finds what it was given before.
+    // A repeated member sees its earlier score.
     let mut given_before = HashMap::new();
     let now = sorted.sorted();
     for &(score, member) in given {

@@ -1,5 +1,5 @@
-//! ZUNION ZINTER ZDIFF ZINTERCARD, and the first three into a key: what several sorted sets make together, and sets, whose
-//! members have the score 1. Little work is done under the locks, much on clones, as SUNION and its kin do it.
+//! ZUNION ZINTER ZDIFF ZINTERCARD, and the first three with a destination: operations on sorted sets, and on sets,
+//! whose members have score 1. Little work runs under the locks, much on clones, like SUNION and the like.
 
 use super::range::put_result;
 use super::reply::{MemberFormat, MembersByScoreReply};
@@ -88,7 +88,7 @@ const ZDIFFSTORE: CommandSpec = CommandSpec {
     ..ZUNIONSTORE
 };
 
-/// What becomes of the result.
+/// What is done with the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Shape {
     Told,
@@ -96,7 +96,7 @@ enum Shape {
     Count,
 }
 
-/// What a key holds; no members if it is absent.
+/// Returns the members under a key; none if it is absent.
 fn members(tx: &mut Tx, key: &[u8]) -> Result<Members, Failure> {
     match tx.sorted(key) {
         Ok(sorted) => Ok(Members::Sorted(sorted.cloned().unwrap_or_default())),
@@ -104,17 +104,17 @@ fn members(tx: &mut Tx, key: &[u8]) -> Result<Members, Failure> {
     }
 }
 
-/// What is asked for.
+/// A parsed request.
 struct Request {
     asked: Asked,
     sources: Vec<Source>,
-    /// Of the sources, with what they hold, in bytes.
+    /// Pins of the sources, with the bytes each holds.
     pins: Vec<(Pin, u64)>,
     with_scores: bool,
 }
 
 impl Request {
-    /// Reads `numkeys key [key ...]` from argument `at` on, the keys, and the options behind them.
+    /// Parses `numkeys key [key ...]` from argument `at` on, reads the keys, and parses the options after them.
     fn of(tx: &mut Tx, args: &Args, at: usize, operation: SetOperation, shape: Shape) -> Result<Self, Failure> {
         let keys_count = parse::int(args.get(at))?;
         if keys_count < 1 {
@@ -181,9 +181,9 @@ fn limits() -> SortedLimits {
     SortedLimits { entries: limits::SORTED_ENTRIES.get(), member_bytes: limits::SORTED_MEMBER_BYTES.get() }
 }
 
-/// Looks into sources that are made under the locks: some 300 µs.
+/// Source lookups done under the locks, at most: about 300 µs.
 const LOCKED_LOOKS_MAX: u64 = 256;
-/// Bytes of members that are copied there.
+/// Bytes of members copied there, at most.
 const LOCKED_BYTES_MAX: u64 = 32 << 10;
 
 fn is_little(algebra: &SortedAlgebra) -> bool {
@@ -208,14 +208,14 @@ fn tell(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, operation: SetOperation
     Ok(())
 }
 
-/// An operation that is worked on, then its result, which is told.
+/// An operation in progress, then its result, which is sent.
 struct SortedAlgebraReply {
     algebra: SortedAlgebra,
-    /// Of the sources, and what each of them holds, in bytes.
+    /// Pins of the sources, and the bytes each holds.
     pins: Vec<(Pin, u64)>,
-    /// How members are told; `None`: only how many there are.
+    /// How members are formatted; `None`: only their number is returned.
     shown: Option<MemberFormat>,
-    /// What is left of the result; `None` while it is worked on.
+    /// The rest of the result; `None` during the operation.
     rest: Option<MembersByScoreReply>,
 }
 
@@ -224,7 +224,7 @@ impl wire::Source for SortedAlgebraReply {
         if let Some(rest) = &mut self.rest {
             return rest.next(reply);
         }
-        // Little work is over after a few steps.
+        // Little work is done after a few steps.
         while !self.algebra.step() {
             if !is_little(&self.algebra) {
                 return More::Follows;
@@ -242,7 +242,7 @@ impl wire::Source for SortedAlgebraReply {
         self.rest.insert(MembersByScoreReply::own(result, form)).next(reply)
     }
 
-    /// What of the sources their keys have given up, and the result.
+    /// Returns the memory of sources no longer used by their keys, and of the result.
     fn pinned_bytes(&self) -> u64 {
         self.pins.iter().map(|(pin, bytes)| pin.bytes(*bytes)).sum::<u64>() + self.algebra.heap_bytes()
     }
@@ -270,7 +270,7 @@ fn store(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, operation: SetOperatio
     put_result(tx, args.get(1), result, reply)
 }
 
-/// What an operation on big values makes of them, without the locks.
+/// Runs an operation on big values without locks and returns the result.
 pub(super) fn combined(
     tx: &mut Tx,
     words: &[&[u8]],
@@ -288,14 +288,14 @@ pub(super) fn sorted_of(value: Value) -> Option<Sorted> {
     }
 }
 
-/// Makes one of its own of a slice, in steps.
+/// Copies a slice into a set of its own, in steps.
 pub(super) fn copy(slice: Sorted) -> SortedAlgebra {
     let asked =
         Asked { operation: SetOperation::Union, aggregate: Aggregate::Sum, count_max: u64::MAX, is_counted: false };
     SortedAlgebra::new(asked, vec![Source { members: Members::Sorted(slice), weight: 1.0 }], limits())
 }
 
-/// Whether `count` members of it are copied under the locks.
+/// Returns true if `count` members of it can be copied under the locks.
 pub(super) fn is_little_to_copy(sorted: &Sorted, count: u64) -> bool {
     let member_bytes = sorted.content_bytes() / sorted.len().max(1);
     count <= LOCKED_LOOKS_MAX && count * member_bytes <= LOCKED_BYTES_MAX

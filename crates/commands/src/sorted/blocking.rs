@@ -1,6 +1,6 @@
-//! BZPOPMIN BZPOPMAX BZMPOP: take members, or wait for one.
+//! BZPOPMIN BZPOPMAX BZMPOP: pop members, or wait for one.
 //!
-//! As the blocking commands of lists: a handler looks once, and again when a key of it gets members.
+//! As with lists, a handler looks once, and again when one of its keys gets members.
 
 use super::pop::{Outermost, pops_at, take_flat, take_from};
 use crate::blocking_source::first_filled;

@@ -1,4 +1,4 @@
-//! ZCARD ZSCORE ZMSCORE ZRANK ZREVRANK ZCOUNT ZLEXCOUNT ZSUM ZAVG: tell of a sorted set without its members.
+//! ZCARD ZSCORE ZMSCORE ZRANK ZREVRANK ZCOUNT ZLEXCOUNT ZSUM ZAVG: figures of a sorted set, without returning members.
 
 use super::score::{MemberRange, Scores};
 use crate::prelude::*;
@@ -187,7 +187,7 @@ fn sum(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, wanted: Aggregate) -> Ou
     Ok(())
 }
 
-/// Adds up the scores of a clone, step by step.
+/// Sums the scores of a clone in steps.
 struct Summing {
     wanted: Aggregate,
     sorted: Sorted,
@@ -197,7 +197,7 @@ struct Summing {
     pin: Option<Pin>,
 }
 
-/// Scores added in one step: some 100 µs.
+/// Scores summed per step: about 100 µs.
 const STEP_SCORES: u64 = 8192;
 
 impl Source for Summing {

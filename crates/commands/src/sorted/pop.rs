@@ -1,4 +1,4 @@
-//! ZPOPMIN ZPOPMAX ZMPOP: take members with the lowest or highest scores.
+//! ZPOPMIN ZPOPMAX ZMPOP: pop members with the lowest or highest scores.
 
 use super::remove::Removal;
 use super::reply::{MemberFormat, SortedPart, tell};
@@ -44,17 +44,17 @@ const ZMPOP: CommandSpec = CommandSpec {
     ..ZPOPMIN
 };
 
-/// Which members go first.
+/// Which members are popped first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Outermost {
-    /// Those with the lowest scores.
+    /// The lowest scores.
     Min,
-    /// Those with the highest.
+    /// The highest scores.
     Max,
 }
 
 impl Outermost {
-    /// What its going is called.
+    /// Returns the name of the event.
     fn event(self) -> &'static str {
         match self {
             Self::Min => "zpopmin",
@@ -80,13 +80,13 @@ fn pop(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, outermost: Outermost) ->
     }
 }
 
-/// Takes a member of a sorted set that is there, and replies it beside its score.
+/// Pops a member of an existing sorted set, and replies with it and its score.
 fn take_one(tx: &mut Tx, key: &[u8], outermost: Outermost, reply: &mut dyn Reply) -> Outcome {
     reply.array(2);
     take_flat(tx, key, outermost, reply)
 }
 
-/// As [`take_one`], behind the beginning of an array.
+/// Like [`take_one`], after beginning an array.
 pub(super) fn take_flat(tx: &mut Tx, key: &[u8], outermost: Outermost, reply: &mut dyn Reply) -> Outcome {
     let sorted = tx.sorted_mut(key, Absent::Leave)?.expect("the caller has looked");
     let mut sorted = sorted.told_as(outermost.event());
@@ -100,7 +100,8 @@ pub(super) fn take_flat(tx: &mut Tx, key: &[u8], outermost: Outermost, reply: &m
     Ok(())
 }
 
-/// Takes up to `count` members of a sorted set that is there, and replies them in a form, behind what `begin` begins.
+/// Pops up to `count` members of an existing sorted set, and replies with them in a format, after `begin` has begun the
+/// reply.
 fn take(
     tx: &mut Tx,
     args: &Args,
@@ -132,7 +133,7 @@ fn zmpop(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     Ok(())
 }
 
-/// What ZMPOP and BZMPOP are to do.
+/// The parameters of ZMPOP and BZMPOP.
 #[derive(Clone, Copy)]
 pub(super) struct SortedPop<'a> {
     pub(super) keys: Args<'a>,
@@ -140,7 +141,7 @@ pub(super) struct SortedPop<'a> {
     count: u64,
 }
 
-/// Reads `numkeys key [key ...] <MIN | MAX> [COUNT count]` from argument `at` on.
+/// Parses `numkeys key [key ...] <MIN | MAX> [COUNT count]` from argument `at` on.
 pub(super) fn pops_at<'a>(args: &Args<'a>, at: usize) -> Result<SortedPop<'a>, Failure> {
     let keys_count = parse::int_or(args.get(at), 1, i64::MAX, "ERR numkeys should be greater than 0")?;
     let word_at = at.saturating_add(1).saturating_add(keys_count as usize);
@@ -156,7 +157,7 @@ pub(super) fn pops_at<'a>(args: &Args<'a>, at: usize) -> Result<SortedPop<'a>, F
     Ok(SortedPop { keys: args.slice(at + 1, word_at), outermost, count })
 }
 
-/// Takes from `key`, a sorted set that is there, and replies its name beside the members.
+/// Pops from `key`, an existing sorted set, and replies with its name and the members.
 pub(super) fn take_from(tx: &mut Tx, args: &Args, key: &[u8], pops: SortedPop<'_>, reply: &mut dyn Reply) -> Outcome {
     take(tx, args, (key, pops.outermost, pops.count), MemberFormat::Pair, reply, |reply| {
         reply.array(2);

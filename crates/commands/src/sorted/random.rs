@@ -1,4 +1,4 @@
-//! ZRANDMEMBER: members drawn at random.
+//! ZRANDMEMBER: random members.
 
 use super::reply::MemberFormat;
 use crate::draw::{Drawable, RandomDraw};
@@ -54,7 +54,7 @@ fn random(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     Ok(())
 }
 
-/// The members of a sorted set, by their ranks.
+/// The members of a sorted set, by rank.
 struct Ranks {
     sorted: Sorted,
     form: MemberFormat,

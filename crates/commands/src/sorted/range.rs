@@ -1,6 +1,6 @@
-//! ZRANGE and its older kin, ZRANGESTORE: tell, or store, the members of a range.
+//! ZRANGE and its older variants, ZRANGESTORE: return, or store, the members of a range.
 //!
-//! The range is one of ranks, of scores or of bytes; whichever it is, it becomes a first rank and a count.
+//! Ranges of ranks, scores or bytes are all converted to a first rank and a count.
 
 use super::algebra;
 use super::reply::{MemberFormat, SortedPart, tell};
@@ -87,7 +87,7 @@ const ZRANGESTORE: CommandSpec = CommandSpec {
     ..ZRANGE
 };
 
-/// What a range is of.
+/// The type of a range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum By {
     Rank,
@@ -95,7 +95,7 @@ enum By {
     Bytes,
 }
 
-/// What is asked for, from argument `at` on: two ends and options.
+/// A parsed request, from argument `at` on: two ends and options.
 struct RangeRequest<'a> {
     ends: RangeEnds<'a>,
     direction: Direction,
@@ -155,12 +155,12 @@ impl<'a> RangeRequest<'a> {
         Ok(Self { ends, direction, offset, limit, with_scores })
     }
 
-    /// The first rank and the count of what is asked for.
+    /// Returns the first rank and the count of the range.
     fn ranks(&self, sorted: &Sorted) -> (u64, u64) {
         let (start, count) = match self.ends {
             RangeEnds::Ranks(start, stop) => {
                 let (start, count) = parse::range(start, stop, sorted.len());
-                // Ranks are counted from the end at which the reply begins.
+                // Ranks count from the end at which the reply begins.
                 return match self.direction {
                     Direction::Forward => (start, count),
                     Direction::Backward => (sorted.len() - start - count, count),
@@ -208,8 +208,8 @@ fn store(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     put_result(tx, args.get(1), result, reply)
 }
 
-/// Puts a result, which is in small form yet, under `key`, whatever it held, and replies how many members it has. Nothing
-/// is put if it has none.
+/// Stores a result, still in small form, under `key`, replacing its value, and replies with the number of members. An
+/// empty result is not stored.
 pub(crate) fn put_result(tx: &mut Tx, key: &[u8], mut result: Sorted, reply: &mut dyn Reply) -> Outcome {
     let len = result.len();
     if result.is_empty() {

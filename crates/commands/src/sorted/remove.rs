@@ -1,6 +1,6 @@
-//! ZREM ZREMRANGEBYRANK ZREMRANGEBYSCORE ZREMRANGEBYLEX: take members away.
+//! ZREM ZREMRANGEBYRANK ZREMRANGEBYSCORE ZREMRANGEBYLEX: remove members.
 //!
-//! Very many that follow each other are taken off a clone, in steps, while no lock is held; then the sorted set is exchanged.
+//! Very many consecutive members are removed from a clone, in steps, without locks; then the sorted set is replaced.
 
 use super::algebra::sorted_of;
 use super::score::{MemberRange, Scores};
@@ -80,23 +80,23 @@ fn remove(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, ranks: impl FnOnce(&S
     Ok(())
 }
 
-/// Members that are removed under the lock: some 300 µs.
+/// Members removed under the lock, at most: about 300 µs.
 const LOCKED_MEMBERS_MAX: u64 = 128;
 
-/// Members that follow each other, to be removed.
+/// A removal of consecutive members.
 pub(super) struct Removal {
     rank: u64,
     count: u64,
-    /// What is left of very many.
+    /// The remaining set, if very many are removed.
     after: Option<Sorted>,
 }
 
 impl Removal {
-    /// The `count` members from `rank` on of the sorted set under `key`, if there is one. Of very many what is left is made
-    /// while no lock is held.
+    /// Prepares to remove the `count` members from `rank` on of the sorted set under `key`, if there is one. For very
+    /// many, the remaining set is computed without locks.
     ///
     /// # Errors
-    /// If that has not been done yet: the command runs again.
+    /// If that has not been done yet: the command reruns.
     pub(super) fn of(tx: &mut Tx, args: &Args, key: &[u8], rank: u64, count: u64) -> Result<Self, Failure> {
         let sorted = tx.sorted(key)?.filter(|sorted| count > LOCKED_MEMBERS_MAX && count < sorted.len()).cloned();
         let after = match sorted {
@@ -113,7 +113,7 @@ impl Removal {
         Ok(Self { rank, count, after })
     }
 
-    /// Makes it, under a name that differs from the usual one or not.
+    /// Performs the removal, with the usual event name or another.
     pub(super) fn make(self, tx: &mut Tx, key: &[u8], event: Option<&'static str>) -> Outcome {
         let Some(sorted) = tx.sorted_mut(key, Absent::Leave)? else { return Ok(()) };
         let mut sorted = match event {

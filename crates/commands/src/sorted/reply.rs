@@ -6,7 +6,7 @@
 //!   else      [m, n]                      [m, n]
 //! ```
 //!
-//! Likely up to 64 KiB are written under the lock, more from a clone.
+//! Replies of probably up to 64 KiB are written under the lock, longer ones from a clone.
 
 use crate::prelude::*;
 use blocks::Direction;
@@ -15,13 +15,13 @@ use std::ops::ControlFlow;
 use values::Sorted;
 use wire::{More, SOURCE_STEP_BYTES, Source};
 
-/// How much of a reply is written under the lock, in bytes.
+/// The bytes of a reply written under the lock, at most.
 const LOCKED_BYTES_MAX: usize = 64 << 10;
-/// About what the header of a member takes, and a score, in bytes.
+/// The approximate size of a member's header, and of a score, in bytes.
 const HEADER_BYTES: usize = 8;
 const SCORE_BYTES: usize = 24;
 
-/// A part of a sorted set: `count` members from `start` on, backward the last of them first.
+/// A part of a sorted set: `count` members from `start` on; backward, the last comes first.
 #[derive(Clone, Copy)]
 pub(super) struct SortedPart {
     pub(super) start: u64,
@@ -30,19 +30,19 @@ pub(super) struct SortedPart {
     pub(super) form: MemberFormat,
 }
 
-/// How a member is told.
+/// The format of a member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum MemberFormat {
-    /// Alone.
+    /// The member alone.
     Member,
-    /// Beside its score: in RESP2 one behind the other, in RESP3 as a pair.
+    /// The member and its score: consecutive in RESP2, a pair in RESP3.
     Scored,
-    /// Beside its score, as a pair.
+    /// A pair of the member and its score.
     Pair,
 }
 
 impl MemberFormat {
-    /// Begins an array of so many members.
+    /// Begins an array of `count` members.
     pub(super) fn begin(self, reply: &mut dyn Reply, count: u64) {
         let is_flat = self == Self::Scored && !reply.is_resp3();
         reply.array(count as usize * if is_flat { 2 } else { 1 });
@@ -63,20 +63,20 @@ impl MemberFormat {
     }
 }
 
-/// Replies a part of a sorted set as an array; `pin` is for the clone, if it takes one.
+/// Replies with part of a sorted set as an array; `pin` is for the clone, if it takes one.
 pub(super) fn tell(reply: &mut dyn Reply, sorted: &Sorted, part: SortedPart, pin: impl FnOnce() -> Pin) {
     part.form.begin(reply, part.count);
     let member_bytes = sorted.content_bytes() / sorted.len().max(1);
     let is_long = part.count.saturating_mul(part.form.bytes(member_bytes as usize) as u64) > LOCKED_BYTES_MAX as u64;
     let rest = if is_long { part } else { tell_some(reply, sorted, part, LOCKED_BYTES_MAX) };
     if rest.count > 0 {
-        // Only what is told is kept, and pinned.
+        // Only the replied part is kept and pinned.
         let sorted = sorted.slice(rest.start, rest.count);
         reply.stream(Box::new(MembersByScoreReply { sorted, part: SortedPart { start: 0, ..rest }, pin: Some(pin()) }));
     }
 }
 
-/// Writes about `bytes_max` of `part` and says what is left.
+/// Writes about `bytes_max` of `part` and returns the rest.
 fn tell_some(reply: &mut dyn Reply, sorted: &Sorted, part: SortedPart, bytes_max: usize) -> SortedPart {
     let (mut told, mut bytes_left) = (0, bytes_max);
     let _ = sorted.walk(part.start, part.count, part.direction, &mut |score, member| {
@@ -91,16 +91,16 @@ fn tell_some(reply: &mut dyn Reply, sorted: &Sorted, part: SortedPart, bytes_max
     }
 }
 
-/// What is told from a clone.
+/// A reply written from a clone.
 pub(super) struct MembersByScoreReply {
     sorted: Sorted,
     part: SortedPart,
-    /// None if nobody else has it.
+    /// None if it is not shared.
     pin: Option<Pin>,
 }
 
 impl MembersByScoreReply {
-    /// All of one that nobody else has.
+    /// Replies with a whole set that is not shared.
     pub(super) fn own(sorted: Sorted, form: MemberFormat) -> Self {
         let part = SortedPart { start: 0, count: sorted.len(), direction: Direction::Forward, form };
         Self { sorted, part, pin: None }

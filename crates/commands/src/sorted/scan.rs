@@ -28,13 +28,13 @@ const ZSCAN: CommandSpec = CommandSpec {
     run: Run::Local(scan),
 };
 
-/// Members looked at in one step, at most, whatever COUNT says.
+/// The maximum number of members examined per step, whatever COUNT says.
 const LOOKS_MAX: u64 = 4 << 10;
 
 fn scan(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let cursor = parse_cursor(args.get(2)).ok_or(Failure::text("ERR invalid cursor"))?;
     let keyspace = tx.keyspace();
-    // As in Redis, options are looked at only if there is something to scan.
+    // As in Redis, options are parsed only if there is something to scan.
     let Some(sorted) = tx.sorted(args.get(1))? else {
         ScanReply::default().tell(0, reply);
         return Ok(());
@@ -67,15 +67,15 @@ fn tell(options: &ScanOptions<'_>, score: f64, member: &[u8], told: &mut ScanRep
     }
 }
 
-/// Turns that are made under the lock.
+/// Turns run under the lock.
 const LOCKED_TURNS: usize = 4;
 
-/// A step that goes on from a clone.
+/// A step that continues from a clone.
 struct Scanning {
     scan: Scan,
     options: ScanOptions<'static>,
     told: ScanReply,
-    /// What it scans holds, in bytes.
+    /// The bytes held by the scanned set.
     bytes: u64,
     pin: Option<Pin>,
 }

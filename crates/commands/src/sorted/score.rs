@@ -1,21 +1,21 @@
-//! Scores and ranges of them, as arguments write them.
+//! Parses scores and ranges of them.
 
 use crate::double;
 use crate::failure::Failure;
 use values::Sorted;
 use values::sorted::Bound;
 
-/// A score; anything but NaN.
+/// Parses a score; anything but NaN.
 pub(crate) fn score(argument: &[u8]) -> Result<f64, Failure> {
     number(argument).filter(|score| !score.is_nan()).ok_or(Failure::NotAFloat)
 }
 
-/// As [`score`], with an error of its own.
+/// Like [`score`], with the given error text.
 pub(crate) fn score_or(argument: &[u8], text: &'static str) -> Result<f64, Failure> {
     score(argument).map_err(|_| Failure::text(text))
 }
 
-/// A number of a double's range. What overflows or vanishes is none.
+/// Parses a number in a double's range. Overflow and underflow are errors.
 fn number(argument: &[u8]) -> Option<f64> {
     let text = std::str::from_utf8(argument).ok()?;
     let number = double::parse(text)?;
@@ -27,7 +27,7 @@ fn number(argument: &[u8]) -> Option<f64> {
     (!overflows && !vanishes).then_some(number)
 }
 
-/// From which to which score.
+/// A range of scores.
 #[derive(Clone, Copy)]
 pub(super) struct Scores {
     pub(super) least: Bound<f64>,
@@ -39,7 +39,7 @@ impl Scores {
         Ok(Self { least: score_bound(least)?, most: score_bound(most)? })
     }
 
-    /// The ranks of the members with these scores: the first, and how many.
+    /// Returns the first rank and the number of members with these scores.
     pub(super) fn ranks(self, sorted: &Sorted) -> (u64, u64) {
         sorted.score_range(self.least, self.most)
     }
@@ -58,12 +58,12 @@ fn score_bound(argument: &[u8]) -> Result<Bound<f64>, Failure> {
     bound.ok_or(Failure::text("ERR min or max is not a float"))
 }
 
-/// From which to which member, by their bytes.
+/// A range of members, in byte order.
 #[derive(Clone, Copy)]
 pub(super) struct MemberRange<'a> {
     least: Bound<&'a [u8]>,
     most: Bound<&'a [u8]>,
-    /// The ends are the wrong way round: `+` first, or `-` last.
+    /// Whether the ends are reversed: `+` first, or `-` last.
     is_empty: bool,
 }
 
@@ -73,13 +73,13 @@ impl<'a> MemberRange<'a> {
         Ok(Self { least: lex_bound(least)?, most: lex_bound(most)?, is_empty })
     }
 
-    /// As [`Scores::ranks`].
+    /// Like [`Scores::ranks`].
     pub(super) fn ranks(self, sorted: &Sorted) -> (u64, u64) {
         if self.is_empty { (0, 0) } else { sorted.lex_range(self.least, self.most) }
     }
 }
 
-/// From or to where, by the bytes.
+/// Parses an end of a range in byte order.
 pub(crate) fn lex_bound(argument: &[u8]) -> Result<Bound<&[u8]>, Failure> {
     match argument {
         b"-" | b"+" => Ok(Bound::None),

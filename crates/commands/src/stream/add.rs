@@ -57,7 +57,7 @@ fn xadd(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     Ok(())
 }
 
-/// The id of an entry behind `last`.
+/// Returns the id of an entry after `last`.
 fn next_id(last: StreamId, wanted: RequestedId, now: u64) -> Result<StreamId, Failure> {
     if last == StreamId::MAX {
         return Err(Failure::text("ERR The stream has exhausted the last possible ID, unable to add more items"));
@@ -73,7 +73,7 @@ fn next_id(last: StreamId, wanted: RequestedId, now: u64) -> Result<StreamId, Fa
         .ok_or(Failure::text("ERR The ID specified in XADD is equal or smaller than the target stream top item"))
 }
 
-/// Whether a stream has an entry behind `id`.
+/// Returns true if a stream has an entry after `id`.
 pub(super) fn has_behind(stream: &Stream, id: StreamId) -> bool {
     stream.top_id().is_some_and(|top_id| top_id > id)
 }

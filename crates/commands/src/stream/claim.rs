@@ -1,4 +1,4 @@
-//! XCLAIM XAUTOCLAIM: deliver to one consumer what another was given and did not acknowledge.
+//! XCLAIM XAUTOCLAIM: transfer pending deliveries of other consumers to a consumer.
 
 use super::{id, no_key_or_group, reply};
 use crate::prelude::*;
@@ -39,23 +39,23 @@ const XAUTOCLAIM: CommandSpec = CommandSpec {
     ..XCLAIM
 };
 
-/// How many pending entries are looked at for each that is wanted.
+/// Pending entries examined per entry wanted.
 const LOOKS_FACTOR: i64 = 10;
-/// What XAUTOCLAIM gives unless it is told.
+/// The default COUNT of XAUTOCLAIM.
 const COUNT_USUAL: i64 = 100;
-/// The most that it may be told.
+/// The maximum COUNT.
 const COUNT_MAX: i64 = i64::MAX / 16;
 
-/// What comes of a claim.
+/// The result of a claim.
 #[derive(Default)]
 struct ClaimResult {
-    /// In the order in which they are told.
+    /// The claimed ids, in reply order.
     claimed: Vec<StreamId>,
-    /// Pending, though no longer in the stream.
+    /// Ids that are pending, but deleted from the stream.
     deleted: Vec<StreamId>,
 }
 
-/// Words behind the ids of XCLAIM.
+/// The options after the ids of XCLAIM.
 struct ClaimOptions {
     delivered_ms: Option<i64>,
     counting: Counting,
@@ -115,7 +115,7 @@ impl ClaimOptions {
         Ok(Self { delivered_ms, counting, forces, only_ids, last_id })
     }
 
-    /// When, as is to be told: a time that has not come is now.
+    /// Returns the delivery time to record: at most now.
     fn delivered_ms(&self, now: u64) -> u64 {
         let told = self.delivered_ms.and_then(|ms| u64::try_from(ms).ok());
         told.filter(|ms| *ms <= now).unwrap_or(now)
@@ -133,7 +133,7 @@ fn xclaim(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let ids: Vec<StreamId> = args.from(5).iter().map_while(|text| id::strict(text, 0).ok()).collect();
     let options = ClaimOptions::of(args.from(5 + ids.len()), now)?;
     let (mut found, mut seen) = (ClaimResult::default(), BTreeSet::new());
-    // Ids that rise are looked for together.
+    // Ascending ids are looked up together.
     let (mut pendings, mut are_there) = (Vec::new(), Vec::new());
     for ids in ids.chunk_by(|id, next| id < next) {
         pendings.extend(stream.pending_of(group.number, ids));
@@ -145,7 +145,7 @@ fn xclaim(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
             continue;
         }
         let is_idle = match pending {
-            // What this command has claimed already is as idle as it says.
+            // Entries this command has already claimed are as idle as it sets them.
             Some(_) if seen.contains(id) => now - options.delivered_ms(now) >= least_ms,
             Some(pending) => least_ms == 0 || now.saturating_sub(pending.delivered_ms) >= least_ms,
             None => options.forces,
@@ -161,7 +161,7 @@ fn xclaim(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     tell_claimed(tx, args.get(1), &found.claimed, options.only_ids, reply)
 }
 
-/// Has what was found be the consumer's; what was deleted is pending no more.
+/// Assigns the found entries to the consumer; deleted ones are no longer pending.
 fn take(
     tx: &mut Tx,
     args: &Args,
@@ -195,10 +195,10 @@ fn tell_claimed(tx: &mut Tx, key: &[u8], ids: &[StreamId], only_ids: bool, reply
     Ok(())
 }
 
-/// Pending entries that are looked at together.
+/// Pending entries examined together.
 const LOOKS_AT_ONCE: usize = 128;
 
-/// The first `count` pending entries from `start` on that are idle, or deleted; and where to go on.
+/// Returns the first `count` pending entries from `start` on that are idle, or deleted; and where to continue.
 fn find_idle(
     stream: &Stream,
     group: u32,

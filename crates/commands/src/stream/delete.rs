@@ -1,4 +1,4 @@
-//! XDEL XDELEX XACKDEL XSETID: take entries away, and say what a stream knows of ids.
+//! XDEL XDELEX XACKDEL XSETID: remove entries, and set a stream's ids.
 
 use super::id;
 use super::references::{self, Held, References};
@@ -67,7 +67,7 @@ const XSETID: CommandSpec = CommandSpec {
     ..XDEL
 };
 
-/// Which entries are to be removed, and what becomes of what is pending of them: the arguments from `at` on.
+/// Parses, from argument `at` on, which entries to remove, and what happens to their pending deliveries.
 fn removal(args: &Args<'_>, mut at: usize) -> Result<(References, Vec<StreamId>), Failure> {
     let (mut references, mut ids) = (None, None);
     while at < args.len() {
@@ -95,7 +95,7 @@ fn removal(args: &Args<'_>, mut at: usize) -> Result<(References, Vec<StreamId>)
     Ok((references.unwrap_or_default(), ids.ok_or(Failure::Syntax)?))
 }
 
-/// What XDELEX and XACKDEL reply of an id.
+/// The reply of XDELEX and XACKDEL for an id.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum DeleteResult {
     Missing,
@@ -113,20 +113,20 @@ impl DeleteResult {
     }
 }
 
-/// What is to be done to a stream.
+/// The planned changes of a stream.
 #[derive(Default)]
 struct Plan {
-    /// Of each id that was given, once, in order.
+    /// The result for each distinct id, in order.
     told: Vec<(StreamId, DeleteResult)>,
-    /// Entries that go.
+    /// The entries to remove.
     gone: Vec<StreamId>,
-    /// Deliveries that are pending no more.
+    /// The deliveries to drop.
     dropped: Vec<Held>,
-    /// Whether that is what it is about.
+    /// Whether the command acknowledges.
     acknowledges: bool,
 }
 
-/// The ids in order, each once.
+/// Returns the ids sorted, without duplicates.
 fn sorted(ids: &[StreamId]) -> Vec<StreamId> {
     let mut ids = ids.to_vec();
     ids.sort_unstable();
@@ -134,7 +134,7 @@ fn sorted(ids: &[StreamId]) -> Vec<StreamId> {
     ids
 }
 
-/// Of some ids, which rise, those that are of entries.
+/// Returns which of these ascending ids exist as entries.
 fn there(stream: &Stream, ids: &[StreamId]) -> Vec<bool> {
     let mut there = Vec::with_capacity(ids.len());
     stream.walk_these(ids, &mut |_, fields| there.push(fields.is_some()));
@@ -142,7 +142,7 @@ fn there(stream: &Stream, ids: &[StreamId]) -> Vec<bool> {
 }
 
 impl Plan {
-    /// To remove entries.
+    /// Plans to remove entries.
     fn to_remove(stream: &Stream, ids: &[StreamId], references: References) -> Self {
         let (ids, mut plan) = (sorted(ids), Self::default());
         let needed = match references {
@@ -166,7 +166,7 @@ impl Plan {
         plan
     }
 
-    /// To take off a group's pending deliveries, and remove entries.
+    /// Plans to drop a group's pending deliveries, and remove entries.
     fn to_acknowledge(
         stream: &Stream,
         (name, group): (&[u8], GroupState),
@@ -204,7 +204,7 @@ impl Plan {
         plan
     }
 
-    /// Makes the changes, and tells of each id that was given; one that was given before is dealt with by then.
+    /// Applies the changes, and replies for each id given; a repeated id is already done.
     fn carry_out(&self, tx: &mut Tx, key: &[u8], ids: &[StreamId], reply: &mut dyn Reply) -> Outcome {
         let of_groups = self.dropped.iter().map(|held| StreamMut::room(key.len(), held.group.len(), held.ids.len()));
         tx.need_room(of_groups.sum::<u64>() + StreamMut::room(key.len(), 0, self.gone.len()))?;
@@ -227,13 +227,13 @@ impl Plan {
     }
 }
 
-/// How much is to be looked at: what one or all groups have pending of each id.
+/// Returns the number of lookups: pending deliveries of one or all groups for each id.
 fn work(stream: &Stream, ids: &[StreamId], references: References) -> u64 {
     let groups_count = if references == References::Keep { 1 } else { stream.groups_count().max(1) };
     (ids.len() as u64).saturating_mul(groups_count)
 }
 
-/// There is no such stream or group: of each id as much is told.
+/// Replies for a missing stream or group: alike for each id.
 fn tell_missing(ids: &[StreamId], reply: &mut dyn Reply) -> Outcome {
     reply.array(ids.len());
     ids.iter().for_each(|_| reply.int(DeleteResult::Missing.number()));

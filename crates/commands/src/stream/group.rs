@@ -1,4 +1,4 @@
-//! XGROUP CREATE SETID DESTROY CREATECONSUMER DELCONSUMER HELP: who reads a stream.
+//! XGROUP CREATE SETID DESTROY CREATECONSUMER DELCONSUMER HELP: manage consumer groups.
 
 use super::{id, no_such_group};
 use crate::help::{HELP, wrong_count};
@@ -78,7 +78,7 @@ const DELCONSUMER: CommandSpec = CommandSpec {
     ..CREATECONSUMER
 };
 
-/// Whether MKSTREAM is said, which `makes` allows, and what ENTRIESREAD says.
+/// Parses MKSTREAM, if `makes` allows it, and ENTRIESREAD.
 fn options(args: &Args<'_>, makes: bool) -> Result<(bool, Option<u64>), Failure> {
     let (mut makes_stream, mut entries_read) = (false, None);
     let mut words = args.from(5).iter();
@@ -97,7 +97,7 @@ fn options(args: &Args<'_>, makes: bool) -> Result<(bool, Option<u64>), Failure>
     Ok((makes_stream, entries_read))
 }
 
-/// The stream of which a group is to be changed.
+/// Returns the stream whose group is to be changed.
 fn stream<'t>(tx: &'t mut Tx, args: &Args<'_>) -> Result<&'t Stream, Failure> {
     tx.value::<Stream>(args.get(2))?.ok_or(Failure::text(
         "ERR The XGROUP subcommand requires the key to exist. Note that for CREATE you may want to use the MKSTREAM \

@@ -1,16 +1,16 @@
-//! Ids as clients write them: `ms-seq`, `ms`, `ms-*`, `-` and `+`.
+//! Parses ids: `ms-seq`, `ms`, `ms-*`, `-` and `+`.
 
 use crate::prelude::*;
 use values::stream::StreamId;
 
-/// Longer ones are none.
+/// Longer ids are invalid.
 const TEXT_BYTES_MAX: usize = 127;
 
 fn invalid() -> Failure {
     Failure::text("ERR Invalid stream ID specified as stream command argument")
 }
 
-/// A whole number without a sign but `+`.
+/// Parses an integer without a sign, except `+`.
 fn number(text: &[u8]) -> Option<u64> {
     let text = text.trim_ascii_start();
     let digits = text.strip_prefix(b"+").unwrap_or(text);
@@ -27,14 +27,14 @@ fn parts(text: &[u8]) -> Option<(u64, Option<&[u8]>)> {
     Some((number(ms)?, seq))
 }
 
-/// An id; one without a number within its millisecond has `missing`.
+/// Parses an id; without a sequence number it gets `missing`.
 pub(super) fn strict(text: &[u8], missing: u64) -> Result<StreamId, Failure> {
     let (ms, seq) = parts(text).ok_or_else(invalid)?;
     let seq = seq.map_or(Some(missing), number).ok_or_else(invalid)?;
     Ok(StreamId { ms, seq })
 }
 
-/// Likewise, or an end: `-` the least, `+` the greatest one.
+/// Likewise, or an end: `-` is the least, `+` the greatest.
 pub(super) fn loose(text: &[u8], missing: u64) -> Result<StreamId, Failure> {
     match text {
         b"-" => Ok(StreamId::MIN),
@@ -50,11 +50,11 @@ pub(super) enum RequestedId {
     Any,
     /// Any within this millisecond.
     Within(u64),
-    /// This one.
+    /// Exactly this one.
     This(StreamId),
 }
 
-/// What XADD takes in the place of an id, but for `*`.
+/// Parses XADD's id argument, except for `*`.
 pub(super) fn wanted(text: &[u8]) -> Result<RequestedId, Failure> {
     match parts(text) {
         Some((ms, Some(b"*"))) => Ok(RequestedId::Within(ms)),
@@ -62,12 +62,12 @@ pub(super) fn wanted(text: &[u8]) -> Result<RequestedId, Failure> {
     }
 }
 
-/// All of `args`.
+/// Parses all of `args`.
 pub(super) fn all(args: Args<'_>) -> Result<Vec<StreamId>, Failure> {
     args.iter().map(|text| strict(text, 0)).collect()
 }
 
-/// The lower end of an interval.
+/// Parses the lower end of an interval.
 pub(super) fn start(text: &[u8]) -> Result<StreamId, Failure> {
     match text {
         [b'(', rest @ ..] if !rest.is_empty() => {
@@ -77,7 +77,7 @@ pub(super) fn start(text: &[u8]) -> Result<StreamId, Failure> {
     }
 }
 
-/// The upper end of an interval.
+/// Parses the upper end of an interval.
 pub(super) fn end(text: &[u8]) -> Result<StreamId, Failure> {
     match text {
         [b'(', rest @ ..] if !rest.is_empty() => {
@@ -87,7 +87,7 @@ pub(super) fn end(text: &[u8]) -> Result<StreamId, Failure> {
     }
 }
 
-/// Replies an id.
+/// Replies with an id.
 pub(super) fn tell(reply: &mut dyn Reply, id: StreamId) {
     reply.bulk(id.to_string().as_bytes());
 }

@@ -1,4 +1,4 @@
-//! XINFO STREAM GROUPS CONSUMERS HELP: what there is to know of a stream.
+//! XINFO STREAM GROUPS CONSUMERS HELP: information about a stream.
 
 use super::lag::Progress;
 use super::reply::{self, StreamPart};
@@ -52,7 +52,7 @@ const CONSUMERS: CommandSpec = CommandSpec {
     ..STREAM
 };
 
-/// How much FULL tells of each list unless it is told.
+/// The default COUNT of FULL, for each list.
 const COUNT_USUAL: u64 = 10;
 
 fn number(reply: &mut dyn Reply, name: &str, value: u64) {
@@ -73,7 +73,7 @@ fn maybe(reply: &mut dyn Reply, name: &str, value: Option<i64>) {
     }
 }
 
-/// How much of each list FULL is to tell; `None` without FULL, and nought for all.
+/// Parses the COUNT of FULL; `None` without FULL, and 0 for all.
 fn full(args: &Args<'_>) -> Result<Option<u64>, Failure> {
     let is_full = args.len() > 3;
     if !is_full {

@@ -1,13 +1,13 @@
-//! How far a group has read: counted where that can be known, and not where entries were deleted in between.
+//! The lag of a group: computed where possible, and unknown if entries were deleted in between.
 
 use values::Stream;
 use values::stream::{Foot, Group, StreamId};
 
-/// What is known of a stream to tell how far somebody has come in it.
+/// The figures of a stream needed to compute a reader's progress.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Progress {
     foot: Foot,
-    /// The first entry's id, or the least one.
+    /// The first entry's id, or the minimum.
     first_id: StreamId,
 }
 
@@ -16,13 +16,13 @@ impl Progress {
         Self { foot: stream.foot(), first_id: stream.first_id().unwrap_or_default() }
     }
 
-    /// Whether entries may have been deleted from `start` on.
+    /// Returns true if entries may have been deleted from `start` on.
     fn has_gaps(&self, start: StreamId) -> bool {
         let deleted_id = self.foot.deleted_id;
         self.foot.len > 0 && deleted_id != StreamId::MIN && self.first_id <= deleted_id && start <= deleted_id
     }
 
-    /// How many entries were ever added up to `id`, if that can be told.
+    /// Returns how many entries were ever added up to `id`, if known.
     fn entries_up_to(&self, id: StreamId) -> Option<u64> {
         let Foot { len, last_id, deleted_id, added } = self.foot;
         if added == 0 {
@@ -42,7 +42,7 @@ impl Progress {
         }
     }
 
-    /// How many entries a group has still to read, if that can be told.
+    /// Returns how many entries a group has still to read, if known.
     pub(super) fn lag(&self, group: &Group) -> Option<i64> {
         let added = self.foot.added as i64;
         if added == 0 {
@@ -54,7 +54,7 @@ impl Progress {
         }
     }
 
-    /// How many entries a group has read that reads the entry `id`.
+    /// Returns the number of entries read after a group reads the entry `id`.
     pub(super) fn after_reading(&self, entries_read: Option<u64>, id: StreamId) -> Option<u64> {
         match entries_read {
             Some(read) if !self.has_gaps(id) => Some(read.saturating_add(1)),

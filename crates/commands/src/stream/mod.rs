@@ -17,18 +17,18 @@ pub(crate) mod trim;
 use crate::failure::Failure;
 use crate::parse;
 
-/// A group that is needed and absent; the error's text goes on as `what` says.
+/// The error for a missing group; `what` completes its text.
 fn no_group(what: String) -> Failure {
     Failure::text(format!("NOGROUP {what}"))
 }
 
-/// The key has no such group.
+/// The error for a key without such a group.
 fn no_such_group(key: &[u8], group: &[u8]) -> Failure {
     let (group, key) = (parse::repeated(group), parse::repeated(key));
     no_group(format!("No such consumer group '{group}' for key name '{key}'"))
 }
 
-/// The key or the group is absent.
+/// The error for a missing key or group.
 fn no_key_or_group(key: &[u8], group: &[u8]) -> Failure {
     no_group(format!("No such key '{}' or consumer group '{}'", parse::repeated(key), parse::repeated(group)))
 }

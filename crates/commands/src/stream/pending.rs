@@ -1,4 +1,4 @@
-//! XACK XPENDING: what was delivered and not acknowledged.
+//! XACK XPENDING: acknowledge and list pending deliveries.
 
 use super::{id, no_key_or_group};
 use crate::prelude::*;
@@ -60,7 +60,7 @@ fn xack(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     Ok(())
 }
 
-/// Which of what is pending XPENDING is to tell.
+/// The range of an extended XPENDING.
 struct Range {
     least_idle_ms: i64,
     from: StreamId,
@@ -68,7 +68,7 @@ struct Range {
     most: u64,
 }
 
-/// What XPENDING is asked for beyond a sum.
+/// The filter of an extended XPENDING.
 struct PendingFilter<'a> {
     range: Range,
     consumer: Option<&'a [u8]>,
@@ -166,16 +166,16 @@ fn tell_sum(stream: &Stream, group: GroupState, reply: &mut dyn Reply) {
     }
 }
 
-/// So many pending entries are looked at under the lock, and in one step without it.
+/// Pending entries examined under the lock, and per step without it.
 const LOOKS_AT_ONCE: u64 = 1024;
-/// So many are told there, and in one step.
+/// Entries replied there, and per step.
 const TOLD_AT_ONCE: usize = 512;
 
-/// Looks for what XPENDING is asked for: here, or from a clone once the shard is let go.
+/// The search of XPENDING: under the lock, or from a clone after it is released.
 struct Search {
     stream: Stream,
     group: u32,
-    /// The number of whom alone it is about.
+    /// The number of the only consumer wanted.
     consumer: Option<u32>,
     asked: Range,
     now: Ms,
@@ -186,7 +186,7 @@ struct Search {
 }
 
 impl Search {
-    /// Looks at some more.
+    /// Examines some more.
     fn step(&mut self) {
         let Self { stream, group, consumer, asked, now, found, .. } = self;
         let (mut looks, mut next) = (LOOKS_AT_ONCE, None);
@@ -217,7 +217,7 @@ impl Search {
         }
     }
 
-    /// Tells some of what it found; whether that was the rest.
+    /// Replies with some results. Returns true if those were the last.
     fn tell(&mut self, reply: &mut dyn Reply) -> bool {
         if self.told == 0 {
             reply.array(self.found.len());

@@ -1,4 +1,4 @@
-//! XLEN XRANGE XREVRANGE: read a stream by ids.
+//! XLEN XRANGE XREVRANGE: read a stream by id.
 
 use super::id;
 use super::reply::{self, StreamPart};

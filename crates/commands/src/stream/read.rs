@@ -1,4 +1,4 @@
-//! XREAD XREADGROUP: read what follows an id, of several streams, or wait for it.
+//! XREAD XREADGROUP: read entries after an id, from several streams, or wait for them.
 //!
 //! ```text
 //! XREAD         what is behind the id               one entry serves all who wait
@@ -6,7 +6,7 @@
 //!               id    what is pending for it, behind the id: delivered once more
 //! ```
 //!
-//! While a client waits, `$` stands for what was the last id when it asked ([`settled`]).
+//! While a client waits, `$` means the last id at the time of its request ([`settled`]).
 
 use super::lag::Progress;
 use super::reply::{self, StreamPart};
@@ -56,13 +56,13 @@ const fn waiting(try_now: Local) -> Run {
     Run::Blocking { try_now, timeout: TimeoutAt::Block, empty: |reply| reply.null_array(), settled }
 }
 
-/// What both commands ask for.
+/// The common parameters of both commands.
 struct ReadRequest<'a> {
     most: u64,
     waits: bool,
     reader: Option<Reader<'a>>,
     acknowledges: bool,
-    /// What is pending for so long, whoever has it, is taken too.
+    /// Deliveries pending for at least this long, of any consumer, are claimed too.
     claims_after_ms: Option<u64>,
     keys: Args<'a>,
     ids: Args<'a>,
@@ -132,7 +132,7 @@ impl<'a> ReadRequest<'a> {
         Ok(asked)
     }
 
-    /// There is nothing: that is the reply, unless the client waits.
+    /// Replies that there is nothing, unless the client waits.
     fn nothing(&self, reply: &mut dyn Reply) -> Outcome {
         if self.waits {
             return Err(Failure::Nothing);
@@ -154,7 +154,7 @@ fn unbalanced(is_group: bool) -> Failure {
     ))
 }
 
-/// Begins the reply of so many streams; each is a key and an array of entries.
+/// Begins a reply with `count` streams; each is a key and an array of entries.
 fn begin(reply: &mut dyn Reply, count: usize) {
     if reply.is_resp3() { reply.map(count) } else { reply.array(count) }
 }
@@ -168,7 +168,7 @@ fn begin_stream(reply: &mut dyn Reply, key: &[u8]) {
 
 // ---- XREAD ----
 
-/// The id behind which XREAD reads.
+/// Parses the id after which XREAD reads.
 fn read_behind(stream: Option<&Stream>, text: &[u8]) -> Result<StreamId, Failure> {
     let last_id = || stream.map_or(StreamId::MIN, |stream| stream.foot().last_id);
     match text {
@@ -209,7 +209,7 @@ fn xread(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     Ok(())
 }
 
-/// The request as it waits: without words whose meaning goes on changing.
+/// Returns the request as it waits: without words whose meaning changes over time.
 fn settled(tx: &mut Tx, args: &Args) -> OwnedRequest {
     let mut words: Vec<Vec<u8>> = args.iter().map(<[u8]>::to_vec).collect();
     let at = streams_at(args).expect("what waits was read before");
@@ -226,33 +226,33 @@ fn settled(tx: &mut Tx, args: &Args) -> OwnedRequest {
 
 // ---- XREADGROUP ----
 
-/// What a consumer asks of one stream.
+/// A consumer's request to one stream.
 struct Wish<'a> {
     key: &'a [u8],
-    /// Behind which of those that are pending; `None`: what nobody had.
+    /// The id after which pending ones are read; `None`: new entries.
     behind: Option<StreamId>,
-    /// Ids that a record of it names, at most.
+    /// The maximum number of ids in one record.
     ids_max: u64,
-    /// About how many entries it is served, at most, and how many are looked at for that.
+    /// Roughly the maximum number of entries served, and of entries examined for that.
     work: u64,
-    /// What is to be claimed: what has been idle for longest first.
+    /// The deliveries to claim: the longest idle first.
     idle: Vec<Pending>,
 }
 
-/// Who waits for something to claim looks again so late at the soonest where nothing is pending: what comes may be claimed at
-/// once.
+/// The minimum delay before a client waiting for something to claim looks again if nothing is pending: new deliveries
+/// may be claimable at once.
 const LOOK_AGAIN_MS: u64 = 100;
 
-/// How many chunks are looked at to tell how much is new.
+/// The maximum number of chunks examined to count new entries.
 const NEWS_CHUNKS_MAX: u64 = 64;
 
-/// What a consumer is told.
+/// What a consumer receives.
 enum Delivery {
-    /// Entries that nobody had.
+    /// New entries.
     New(StreamPart),
-    /// Entries that were claimed, and those that nobody had.
+    /// Claimed entries, and new ones.
     Claimed(Vec<(StreamId, reply::Before)>, Option<StreamPart>),
-    /// What is pending for it; entries that were deleted among them.
+    /// Its pending entries, including deleted ones.
     Pending(Vec<StreamId>),
 }
 
@@ -278,7 +278,7 @@ fn xreadgroup(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     tx.need_room(room_bytes)?;
     let mut told = Vec::new();
     for wish in &wishes {
-        // One after the other: the same stream may be asked for twice.
+        // One after the other: the same stream may be requested twice.
         told.extend(serve(tx, wish, &asked, reader)?.map(|told| (wish.key, told)));
     }
     if told.is_empty() {
@@ -288,7 +288,7 @@ fn xreadgroup(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     told.into_iter().try_for_each(|(key, told)| tell_one(tx, key, told, reply))
 }
 
-/// What is asked of one stream, and whether there is something for it now.
+/// Returns the request to one stream, and whether there is something for it now.
 fn wish<'a>(
     tx: &mut Tx,
     key: &'a [u8],
@@ -320,17 +320,17 @@ fn wish<'a>(
         b">" => None,
         text => Some(id::strict(text, 0)?),
     };
-    // The greatest id means what nobody had, too.
+    // The greatest id also means new entries.
     let behind = behind.filter(|behind| *behind != StreamId::MAX);
     let is_served = behind.is_some() || add::has_behind(stream, group.last_id);
     let news = behind.is_none().then(|| group.last_id.next()).flatten();
-    // So many chunks are looked at, at most: to know that there is much.
+    // Examines a limited number of chunks: enough to know that there is much.
     let news_count =
         news.map_or(0, |from| stream.count_up_to(from, StreamId::MAX, most, NEWS_CHUNKS_MAX).unwrap_or(most));
     let ids_max = behind.map_or(0, |_| {
         let consumer = stream.consumer(group.number, reader.consumer);
         let owned = consumer.map_or(0, |consumer| stream.owned_count(group.number, consumer.number));
-        // What another wish of this request may deliver first counts too.
+        // Includes what another wish of this request may deliver first.
         owned + if is_twice { stream.len() } else { 0 }
     });
     let looks = match asked.claims_after_ms {
@@ -341,8 +341,8 @@ fn wish<'a>(
     Ok((Wish { key, behind, ids_max, work, idle: Vec::new() }, is_served))
 }
 
-/// Finds what is to be claimed, and says when there may be more of it. Who is served by somebody else's change claims nothing:
-/// it looks by itself as soon as there is something.
+/// Finds deliveries to claim, and records when there may be more. A client served by another's change claims nothing:
+/// it looks again itself as soon as there is something.
 fn find_idle(tx: &mut Tx, asked: &ReadRequest<'_>, reader: Reader<'_>, wishes: &mut [Wish<'_>]) -> Result<(), Failure> {
     let Some(least_ms) = asked.claims_after_ms.filter(|_| !tx.is_serving()) else { return Ok(()) };
     let now = tx.now();
@@ -359,7 +359,7 @@ fn find_idle(tx: &mut Tx, asked: &ReadRequest<'_>, reader: Reader<'_>, wishes: &
             }
             ControlFlow::Continue(())
         });
-        // What was deleted stays pending, and nobody gets it.
+        // Deleted entries stay pending, and are not delivered.
         let ids: Vec<StreamId> = idle.iter().map(|pending| pending.id).collect();
         let mut are_there = Vec::with_capacity(ids.len());
         stream.walk_these(&ids, &mut |_, fields| are_there.push(fields.is_some()));
@@ -371,7 +371,7 @@ fn find_idle(tx: &mut Tx, asked: &ReadRequest<'_>, reader: Reader<'_>, wishes: &
     Ok(())
 }
 
-/// Makes the changes that go with what a consumer is told.
+/// Applies the changes of a delivery.
 fn serve(
     tx: &mut Tx,
     wish: &Wish<'_>,
@@ -410,7 +410,7 @@ fn serve(
     })
 }
 
-/// Claims what was found idle and still is; what it was before, in order.
+/// Claims the found deliveries that are still idle; returns their previous state, in order.
 fn claim(
     stream: &mut StreamMut<'_, '_>,
     wish: &Wish<'_>,
@@ -440,7 +440,7 @@ fn claim(
     wish.idle.iter().filter_map(was).collect()
 }
 
-/// Gives a consumer so many of the entries that nobody had, of which there are some; which ones.
+/// Delivers new entries to a consumer, at least one. Returns which ones.
 fn take_news(
     stream: &mut StreamMut<'_, '_>,
     group: GroupState,
@@ -465,7 +465,7 @@ fn take_news(
     StreamPart { from, to, most: count, direction: Direction::Forward }
 }
 
-/// What is pending for a consumer behind an id.
+/// Returns a consumer's pending deliveries after an id.
 fn pending_behind(stream: &Stream, group: u32, reader: Reader<'_>, behind: StreamId, most: u64) -> Vec<StreamId> {
     let mut ids = Vec::new();
     let consumer = stream.consumer(group, reader.consumer).expect("just seen");
@@ -489,7 +489,7 @@ fn tell_one(tx: &mut Tx, key: &[u8], told: Delivery, reply: &mut dyn Reply) -> O
         }
         Delivery::Pending(ids) => {
             reply.array(ids.len());
-            // What was deleted is still pending.
+            // Deleted entries are still pending.
             reply::entries_of(reply, stream, &ids, |reply, id| {
                 reply.array(2);
                 id::tell(reply, id);

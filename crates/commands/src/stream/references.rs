@@ -1,31 +1,31 @@
-//! KEEPREF DELREF ACKED: what becomes of deliveries of entries that are removed.
+//! KEEPREF DELREF ACKED: what happens to pending deliveries of removed entries.
 
 use crate::parse;
 use std::ops::ControlFlow;
 use values::Stream;
 use values::stream::{Group, Kept, StreamId, Trim};
 
-/// What those who remove entries think of deliveries that are pending.
+/// How a removal treats pending deliveries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum References {
-    /// They stay, of entries that are gone.
+    /// They are kept, although their entries are gone.
     #[default]
     Keep,
-    /// They go, in all groups.
+    /// They are removed, in all groups.
     Remove,
-    /// What a group has pending, or is still to read, is not removed.
+    /// Entries that a group has pending, or has still to read, are not removed.
     Acknowledged,
 }
 
 impl References {
-    /// What a word says; `None` if it is another.
+    /// Parses a word; `None` if it is another.
     pub(super) fn of(word: &[u8]) -> Option<Self> {
         let known = [("KEEPREF", Self::Keep), ("DELREF", Self::Remove), ("ACKED", Self::Acknowledged)];
         known.into_iter().find(|(name, _)| parse::is(word, name)).map(|(_, references)| references)
     }
 }
 
-/// Deliveries of some entries that a group has pending.
+/// A group's pending deliveries of some entries.
 pub(super) struct Held {
     pub(super) group: Vec<u8>,
     pub(super) ids: Vec<StreamId>,
@@ -37,7 +37,7 @@ fn groups(stream: &Stream) -> Vec<(Vec<u8>, Group)> {
     groups
 }
 
-/// What groups have pending of these ids, which rise.
+/// Returns the groups' pending deliveries of these ascending ids.
 pub(super) fn held(stream: &Stream, ids: &[StreamId]) -> Vec<Held> {
     let of_group = |(group, state): (Vec<u8>, Group)| {
         let pending = stream.pending_of(state.number, ids);
@@ -46,7 +46,8 @@ pub(super) fn held(stream: &Stream, ids: &[StreamId]) -> Vec<Held> {
     groups(stream).into_iter().map(of_group).filter(|held| !held.ids.is_empty()).collect()
 }
 
-/// Which of these ids, which rise, some group has pending, or is still to read; but for what `but` says is done with.
+/// Returns which of these ascending ids some group has pending, or has still to read, ignoring those that `but` marks
+/// as done.
 pub(super) fn are_needed(stream: &Stream, ids: &[StreamId], but: Option<u32>) -> Vec<bool> {
     let mut needed = vec![false; ids.len()];
     for (_, group) in groups(stream) {
@@ -58,13 +59,13 @@ pub(super) fn are_needed(stream: &Stream, ids: &[StreamId], but: Option<u32>) ->
     needed
 }
 
-/// Entries that are looked at together.
+/// Entries examined together.
 const LOOKS_AT_ONCE: usize = 128;
 
-/// The entries that go if a stream is trimmed of what no group needs: as many as go otherwise, as far as there are so many.
+/// Returns the entries removed by a trim of those that no group needs: as many as usual, as far as there are enough.
 pub(super) fn trimmed(stream: &Stream, how: Trim) -> Vec<StreamId> {
     let count = stream.trim_count(how);
-    // Where what goes lies together, no further ones take the place of those that stay.
+    // For a contiguous range, entries that stay are not replaced by later ones.
     let mut looks = if how.whole || matches!(how.kept, Kept::From(_)) { count } else { u64::MAX };
     let read_up_to = groups(stream).iter().map(|(_, group)| group.last_id).min().unwrap_or(StreamId::MAX);
     let (mut gone, mut from) = (Vec::new(), Some(StreamId::MIN));
@@ -83,7 +84,7 @@ pub(super) fn trimmed(stream: &Stream, how: Trim) -> Vec<StreamId> {
     gone
 }
 
-/// The first `count` entries.
+/// Returns the first `count` entries.
 pub(super) fn first(stream: &Stream, count: u64) -> Vec<StreamId> {
     let mut ids = Vec::new();
     let _ = stream.walk(StreamId::MIN, StreamId::MAX, blocks::Direction::Forward, &mut |id, _| {

@@ -14,34 +14,34 @@ use values::Stream;
 use values::stream::{Fields, StreamId};
 use wire::{More, SOURCE_STEP_BYTES, Source};
 
-/// How much of a reply is written under the lock, in bytes.
+/// The bytes of a reply written under the lock, at most.
 const LOCKED_BYTES_MAX: usize = 64 << 10;
-/// So many chunks are counted under the lock, and in one step without it.
+/// Chunks counted under the lock, and per step without it.
 const CHUNKS_AT_ONCE: u64 = 256;
-/// About what the header of an entry takes, and of a field, in bytes.
+/// The approximate size of an entry's header, and of a field's, in bytes.
 const HEADER_BYTES: usize = 32;
 const FIELD_HEADER_BYTES: usize = 8;
 
-/// Entries of a stream.
+/// A range of a stream's entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct StreamPart {
     /// The lowest id.
     pub(super) from: StreamId,
-    /// The greatest one, which belongs to it.
+    /// The greatest id, inclusive.
     pub(super) to: StreamId,
-    /// No more than so many.
+    /// The maximum number.
     pub(super) most: u64,
-    /// Which end is told first.
+    /// The direction of the reply.
     pub(super) direction: Direction,
 }
 
 impl StreamPart {
-    /// From an id on.
+    /// Returns the range from an id on.
     pub(super) fn from(from: StreamId, most: u64) -> Self {
         Self { from, to: StreamId::MAX, most, direction: Direction::Forward }
     }
 
-    /// What is behind an entry that was told; `None` if nothing can be.
+    /// Returns the range after a replied entry; `None` if it must be empty.
     fn behind(self, told: StreamId, count: u64) -> Option<Self> {
         let most = self.most - count;
         Some(match self.direction {
@@ -51,7 +51,7 @@ impl StreamPart {
     }
 }
 
-/// Replies one entry: its id, and its names and values in turn.
+/// Replies with an entry: its id, and its names and values alternately.
 pub(super) fn entry(reply: &mut dyn Reply, at: StreamId, fields: Fields<'_>) {
     reply.array(2);
     tell_entry(reply, at, fields);
@@ -66,7 +66,7 @@ fn tell_entry(reply: &mut dyn Reply, at: StreamId, fields: Fields<'_>) {
     }
 }
 
-/// Replies the entry of this id as [`entry`] does; whether it is there.
+/// Replies with the entry with this id like [`entry`]. Returns whether it exists.
 pub(super) fn entry_of(reply: &mut dyn Reply, stream: &Stream, at: StreamId) -> bool {
     let tell = &mut |at, fields: Fields<'_>| {
         entry(reply, at, fields);
@@ -75,14 +75,14 @@ pub(super) fn entry_of(reply: &mut dyn Reply, stream: &Stream, at: StreamId) -> 
     stream.walk(at, at, Direction::Forward, tell).is_break()
 }
 
-/// Replies the entries of these ids as [`entry`] does; what is not there as `missing` does.
+/// Replies with the entries with these ids like [`entry`]; `missing` replies for absent ones.
 pub(super) fn entries_of(
     reply: &mut dyn Reply,
     stream: &Stream,
     ids: &[StreamId],
     mut missing: impl FnMut(&mut dyn Reply, StreamId),
 ) {
-    // Ids that rise are looked for together.
+    // Ascending ids are looked up together.
     for ids in ids.chunk_by(|id, next| id < next) {
         stream.walk_these(ids, &mut |id, fields| match fields {
             Some(fields) => entry(reply, id, fields),
@@ -91,7 +91,7 @@ pub(super) fn entries_of(
     }
 }
 
-/// Replies a part of a stream as an array; `pin` is for the clone, if it takes one.
+/// Replies with part of a stream as an array; `pin` is for the clone, if it takes one.
 pub(super) fn tell(reply: &mut dyn Reply, stream: &Stream, part: StreamPart, pin: impl FnOnce() -> Pin) {
     let chunks = stream.chunks_between(part.from, part.to);
     let counted = stream.count_up_to(part.from, part.to, part.most, CHUNKS_AT_ONCE);
@@ -108,14 +108,14 @@ pub(super) fn tell(reply: &mut dyn Reply, stream: &Stream, part: StreamPart, pin
     reply.stream(Box::new(EntriesReply { stream: stream.clone(), telling: rest, pin: pin() }));
 }
 
-/// What a delivery was before it was claimed; nothing of that for an entry that nobody had.
+/// The state of a delivery before it was claimed; empty for a new entry.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Before {
     pub(super) idle_ms: u64,
     pub(super) deliveries: u64,
 }
 
-/// Replies entries that were claimed, and behind them `part`, whose `most` is how many it has: each with how it was before.
+/// Replies with claimed entries, then with `part`, whose `most` is its exact length: each with its previous state.
 /// `pin` is for the clone, if it takes one.
 pub(super) fn tell_deliveries(
     reply: &mut dyn Reply,
@@ -132,7 +132,7 @@ pub(super) fn tell_deliveries(
     }
 }
 
-/// What [`tell_deliveries`] has still to tell.
+/// The rest of the reply of [`tell_deliveries`].
 struct Deliveries {
     stream: Stream,
     claimed: std::vec::IntoIter<(StreamId, Before)>,
@@ -141,7 +141,7 @@ struct Deliveries {
 }
 
 impl Deliveries {
-    /// Tells about `bytes_max`; whether that was all.
+    /// Writes about `bytes_max`. Returns true when done.
     fn tell(&mut self, reply: &mut dyn Reply, bytes_max: usize) -> bool {
         let Self { stream, claimed, part, .. } = self;
         let mut bytes = 0;
@@ -185,12 +185,12 @@ impl Source for Deliveries {
     }
 }
 
-/// About what the reply of an entry takes.
+/// Returns the approximate size of an entry in a reply.
 fn entry_bytes(fields: Fields<'_>) -> usize {
     fields.bytes() + HEADER_BYTES + 2 * FIELD_HEADER_BYTES * fields.count() as usize
 }
 
-/// Writes about `bytes_max` of `part`, and says what is left.
+/// Writes about `bytes_max` of `part`, and returns the rest.
 fn tell_some(reply: &mut dyn Reply, stream: &Stream, part: StreamPart, bytes_max: usize) -> Option<StreamPart> {
     if part.most == 0 {
         return None;
@@ -210,7 +210,7 @@ enum StreamReply {
     Entries(StreamPart),
 }
 
-/// What is told from a clone.
+/// A reply written from a clone.
 struct EntriesReply {
     stream: Stream,
     telling: StreamReply,

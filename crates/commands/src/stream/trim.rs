@@ -1,4 +1,4 @@
-//! XTRIM, and what XADD takes of it: remove the oldest entries.
+//! XTRIM, and the trimming by XADD: remove the oldest entries.
 
 use super::id::{self, RequestedId};
 use super::references::{self, References};
@@ -25,26 +25,26 @@ const XTRIM: CommandSpec = CommandSpec {
     run: Run::Local(xtrim),
 };
 
-/// Chunks that go at once where only whole ones do, unless a client says how many entries.
+/// Chunks removed at once with approximate trimming, unless a client gives a limit of entries.
 const CHUNKS_MAX: u64 = 100;
-/// Entries that do, where chunks have no limit; and where they have a large one.
+/// Entries removed at once, if chunks have no limit; and if they have a large one.
 const LIMIT_WITHOUT: u64 = 10_000;
 const LIMIT_MAX: u64 = 1_000_000;
 
 const LIMIT_ALONE: &str = "ERR syntax error, LIMIT cannot be used without the special ~ option";
 
-/// What stands before the fields of XADD, or behind the key of XTRIM.
+/// The options before the fields of XADD, or after the key of XTRIM.
 pub(super) struct TrimOptions {
     pub(super) trim: Option<Trim>,
-    /// What becomes of what is pending of entries that go.
+    /// What happens to pending deliveries of removed entries.
     pub(super) references: References,
-    /// Whether an absent stream stays so.
+    /// Whether an absent stream is not created.
     pub(super) leaves: bool,
-    /// What XADD says of the id, and where.
+    /// The id argument of XADD, and its position.
     pub(super) id: Option<(RequestedId, usize)>,
 }
 
-/// The options from the argument behind the key on; those of XADD end with the id.
+/// Parses the options after the key; those of XADD end with the id.
 pub(super) fn options(args: &Args<'_>, adds: bool) -> Result<TrimOptions, Failure> {
     let mut options = TrimOptions { trim: None, references: References::Keep, leaves: false, id: None };
     let mut references = None;
@@ -112,15 +112,15 @@ fn positive(argument: &[u8], text: &'static str) -> Result<u64, Failure> {
     u64::try_from(parse::int(argument)?).map_err(|_| Failure::text(text))
 }
 
-/// What one trimming takes away.
+/// The entries removed by one trim.
 enum Going {
     /// The first entries.
     First(u64),
-    /// These, which rise, of which some stay in between.
+    /// These ascending ids, with some in between that stay.
     These(Vec<StreamId>),
 }
 
-/// Asks for what trimming will take, before the first change; behind the addition of an entry of so many bytes, if there is one.
+/// Requests the resources for trimming before the first change; after adding an entry of this size, if there is one.
 pub(super) fn prepare(
     tx: &mut Tx,
     key: &[u8],
@@ -140,7 +140,7 @@ pub(super) fn prepare(
         room_bytes += StreamMut::room(key.len(), name.len(), count.min(going) as usize);
         pending += count;
     });
-    // Where much is pending, much may have to be passed.
+    // With many pending deliveries, many may have to be passed.
     let work = if references == References::Acknowledged { going + pending } else { going };
     let has_groups = stream.groups_count() > 0;
     if has_groups {
@@ -150,7 +150,7 @@ pub(super) fn prepare(
     Ok(())
 }
 
-/// Trims a stream that is there; how many entries went.
+/// Trims an existing stream. Returns how many entries were removed.
 pub(super) fn trim(stream: &mut StreamMut<'_, '_>, trim: Trim, references: References) -> u64 {
     let Some(state) = stream.stream() else { return 0 };
     let has_groups = references != References::Keep && state.groups_count() > 0;

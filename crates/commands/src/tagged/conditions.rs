@@ -1,17 +1,17 @@
-//! What a request says of items: conditions, which are shown, and how they are told.
+//! Item options of a request: conditions, hidden or visible items, and how items are returned.
 
 use super::fault;
 use crate::prelude::*;
 use values::string::parse_int;
 use values::tagged::{Filter, Schema, Shown, Tagged, Term, Test};
 
-/// A condition, whatever schema it is for.
+/// A condition, independent of a schema.
 pub(super) struct ItemCondition<'a> {
     name: &'a [u8],
     test: Test,
 }
 
-/// What may be asked for behind the fixed arguments.
+/// The options after the fixed arguments.
 #[derive(Default)]
 pub(super) struct TaggedOptions<'a> {
     pub(super) shown: Option<Shown>,
@@ -24,7 +24,7 @@ pub(super) struct TaggedOptions<'a> {
     pub(super) limit: Option<(u64, u64)>,
 }
 
-/// Which options a command takes.
+/// The options a command accepts.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Takes {
     pub(super) shown: bool,
@@ -36,7 +36,7 @@ pub(super) struct Takes {
 }
 
 impl<'a> TaggedOptions<'a> {
-    /// Reads the options from argument `at` on.
+    /// Parses the options from argument `at` on.
     pub(super) fn of(args: &Args<'a>, mut at: usize, takes: Takes) -> Result<Self, Failure> {
         let mut asked = Self::default();
         while at < args.len() {
@@ -74,8 +74,8 @@ impl<'a> TaggedOptions<'a> {
         Ok(asked)
     }
 
-    /// Which items of `list` are meant, as far as they are `shown` unless the request says it; `None` if none can be. `schema`
-    /// is that of the list, or a later one.
+    /// Returns the filter for items of `list`, with `shown` unless the request says otherwise; `None` if nothing can
+    /// match. `schema` is that of the list, or a later one.
     pub(super) fn filter(&self, list: &Tagged, schema: &Schema, shown: Shown) -> Result<Option<Filter>, Failure> {
         let mut filter = Filter::of(self.shown.unwrap_or(shown));
         let known = list.schema().attributes().len();
@@ -85,14 +85,14 @@ impl<'a> TaggedOptions<'a> {
             if attribute < known {
                 filter.terms.push(Term { attribute, test: test.clone() });
             } else {
-                // It came later: so far it is 0 everywhere.
+                // It was added later: all items have 0 so far.
                 is_possible &= test.takes(0);
             }
         }
         Ok(is_possible.then_some(filter))
     }
 
-    /// Whether no later schema is needed: all attributes that are named are those of this one, and not all are told.
+    /// Returns true if no later schema is needed: all named attributes are in this one, and not all are to be returned.
     pub(super) fn is_enough(&self, schema: &Schema) -> bool {
         !self.with_attributes && self.conditions.iter().all(|condition| schema.attribute(condition.name).is_some())
     }
@@ -104,7 +104,7 @@ impl<'a> ItemCondition<'a> {
         let (name, rest) = word.split_at(at.ok_or_else(fault::no_condition)?);
         let one = |digits: &[u8]| number(digits).ok_or_else(fault::no_condition);
         let several = |digits: &[u8]| digits.split(|sign| *sign == b'|').map(one).collect::<Result<Vec<_>, _>>();
-        // Beyond the ends nothing lies.
+        // Out of range, so nothing matches.
         let nothing = Test::Within(1, 0);
         let test = match rest {
             [b'!', b'=', numbers @ ..] => Test::None(several(numbers)?),
@@ -119,19 +119,19 @@ impl<'a> ItemCondition<'a> {
     }
 }
 
-/// A number that an attribute may be.
+/// Parses an attribute's number.
 pub(super) fn number(digits: &[u8]) -> Option<u32> {
     parse_int(digits).and_then(|number| u32::try_from(number).ok())
 }
 
-/// `name=n`, as a word gives it to an item.
+/// Parses `name=n`, an item's attribute.
 pub(super) fn assignment(word: &[u8]) -> Result<(&[u8], u32), Failure> {
     let at = word.iter().position(|sign| *sign == b'=').ok_or_else(fault::no_assignment)?;
     let number = number(&word[at + 1..]).ok_or_else(fault::no_assignment)?;
     Ok((&word[..at], number))
 }
 
-/// Gives attributes the numbers that words say.
+/// Assigns the numbers in words to attributes.
 pub(super) fn assign(attributes: &mut Vec<u32>, words: &[&[u8]], schema: &Schema) -> Result<(), Failure> {
     attributes.resize(schema.attributes().len(), 0);
     for word in words {

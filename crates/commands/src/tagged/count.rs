@@ -1,4 +1,4 @@
-//! TL.COUNT TL.COUNTBY: how many items of a tagged list are visible, and hidden.
+//! TL.COUNT TL.COUNTBY: count the visible and hidden items of a tagged list.
 
 use super::conditions::{TaggedOptions, Takes};
 use super::view;

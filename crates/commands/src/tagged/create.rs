@@ -1,4 +1,4 @@
-//! TL.CREATE: makes a tagged list that needs no items to be there.
+//! TL.CREATE: creates a tagged list that exists without items.
 
 use super::{fault, view};
 use crate::prelude::*;

@@ -1,4 +1,4 @@
-//! TL.DROP: its command, and what it removes. The engine runs it, a few keys at a time.
+//! TL.DROP: its specification, and the command that removes keys. The engine runs it, a few keys at a time.
 
 use crate::memcached::flush::remove_those;
 use crate::prelude::*;
@@ -22,7 +22,7 @@ const DROP: CommandSpec = CommandSpec {
     run: Run::Engine(Verb::DropTagged),
 };
 
-/// What removes those of some keys that are tagged lists.
+/// Removes those of some keys that are tagged lists.
 pub static REMOVE_TAGGED: CommandSpec = CommandSpec {
     syntax: "key [key ...]",
     arity: Arity::AtLeast(2),

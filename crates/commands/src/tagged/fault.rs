@@ -1,15 +1,15 @@
-//! What is wrong with a request, and what to do.
+//! Errors, with advice.
 
 use crate::prelude::*;
 use base::raw_text;
 use values::tagged::{By, Schema};
 
-/// The list is absent, and nothing says what one of this name would hold.
+/// The list is absent, and no schema is defined for its name.
 pub(super) fn no_schema() -> Failure {
     Failure::text("ERR there is no schema for this key, give a prefix of it one with TL.DEFINE")
 }
 
-/// No attribute is called so.
+/// No attribute has this name.
 pub(super) fn no_attribute(name: &[u8]) -> Failure {
     let name = raw_text::from_bytes(name);
     Failure::text(format!("ERR the schema has no attribute '{name}', add it with TL.DEFINE"))
@@ -22,12 +22,12 @@ pub(super) fn too_large(schema: &Schema, attribute: usize) -> Failure {
     Failure::text(format!("ERR attribute '{name}' has {} bits and holds 0 to {}", of.bits, of.max()))
 }
 
-/// A word is to be `name=n`.
+/// A word must be `name=n`.
 pub(super) fn no_assignment() -> Failure {
     Failure::text("ERR an attribute is given as name=n, n an integer of 0 or more")
 }
 
-/// A word is to be a condition.
+/// A word must be a condition.
 pub(super) fn no_condition() -> Failure {
     Failure::text(
         "ERR a condition is name=n, name!=n, name<n, name<=n, name>n or name>=n, = and != take several: name=1|4",
@@ -53,17 +53,17 @@ pub(super) fn not_unique() -> Failure {
     Failure::text("ERR values of this list are unique and this one is in it, change it with TL.SET or TL.MOVE")
 }
 
-/// Places of an ordered list are not chosen.
+/// An ordered list allows no explicit positions.
 pub(super) fn is_ordered() -> Failure {
     Failure::text("ERR the list is ordered by its schema, so items cannot be moved")
 }
 
-/// Only an ordered list is asked for what lies between two ends.
+/// Only an ordered list has ranges between two ends.
 pub(super) fn is_not_ordered() -> Failure {
     Failure::text("ERR the list is not ordered, define its schema with ORDER VALUE or ORDER ATTR")
 }
 
-/// An end of a range is none.
+/// An end of a range is invalid.
 pub(super) fn no_end() -> Failure {
     Failure::text("ERR min or max is no value of the list's order, write it as for ZRANGEBYSCORE")
 }

@@ -1,4 +1,4 @@
-//! TL.INSERT TL.PUSH TL.MINSERT: put items into tagged lists.
+//! TL.INSERT TL.PUSH TL.MINSERT: insert items into tagged lists.
 
 use super::conditions::assign;
 use super::{fault, view};
@@ -47,12 +47,12 @@ const MINSERT: CommandSpec = CommandSpec {
     ..INSERT
 };
 
-/// An item as a request has it.
+/// An item of a request.
 struct NewItem<'a> {
     pos: i64,
     value: &'a [u8],
     is_hidden: bool,
-    /// What its attributes are.
+    /// Its attributes.
     words: Vec<&'a [u8]>,
 }
 
@@ -61,7 +61,7 @@ impl<'a> NewItem<'a> {
         Self { pos, value, is_hidden: false, words: Vec::new() }
     }
 
-    /// Takes a word behind the value.
+    /// Adds a word after the value.
     fn add(&mut self, word: &'a [u8]) {
         match parse::is(word, "HIDDEN") {
             true => self.is_hidden = true,
@@ -70,7 +70,7 @@ impl<'a> NewItem<'a> {
     }
 }
 
-/// A list that items come into, as it is after those that have been looked at.
+/// A list being inserted into, including the items checked so far.
 struct Target {
     schema: Arc<Schema>,
     list: Tagged,
@@ -91,7 +91,7 @@ impl Target {
         Ok(Self { list, schema })
     }
 
-    /// Where an item comes, and its tags, if it fits.
+    /// Returns an item's position and tags, if it is valid.
     fn look(&self, item: &NewItem<'_>) -> Result<(u64, Tags), Failure> {
         if !self.schema.takes_value(item.value) {
             return Err(fault::no_value(&self.schema, item.value));
@@ -108,7 +108,7 @@ impl Target {
         Ok((at, tags))
     }
 
-    /// Has the item, too.
+    /// Adds the item to it.
     fn take(&mut self, at: u64, item: TaggedItem<'_>) {
         if *self.list.schema() != self.schema {
             self.list.grow(self.schema.clone());
@@ -116,13 +116,13 @@ impl Target {
         self.list.insert(at, &[item]);
     }
 
-    /// What the guard records for an item, at most.
+    /// Returns an upper bound of the guard's record for an item.
     fn room(&self, key: &[u8], item: &NewItem<'_>) -> u64 {
         TaggedMut::room(&self.schema, key, item.value.len())
     }
 }
 
-/// A position as a request writes it, of a list of so many items: negatives count from the tail.
+/// Resolves a request's position in a list of `len` items: negative ones count from the tail.
 pub(super) fn position(pos: i64, len: u64) -> u64 {
     match u64::try_from(pos) {
         Ok(pos) => pos.min(len),
@@ -156,7 +156,7 @@ fn push(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     put(tx, key, &wanted, reply)
 }
 
-/// The position that an end stands for.
+/// Returns the position of an end.
 pub(super) fn end(word: &[u8]) -> Result<i64, Failure> {
     match () {
         () if parse::is(word, "HEAD") => Ok(0),
@@ -165,11 +165,11 @@ pub(super) fn end(word: &[u8]) -> Result<i64, Failure> {
     }
 }
 
-/// Puts items in one after another, all or none.
+/// Inserts items one after another, all or none.
 fn put(tx: &mut Tx, key: &[u8], wanted: &[NewItem<'_>], reply: &mut dyn Reply) -> Outcome {
     let mut target = Target::of(tx, key, wanted)?;
     if let [item] = wanted {
-        // As a rule: the list itself is changed, and no clone of it lives then.
+        // The usual case: the list itself is changed, and has no clones.
         let (at, tags) = target.look(item)?;
         let Target { schema, list, .. } = target;
         let len = list.len() + 1;
@@ -193,7 +193,7 @@ fn put(tx: &mut Tx, key: &[u8], wanted: &[NewItem<'_>], reply: &mut dyn Reply) -
     Ok(())
 }
 
-/// Puts items in that fit where they are to come: those that follow each other at once.
+/// Inserts checked items at their positions: consecutive ones together.
 fn put_looked<'a>(
     tx: &mut Tx,
     key: &[u8],
@@ -204,7 +204,7 @@ fn put_looked<'a>(
     let items: Vec<(&[u8], u64, Tags)> = items.map(|(value, (at, tags))| (value, at, tags)).collect();
     let mut rest = &items[..];
     while let Some((_, first, _)) = rest.first() {
-        // Each behind the one before it, or each before it.
+        // Each right after its predecessor, or each before it.
         let rising = rest.iter().zip(*first..).take_while(|((_, at, _), expected)| at == expected).count();
         let falling = rest.iter().take_while(|(_, at, _)| at == first).count();
         let run = &rest[..rising.max(falling)];
@@ -281,7 +281,7 @@ fn insert_many(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     Ok(())
 }
 
-/// Whether one of several items fits, where it comes, and what it takes in a record.
+/// Checks one of several items: returns its position, and its size in a record.
 fn look_at<'a>(
     tx: &mut Tx,
     targets: &mut HashMap<&'a [u8], Target>,

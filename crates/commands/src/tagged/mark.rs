@@ -1,4 +1,4 @@
-//! TL.SET TL.INCR TL.HIDE TL.SHOW: change what items of a tagged list have beside their values.
+//! TL.SET TL.INCR TL.HIDE TL.SHOW: change the tags of items in a tagged list.
 
 use super::conditions::assign;
 use super::{fault, view};
@@ -53,7 +53,7 @@ const SHOW: CommandSpec = CommandSpec {
     ..HIDE
 };
 
-/// An item that was found, and where it comes to be with other tags.
+/// A found item, and its position with other tags.
 struct Marked {
     schema: Arc<Schema>,
     at: u64,
@@ -61,7 +61,7 @@ struct Marked {
     to: u64,
 }
 
-/// The first item of a value with tags that `change` makes of its own; `None` if it is not there.
+/// Finds the first item with a value, with its tags changed by `change`; `None` if there is none.
 fn marked(
     tx: &mut Tx,
     key: &[u8],
@@ -132,7 +132,7 @@ fn incr(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
             Ok(())
         },
     );
-    // What is wrong with the sum of an item that is not there is nobody's business.
+    // An error in the sum for a missing item is ignored.
     let marked = match marked {
         Err(Failure::Text(_)) if !is_there(tx, key, args.get(2))? => None,
         marked => marked?,

@@ -1,4 +1,4 @@
-//! TL.MOVE: puts an item of a tagged list elsewhere.
+//! TL.MOVE: moves an item of a tagged list.
 
 use super::{fault, insert, view};
 use crate::prelude::*;

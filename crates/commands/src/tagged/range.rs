@@ -36,12 +36,12 @@ const RANGEBY: CommandSpec = CommandSpec {
     ..RANGE
 };
 
-/// Where a page begins.
+/// The start of a page.
 #[derive(Clone, Copy)]
 enum PageStart {
-    /// Behind so many items that are asked for.
+    /// After this many matching items.
     Skip(u64),
-    /// At a position, as a cursor says it.
+    /// At a position, from a cursor.
     Position(u64),
 }
 
@@ -113,7 +113,7 @@ fn total(tx: &Tx, list: &Tagged, filter: Option<&Filter>, positions: Range<u64>)
     Ok(filter.map_or(0, |filter| view::sum(filter.shown, counts)))
 }
 
-/// Where the next page begins, as a position; 0 if there is none.
+/// Returns the position at which the next page starts; 0 if there is none.
 fn next(page: &Page, list: &Tagged, part: &PagePart) -> u64 {
     let is_full = page.len() as u64 >= part.count;
     match (page.last().filter(|_| is_full), part.direction) {
@@ -124,7 +124,7 @@ fn next(page: &Page, list: &Tagged, part: &PagePart) -> u64 {
     }
 }
 
-/// Writes the items as they are, or as a field among those that are asked for.
+/// Writes the items directly, or as one of the requested fields.
 fn tell_fields(
     reply: &mut dyn Reply,
     asked: &TaggedOptions<'_>,

@@ -1,4 +1,4 @@
-//! TL.REM TL.REMWHERE TL.REMBY TL.POP: take items out of a tagged list.
+//! TL.REM TL.REMWHERE TL.REMBY TL.POP: remove items from a tagged list.
 
 use super::conditions::{TaggedOptions, Takes};
 use super::insert;
@@ -64,7 +64,7 @@ fn rem(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     };
     view::expect_search(tx, &list)?;
     let mut found: Vec<u64> = Vec::new();
-    // A value that is named twice means its first two items: they go from a clone one by one.
+    // A value named twice means its first two items: they are removed from a clone one by one.
     let mut left = list.clone();
     for value in args.from(2) {
         if let Some(at) = left.find(value) {
@@ -81,7 +81,7 @@ fn rem(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     Ok(())
 }
 
-/// Positions of items that went one after another, each as it was then, as runs of positions before all that.
+/// Converts positions of items removed one after another, each at its time, to runs of original positions.
 fn runs_of(found: &[u64]) -> Vec<(u64, u64)> {
     let mut gone: Vec<u64> = Vec::new();
     for at in found {

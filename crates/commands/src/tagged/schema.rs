@@ -1,4 +1,4 @@
-//! TL.DEFINE TL.SCHEMA TL.UNDEFINE: what lists under names that begin alike hold.
+//! TL.DEFINE TL.SCHEMA TL.UNDEFINE: schemas of lists by name prefix.
 
 use crate::prelude::*;
 use base::raw_text;
@@ -48,7 +48,7 @@ const UNDEFINE: CommandSpec = CommandSpec {
     ..DEFINE
 };
 
-/// Most schemas.
+/// The maximum number of schemas.
 const SCHEMAS_MAX: usize = 1000;
 
 fn define(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {

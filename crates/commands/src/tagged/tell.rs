@@ -1,4 +1,4 @@
-//! TL.GET TL.POS TL.STAT: tell of an item of a tagged list, or of the list.
+//! TL.GET TL.POS TL.STAT: return an item of a tagged list, or figures of the list.
 
 use super::conditions::{TaggedOptions, Takes};
 use super::{schema, view};

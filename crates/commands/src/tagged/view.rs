@@ -1,4 +1,4 @@
-//! A list as a request sees it: with its schema, or a later one that adds attributes to it.
+//! A list as a request sees it: with its schema, or a later one that adds attributes.
 
 use super::fault;
 use crate::prelude::*;
@@ -9,18 +9,18 @@ use std::sync::Arc;
 use values::Tagged;
 use values::tagged::{By, Filter, FoundItem, ItemType, LookLimits, Rank, Schema, Shown, Tags};
 
-/// So many chunks are looked into under the lock, and so many items told.
+/// The maximum number of chunks examined, and of items returned, under the lock.
 const CHUNKS_MAX: u64 = 512;
 pub(super) const ITEMS_MAX: usize = 1024;
-/// Values are looked for one by one among so many bytes under the lock.
+/// The maximum bytes scanned for values under the lock.
 const SCANNED_BYTES_MAX: u64 = 64 << 10;
 
-/// The list under `key`; a clone, to be dropped before a change.
+/// Returns the list under `key`; a clone, to be dropped before a change.
 pub(super) fn list(tx: &mut Tx, key: &[u8]) -> Result<Option<Tagged>, Failure> {
     Ok(tx.value::<Tagged>(key)?.cloned())
 }
 
-/// The schema of a list, or the one that its name has by now, if that adds attributes to it and `is_enough` wants them.
+/// Returns the schema of a list, or its name's current one, if that adds attributes and `is_enough` requires them.
 pub(super) fn schema(tx: &mut Tx, key: &[u8], list: &Tagged, is_enough: impl FnOnce(&Schema) -> bool) -> Arc<Schema> {
     let own = list.schema();
     if is_enough(own) {
@@ -30,12 +30,12 @@ pub(super) fn schema(tx: &mut Tx, key: &[u8], list: &Tagged, is_enough: impl FnO
     later.map_or_else(|| own.clone(), Arc::new)
 }
 
-/// Says that much is done from here on: it runs speculatively, unless it is so already or cannot be.
+/// Announces much work: the command then runs speculatively, unless it already does or cannot.
 pub(super) fn expect_much(tx: &Tx) -> Result<(), Failure> {
     Ok(tx.expect_work(u64::MAX)?)
 }
 
-/// Says that values are looked for, so many.
+/// Announces searches for values.
 pub(super) fn expect_search(tx: &Tx, list: &Tagged) -> Result<(), Failure> {
     if !list.finds_at_once() && list.content_bytes() > SCANNED_BYTES_MAX {
         expect_much(tx)?;
@@ -43,7 +43,7 @@ pub(super) fn expect_search(tx: &Tx, list: &Tagged) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Says that a list takes over another schema, if it does: what its nodes keep of their children is then found anew.
+/// Announces a switch to another schema, if there is one: the digests of the list's nodes are then recomputed.
 pub(super) fn expect_growth(tx: &Tx, list: &Tagged, schema: &Schema) -> Result<(), Failure> {
     if list.chunks_count() > CHUNKS_MAX && **list.schema() != *schema {
         expect_much(tx)?;
@@ -51,13 +51,13 @@ pub(super) fn expect_growth(tx: &Tx, list: &Tagged, schema: &Schema) -> Result<(
     Ok(())
 }
 
-/// Items that were found.
+/// Found items.
 #[derive(Default)]
 pub(super) struct Page {
     bytes: Vec<u8>,
-    /// Where each is, and where its value ends.
+    /// Each item's position, and the end of its value.
     items: Vec<(u64, usize)>,
-    /// Of each, if they are asked for.
+    /// The tags of each, if requested.
     tags: Vec<Tags>,
 }
 
@@ -74,12 +74,12 @@ impl Page {
         self.items.len()
     }
 
-    /// Where the last item is.
+    /// Returns the last item's position.
     pub(super) fn last(&self) -> Option<u64> {
         self.items.last().map(|(position, _)| *position)
     }
 
-    /// Values, with their tags if these are asked for.
+    /// Iterates over values, with their tags if requested.
     pub(super) fn iter(&self) -> impl Iterator<Item = (&[u8], Option<&Tags>)> {
         let mut begin = 0;
         self.items.iter().enumerate().map(move |(nth, (_, end))| {
@@ -89,7 +89,7 @@ impl Page {
         })
     }
 
-    /// Positions as runs, rising.
+    /// Returns the positions as ascending runs.
     pub(super) fn runs(&self) -> Vec<(u64, u64)> {
         let mut positions: Vec<u64> = self.items.iter().map(|(position, _)| *position).collect();
         positions.sort_unstable();
@@ -104,7 +104,7 @@ impl Page {
     }
 }
 
-/// What part of a list is looked at, and how much of it is told.
+/// The part of a list to search, and how much of it to return.
 #[derive(Clone)]
 pub(super) struct PagePart {
     pub(super) positions: Range<u64>,
@@ -114,7 +114,7 @@ pub(super) struct PagePart {
     pub(super) with_tags: bool,
 }
 
-/// The items of a part that a filter takes.
+/// Returns the items of a part that match a filter.
 pub(super) fn page(tx: &Tx, list: &Tagged, filter: Option<&Filter>, part: &PagePart) -> Result<Page, Failure> {
     let Some(filter) = filter.filter(|_| part.count > 0) else { return Ok(Page::default()) };
     let mut items_max = ITEMS_MAX as u64;
@@ -137,7 +137,7 @@ pub(super) fn page(tx: &Tx, list: &Tagged, filter: Option<&Filter>, part: &PageP
     }
 }
 
-/// How many items at some positions a filter takes, visible and hidden ones.
+/// Returns how many items at some positions match a filter, visible and hidden ones.
 pub(super) fn count(
     tx: &Tx,
     list: &Tagged,
@@ -152,7 +152,7 @@ pub(super) fn count(
     Ok(list.count(positions, filter, u64::MAX).unwrap_or_default())
 }
 
-/// The two counts as the one that is asked for.
+/// Returns the requested sum of the two counts.
 pub(super) fn sum(shown: Shown, (visible, hidden): (u64, u64)) -> u64 {
     match shown {
         Shown::Visible => visible,
@@ -167,7 +167,7 @@ enum End {
     Least,
     /// Above everything.
     Greatest,
-    /// At a rank, which is in the range unless it is excluded.
+    /// At a rank, included unless excluded.
     At { rank: Rank, is_excluded: bool },
 }
 
@@ -193,7 +193,7 @@ impl End {
         if let Some(rank) = Rank::of_value(bare, of) {
             return Ok(Self::At { rank, is_excluded });
         }
-        // Integers are asked for between any numbers.
+        // Integer ranges may have any numbers as ends.
         let number = str::from_utf8(bare).ok().and_then(|bare| bare.parse::<f64>().ok());
         let number = number.filter(|number| !number.is_nan()).ok_or_else(fault::no_end)?;
         let (least, rank) = match of {
@@ -208,7 +208,7 @@ impl End {
         })
     }
 
-    /// How many items lie before it, which is the first of a range, or the last.
+    /// Returns the number of items before this end, which is the first of a range, or the last.
     fn point(&self, list: &Tagged, is_last: bool) -> u64 {
         let schema = list.schema();
         match self {
@@ -223,7 +223,7 @@ impl End {
     }
 }
 
-/// The positions of an ordered list from `min` to `max`, written as ZRANGEBYSCORE has them.
+/// Returns the positions of an ordered list from `min` to `max`, in the syntax of ZRANGEBYSCORE.
 pub(super) fn positions(list: &Tagged, min: &[u8], max: &[u8]) -> Result<Range<u64>, Failure> {
     let schema = list.schema();
     if schema.by() == By::Position {
@@ -235,12 +235,12 @@ pub(super) fn positions(list: &Tagged, min: &[u8], max: &[u8]) -> Result<Range<u
     Ok(start..end.max(start))
 }
 
-/// Where an item of this rank belongs in an ordered list: behind its equals.
+/// Returns where an item of this rank belongs in an ordered list: after its equals.
 pub(super) fn place(list: &Tagged, schema: &Schema, rank: &Rank) -> u64 {
     list.point(|other| schema.compare(other, rank) != Ordering::Greater)
 }
 
-/// Writes attributes as a map, whether it is hidden first.
+/// Writes attributes as a map, starting with whether it is hidden.
 pub(super) fn tell_tags(reply: &mut dyn Reply, schema: &Schema, tags: &Tags) {
     reply.map(schema.attributes().len() + 1);
     reply.bulk(b"hidden");
@@ -251,7 +251,7 @@ pub(super) fn tell_tags(reply: &mut dyn Reply, schema: &Schema, tags: &Tags) {
     }
 }
 
-/// Writes a value, or an array of it and its tags if they are asked for.
+/// Writes a value, or an array of it and its tags if requested.
 pub(super) fn tell_item(reply: &mut dyn Reply, schema: &Schema, value: &[u8], tags: Option<&Tags>) {
     let Some(tags) = tags else { return reply.bulk(value) };
     reply.array(2);

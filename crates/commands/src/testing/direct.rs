@@ -1,8 +1,8 @@
-//! A keyspace without an engine: no threads, no sockets, no journal, and a clock that stands still.
+//! A keyspace without an engine: no threads, sockets or journal, and a clock that stands still.
 //!
-//! Every request runs as the engine would run it, under the locks that its command names and with the journal room that
-//! its arguments bound, and leaves its frame in a list. Of the commands that need an engine it knows SELECT, PING and
-//! FLUSHALL's like.
+//! Every request runs as in the engine, under the locks that its command names and with the journal room that its
+//! arguments bound, and leaves its frame in a list. Of the commands that need an engine it supports SELECT, PING and
+//! those like FLUSHALL.
 
 use super::dump::hold;
 use super::transcript::Door;
@@ -21,40 +21,40 @@ use wire::client::{Parser, Value};
 use wire::resp::{Encoder, Protocol};
 use wire::{Args, Output, OwnedRequest, Reply};
 
-/// The instant at which a new world begins.
+/// The start time of a new world.
 pub const START_MS: Ms = 1_700_000_000_000;
-/// Arguments above which what can be gathered is.
+/// Requests with more arguments than this are gathered, if possible.
 const GATHERED_MIN: usize = 3;
-/// How many databases it has.
+/// The number of databases.
 pub const DATABASES: u32 = 4;
 
-/// A keyspace, its clock, and what changed it.
+/// A keyspace, its clock, and its changes.
 pub struct World {
     /// The keyspace.
     pub keyspace: Keyspace,
-    /// Frames so far, each with the effects of one request.
+    /// The frames so far, each with the effects of one request.
     pub frames: Vec<Vec<u8>>,
     /// The clock.
     pub now: Ms,
-    /// What replies are written in.
+    /// The protocol of replies.
     pub protocol: Protocol,
-    /// The database in use.
+    /// The current database.
     pub database: u32,
-    /// Whether the keyspace is made anew from the frames after each request.
+    /// Whether the keyspace is rebuilt from the frames after each request.
     pub restarts: bool,
-    /// Whether each request runs speculatively on clones, and played.
+    /// Whether each request also runs speculatively on clones, and is replayed.
     pub rehearses: bool,
 }
 
 impl World {
-    /// An empty one.
+    /// Creates an empty world.
     pub fn new(protocol: Protocol) -> Self {
         let keyspace = Keyspace::new(KeyHasher::new([7; 16]), DATABASES);
         keyspace.order_at_once();
         Self { keyspace, frames: Vec::new(), now: START_MS, protocol, database: 0, restarts: false, rehearses: false }
     }
 
-    /// A keyspace that comes of the frames alone.
+    /// Returns a keyspace replayed from the frames alone.
     ///
     /// # Panics
     /// If they cannot be replayed.
@@ -65,7 +65,7 @@ impl World {
         keyspace
     }
 
-    /// The reply to a request.
+    /// Returns the reply to a request.
     pub fn call(&mut self, words: &[Vec<u8>]) -> Value {
         let owned = OwnedRequest::of(words);
         let args = owned.args();
@@ -104,7 +104,7 @@ impl World {
                 self.local(command, handler, args, output, true)
             }
             Run::Blocking { try_now, .. } => match self.local(command, try_now, args, output, false) {
-                // What it has changed stays.
+                // Its changes stay.
                 Err(Failure::Nothing) => {
                     Encoder::new(output, self.protocol).null_array();
                     Ok(())
@@ -132,7 +132,7 @@ impl World {
         }
     }
 
-    /// As the engine does it with very many keys, of which nobody changes any meanwhile.
+    /// Runs like the engine with very many keys, without concurrent changes.
     fn gather(&mut self, begin: BeginGather, args: &Args, output: &mut Output) -> Result<(), Failure> {
         let mut gather = begin(args);
         (1..args.len()).for_each(|_| gather.expect());
@@ -154,7 +154,7 @@ impl World {
         Ok(())
     }
 
-    /// Runs a handler, with more room or a search if it asks for them.
+    /// Runs a handler, again with more room or a search if it asks for them.
     fn local(
         &mut self,
         command: &CommandSpec,
@@ -183,7 +183,7 @@ impl World {
         }
     }
 
-    /// Works on clones, and shows the work what keys it wants to look at.
+    /// Runs the jobs on clones, and shows them the keys they request.
     fn search(&self, searches: &mut OffLockJobs) {
         loop {
             let shard = searches.wants().map(|key| shard_of(self.keyspace.hash(key)));
@@ -252,7 +252,7 @@ impl World {
     }
 }
 
-/// What a handler comes to that is run ahead, and played.
+/// Runs a handler speculatively, then replays the result.
 fn speculated(
     tx: &mut Tx<'_>,
     (command, index): (&CommandSpec, u16),
@@ -274,7 +274,7 @@ fn speculated(
     outcome
 }
 
-/// Asserts that exactly those keys are told of that were changed or count as changed.
+/// Asserts that notes exist for exactly the keys that were changed or count as changed.
 fn assert_told(log: &Log, touched: &[Box<[u8]>], notes: &[Note], command: &CommandSpec, args: &Args<'_>) {
     let events = events(notes);
     let told: BTreeSet<&[u8]> =
@@ -285,7 +285,7 @@ fn assert_told(log: &Log, touched: &[Box<[u8]>], notes: &[Note], command: &Comma
     });
     let changed = changed.chain(touched.iter().map(|key| &**key)).collect();
     if matches!(command.group, Group::Stream | Group::Memcached) {
-        // Of what readers of a group do, Redis tells nobody; nor is anybody told that an item has a version or is outdated.
+        // Redis does not notify about group readers, nor about versions or staleness of items.
         assert!(told.is_subset(&changed), "{args:?}: keys told of, and not changed");
     } else {
         assert_eq!(told, changed, "{args:?}: keys told of, and keys changed");
@@ -306,7 +306,7 @@ impl Door for World {
     }
 }
 
-/// The one reply in `output`.
+/// Returns the one reply in `output`.
 fn read(mut output: Output, protocol: Protocol) -> Value {
     let mut parser = Parser::new();
     loop {

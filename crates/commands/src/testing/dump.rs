@@ -1,4 +1,4 @@
-//! All that a keyspace holds, to be compared.
+//! The whole content of a keyspace, for comparison.
 
 use base::limits::SHARDS;
 use keyspace::{
@@ -11,10 +11,10 @@ use sync::lock::Want;
 use values::tagged::{Filter, LookLimits, Shown};
 use values::{Queue, Stream};
 
-/// What one key holds: its kind and encoding, its content (a list's elements, what is kept beside a text), its deadline in milliseconds.
+/// A key's content: type and encoding, data (a list's elements, a string's extras), deadline in milliseconds.
 pub type KeyDump = (&'static str, Vec<Vec<u8>>, Option<u64>);
 
-/// Every key of every database, expired ones included. O(all).
+/// Returns every key of every database, including expired ones. O(all).
 pub fn dump(keyspace: &Keyspace) -> BTreeMap<(u32, Vec<u8>), KeyDump> {
     let mut all = BTreeMap::new();
     for shard in 0..SHARDS {
@@ -30,10 +30,10 @@ pub fn dump(keyspace: &Keyspace) -> BTreeMap<(u32, Vec<u8>), KeyDump> {
     all
 }
 
-/// One shard, held for reading by way of an empty `plan`.
+/// Locks one shard for reading through an empty `plan`.
 ///
 /// # Panics
-/// If somebody else holds it.
+/// If it is locked already.
 pub(super) fn hold<'k>(keyspace: &'k Keyspace, plan: &'k mut Plan, shard: usize) -> Held<'k> {
     plan.add_shard(shard, Want::Read);
     plan.seal();
@@ -41,7 +41,7 @@ pub(super) fn hold<'k>(keyspace: &'k Keyspace, plan: &'k mut Plan, shard: usize)
 }
 
 fn show(entry: keyspace::Entry<'_>) -> KeyDump {
-    // Of a stream or queue, all that it is.
+    // The complete list of a stream or queue.
     let queue = queue_of(entry).map(Queue::list);
     let lists = [("list", list_of(entry)), ("stream", stream_of(entry).map(Stream::list)), ("queue", queue)];
     if let Some((kind, list)) = lists.into_iter().find_map(|(kind, list)| Some((kind, list?))) {
@@ -89,7 +89,7 @@ fn show(entry: keyspace::Entry<'_>) -> KeyDump {
     }
     let text = string_of(entry).expect("it is of no other kind");
     let extras = entry.extras().map(|extras| {
-        // What readers sign is not recorded.
+        // Signs set by readers are not recorded.
         format!("flags {} cas {} stale {}", extras.flags, extras.cas, extras.signs & STALE).into_bytes()
     });
     (text.encoding(), std::iter::once(text.to_vec()).chain(extras).collect(), entry.expires_at_ms())

@@ -1,4 +1,4 @@
-//! What tests of commands stand on: transcripts, and a keyspace that runs them without an engine.
+//! Test support for commands: transcripts, and a keyspace that runs them without an engine.
 //!
 //! ```text
 //! tests/list/pop.t --transcript::parse--> steps --transcript::run--> a Port: direct, a socket, ... --> differences

@@ -1,4 +1,4 @@
-//! Expected replies as transcripts write them.
+//! Expected replies in transcripts.
 //!
 //! ```text
 //! =OK   =7   =99..100   =~1.5   ="bytes\n"   =nil   =nil-array   =["a", 1]   =?["any", "order"]   =~["a", "set"]   =*
@@ -7,35 +7,35 @@
 //! !ERR syntax error                    the beginning of an error, or all of it
 //! ```
 //!
-//! `nil` and `nil-array` differ in RESP2 only. A map is a flat array in RESP2, and so are pairs, which are arrays of two in
-//! RESP3. A set is an array in RESP2, in any order, a double a text.
+//! `nil` and `nil-array` differ in RESP2 only. A map is a flat array in RESP2, and so are pairs, which are arrays of
+//! two in RESP3. A set is an array in RESP2, in any order; a double is a bulk.
 
 use wire::client::Value;
 
-/// What a reply must be like.
+/// A pattern for a reply.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ReplyPattern {
     /// `*`: anything but an error.
     Any,
-    /// An error that begins like this.
+    /// An error with this prefix.
     Error(String),
     /// A status.
     Simple(String),
-    /// A whole number within bounds, both included.
+    /// An integer within inclusive bounds.
     Int(i64, i64),
     /// Bytes.
     Bulk(Vec<u8>),
-    /// No value.
+    /// A null.
     Null,
-    /// No array.
+    /// A null array.
     NullArray,
     /// Values in this order.
     Array(Vec<ReplyPattern>),
     /// Values in any order.
     Unordered(Vec<ReplyPattern>),
-    /// Likewise, as a set.
+    /// Likewise, but a set.
     Set(Vec<ReplyPattern>),
-    /// A double, as it is written.
+    /// A double, as written.
     Double(String),
     /// Pairs in this order, each an array.
     Pairs(Vec<(ReplyPattern, ReplyPattern)>),
@@ -46,7 +46,7 @@ pub enum ReplyPattern {
 }
 
 impl ReplyPattern {
-    /// Reads what stands behind a request; `None` if it is no pattern.
+    /// Parses the pattern after a request; `None` if it is invalid.
     pub fn parse(text: &str) -> Option<Self> {
         if let Some(error) = text.strip_prefix('!') {
             return Some(Self::Error(error.to_owned()));
@@ -57,7 +57,7 @@ impl ReplyPattern {
         input.rest.is_empty().then_some(pattern)
     }
 
-    /// Whether `value`, as a client in RESP2 or RESP3 reads it, is like this.
+    /// Returns true if `value`, as read by a RESP2 or RESP3 client, matches.
     pub fn fits(&self, value: &Value, is_resp3: bool) -> bool {
         let all = |patterns: &[Self], values: &[Value]| {
             patterns.len() == values.len() && patterns.iter().zip(values).all(|(one, value)| one.fits(value, is_resp3))
@@ -210,7 +210,7 @@ impl Input<'_> {
     }
 }
 
-/// The bytes that a quoted text at the front means, and how much is left behind it, in bytes.
+/// Decodes the quoted string at the front. Returns it, and the length of the rest in bytes.
 pub(super) fn unquote(text: &str) -> Option<(Vec<u8>, usize)> {
     let mut bytes = Vec::new();
     let mut rest = text.strip_prefix('"')?.as_bytes().iter();

@@ -1,4 +1,4 @@
-//! Transcripts: requests and the replies that are published for them, as text.
+//! Transcripts: requests with their documented replies, as text.
 //!
 //! ```text
 //! # a remark
@@ -16,12 +16,12 @@ use std::fmt;
 use std::path::Path;
 use wire::client::Value;
 
-/// A transcript in steps.
+/// A parsed transcript.
 #[derive(Clone, Debug)]
 pub struct Transcript {
-    /// Where it is from.
+    /// Its file name.
     pub name: String,
-    /// What happens.
+    /// Its steps.
     pub steps: Vec<Step>,
 }
 
@@ -30,39 +30,39 @@ pub struct Transcript {
 pub enum Step {
     /// A request and its reply.
     Call {
-        /// Where it stands, from 1.
+        /// The line number, from 1.
         line: usize,
         /// The request.
         words: Vec<Vec<u8>>,
         /// The reply.
         expected: ReplyPattern,
-        /// The version that it is newer than others for, and where that is published.
+        /// The version that introduced it, and where that is documented.
         since: Option<String>,
     },
     /// Time passes.
     Advance(Ms),
 }
 
-/// Something that takes requests.
+/// An interface that takes requests.
 pub trait Door {
-    /// The reply to one.
+    /// Returns the reply to a request.
     fn call(&mut self, words: &[Vec<u8>]) -> Value;
-    /// Lets so many milliseconds pass.
+    /// Advances the time by `ms` milliseconds.
     fn advance(&mut self, ms: Ms);
-    /// Whether replies come in RESP3.
+    /// Returns true if replies are RESP3.
     fn is_resp3(&self) -> bool;
 }
 
-/// A reply that was another than expected.
+/// An unexpected reply.
 #[derive(Clone, Debug)]
 pub struct Difference {
     /// Transcript and line.
     pub at: String,
     /// The request.
     pub request: String,
-    /// What was expected.
+    /// The expected reply.
     pub expected: ReplyPattern,
-    /// What came.
+    /// The actual reply.
     pub found: Value,
 }
 
@@ -72,7 +72,7 @@ impl fmt::Display for Difference {
     }
 }
 
-/// Runs the steps; those for which `skip` says so of their `since` are left out.
+/// Runs the steps, except those whose `since` makes `skip` return true.
 pub fn run(transcript: &Transcript, door: &mut dyn Door, skip: impl Fn(&str) -> bool) -> Vec<Difference> {
     let mut differences = Vec::new();
     for step in &transcript.steps {
@@ -92,12 +92,12 @@ pub fn run(transcript: &Transcript, door: &mut dyn Door, skip: impl Fn(&str) -> 
     differences
 }
 
-/// Runs all steps, and shows each difference.
+/// Runs all steps, and returns each difference as text.
 pub fn check(transcript: &Transcript, door: &mut dyn Door) -> Vec<String> {
     run(transcript, door, |_| false).iter().map(ToString::to_string).collect()
 }
 
-/// All transcripts of this crate, which whatever runs commands must pass.
+/// Returns all transcripts of this crate, which every command runner must pass.
 ///
 /// # Panics
 /// If one cannot be read.
@@ -107,7 +107,7 @@ pub fn all() -> Vec<Transcript> {
     load(&root, &[&kinds[..], &["memcached", "queue", "tagged"]].concat()).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Those that need a server: sessions, or a life without restarts.
+/// Returns those that need a server: for sessions, or for a life without restarts.
 ///
 /// # Panics
 /// If one cannot be read.
@@ -116,10 +116,10 @@ pub fn served() -> Vec<Transcript> {
     load(&root, &["served"]).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Reads all transcripts (`*.t`) in the folders `groups` of `root`, in the order of their names.
+/// Reads all transcripts (`*.t`) in the folders `groups` of `root`, in name order.
 ///
 /// # Errors
-/// The file that cannot be read, or its line that is wrong.
+/// The file that cannot be read, or the invalid line.
 pub fn load(root: &Path, groups: &[&str]) -> Result<Vec<Transcript>, String> {
     let mut transcripts = Vec::new();
     for group in groups {
@@ -136,10 +136,10 @@ pub fn load(root: &Path, groups: &[&str]) -> Result<Vec<Transcript>, String> {
     Ok(transcripts)
 }
 
-/// Reads a transcript.
+/// Parses a transcript.
 ///
 /// # Errors
-/// The line that is none, and why.
+/// The invalid line, and why.
 pub fn parse(name: &str, text: &str) -> Result<Transcript, String> {
     let mut lines = text.lines().enumerate().map(|(index, line)| (index + 1, line)).peekable();
     let mut steps = Vec::new();
@@ -171,7 +171,7 @@ fn continues(reply: &str, line: &str) -> bool {
     if reply.is_empty() { line.starts_with(['=', '!']) } else { line.starts_with(' ') }
 }
 
-/// Request and reply of one line; the reply is empty if it follows below.
+/// Splits a line into request and reply; the reply is empty if it follows on the next lines.
 fn split(text: &str) -> (&str, String) {
     let (mut quoted, mut escaped) = (false, false);
     for (at, byte) in text.bytes().enumerate() {

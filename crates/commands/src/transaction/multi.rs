@@ -1,4 +1,4 @@
-//! MULTI EXEC DISCARD WATCH UNWATCH: several commands as one. The engine runs them; here are their facts.
+//! MULTI EXEC DISCARD WATCH UNWATCH: several commands as one. The engine runs them; here are their specifications.
 
 use crate::prelude::*;
 use crate::spec::Verb;
