@@ -78,7 +78,7 @@ pub trait Session {
     fn set_reply_mode(&mut self, mode: ReplyMode);
     /// Sets NO-EVICT or NO-TOUCH.
     fn set_switch(&mut self, switch: Switch, on: bool);
-    /// Makes its replies wait as under `fsync always`, whatever the server's policy.
+    /// Sets whether its replies wait as under `fsync always`, whatever the server's policy.
     fn set_durable(&mut self, always: bool);
 
     // ---- messages ----

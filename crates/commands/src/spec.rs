@@ -392,7 +392,7 @@ pub type OfSession = fn(&mut dyn Session, &Args, &mut dyn Reply) -> Outcome;
 /// A handler that works on the keys its command names.
 pub type Local = fn(&mut Tx, &Args, &mut dyn Reply) -> Outcome;
 
-/// Returns the request in the form kept while it waits.
+/// A function that returns the request in the form kept while it waits.
 pub type Settled = fn(&mut Tx, &Args) -> OwnedRequest;
 
 /// A [`Settled`] for requests whose meaning does not depend on time.
@@ -400,13 +400,13 @@ pub(crate) fn as_it_is(_: &mut Tx, args: &Args) -> OwnedRequest {
     args.to_owned()
 }
 
-/// Starts a sweep over all shards, given the arguments and a random number.
+/// A function that starts a sweep over all shards, given the arguments and a random number.
 pub type BeginSweep = fn(&Args, u64) -> Result<Box<dyn Sweep>, Failure>;
 
-/// Starts a lookup of many keys, given the arguments. O(1), or one zeroed byte per key.
+/// A function that starts a lookup of many keys, given the arguments. O(1), or one zeroed byte per key.
 pub type BeginGather = fn(&Args) -> Box<dyn Gather>;
 
-/// Starts a range scan of names in order, given the arguments.
+/// A function that starts a range scan of names in order, given the arguments.
 pub type BeginRange = fn(&Args) -> Result<NameRange, Failure>;
 
 /// Where a command runs.
@@ -422,7 +422,7 @@ pub enum Run {
         /// Starts the lookup of many.
         begin: BeginGather,
     },
-    /// Like `Local`, and rerun on the writer's thread when one of its keys gets what it waits for. `try_now` fails with
+    /// Like `Local`, and rerun by the request that gives one of its keys what it waits for. `try_now` fails with
     /// [`Failure::Nothing`] if there is nothing yet, after checking the timeout.
     Blocking {
         /// The handler. With several keys it looks only at those [`Tx::may_use`] allows.
@@ -431,7 +431,7 @@ pub enum Run {
         timeout: TimeoutAt,
         /// The immediate reply inside MULTI if there is nothing. On timeout the reply is a null array.
         empty: fn(&mut dyn Reply),
-        /// The request as kept while it waits. Changes of an unsuccessful try persist, unless a writer ran it.
+        /// The request as kept while it waits. Changes of an unsuccessful try persist, unless it was such a rerun.
         settled: Settled,
     },
     /// On the connection or the server, without any shard.

@@ -69,7 +69,7 @@ enum Rest {
         set: Set,
         at: u64,
     },
-    /// Fields in deadline order first, then those without.
+    /// A hash; deadlines are written relative to `first_due`, the earliest; `None`: the hash has none.
     Hash {
         hash: Hash,
         at: u64,

@@ -47,7 +47,7 @@ impl Client {
         }
     }
 
-    /// Performs actions on data that no flush of a database can invalidate.
+    /// Performs actions that record no facts which a flush could invalidate.
     async fn do_without_facts(&mut self) {
         match self.below(6) {
             0 => self.wait_shared().await,

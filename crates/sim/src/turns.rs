@@ -40,7 +40,7 @@ impl Client {
         Request::on(&words, &[key])
     }
 
-    /// Copies a value, deletes the original, renames the copy and extends it, with checkpoints in between.
+    /// Copies a value, deletes the original, renames the copy and changes it, with a checkpoint after every step.
     pub(crate) async fn hand_big_on(&mut self) {
         let (key, copy, last) = (self.one_of(&BIG), self.one_of(&BIG), self.one_of(&BIG));
         let item = self.long(900);

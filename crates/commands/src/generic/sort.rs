@@ -199,7 +199,7 @@ fn put(tx: &mut Tx, key: &[u8], list: List, reply: &mut dyn Reply) -> Outcome {
     Ok(())
 }
 
-/// An unshared result, sent in steps: elements that exist are marked, an empty item is null.
+/// An unshared result, sent in steps: each existing element is prefixed with a marker byte; an empty item is null.
 struct SortReply {
     list: List,
     at: u64,
