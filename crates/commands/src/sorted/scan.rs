@@ -1,6 +1,6 @@
 //! ZSCAN: the members of a sorted set in steps.
 //!
-//! Small ones all at once, and cursor 0; large ones in the order of the members' hashes (`kinds/src/sorted/scan.rs`). A step
+//! Small ones all at once, and cursor 0; large ones in the order of the members' hashes (`values/src/sorted/scan.rs`). A step
 //! that has to look at many members goes on from a clone, without the lock.
 
 use crate::element_scan::{ScanOptions, ScanReply};
