@@ -20,7 +20,7 @@ const GROUPS: &[(Group, &str)] = &[
     (Group::Queue, "Queues"),
     (Group::Transactions, "Transactions"),
     (Group::Scripting, "Scripts"),
-    (Group::Memcached, "What the memcached door calls"),
+    (Group::Memcached, "What the memcached port calls"),
     (Group::Server, "The server"),
 ];
 

@@ -160,10 +160,13 @@ fn a_segment_with_deltas_of_others_is_emptied_of_them_too() {
 #[test]
 fn leases_follow_their_connections_on_a_full_disk() {
     let world = World::on_small_disk(DISK_BYTES);
-    let (mut client, mut door) = (world.client(), world.client_of_queues());
+    let (mut client, mut queue_client) = (world.client(), world.client_of_queues());
     for queue in 0..20 {
         client.call(&format!("RPUSH q{queue} work"));
-        assert_eq!(door.ask(&format!("get q{queue}/open\r\n")), format!("VALUE q{queue} 0 4\r\nwork\r\nEND\r\n"));
+        assert_eq!(
+            queue_client.ask(&format!("get q{queue}/open\r\n")),
+            format!("VALUE q{queue} 0 4\r\nwork\r\nEND\r\n")
+        );
     }
     fill(&mut client, 0);
     // As long as nobody makes room: for an hour.
@@ -171,10 +174,10 @@ fn leases_follow_their_connections_on_a_full_disk() {
         world.advance(5_000);
         world.extend_leases();
     }
-    assert!(!door.session.client().is_closing(None));
+    assert!(!queue_client.session.client().is_closing(None));
     for queue in 0..20 {
         assert_eq!(client.call(&format!("LLEN q{queue}")), ":0\r\n");
-        assert_eq!(door.ask(&format!("get q{queue}/close\r\n")), "END\r\n");
+        assert_eq!(queue_client.ask(&format!("get q{queue}/close\r\n")), "END\r\n");
         assert_eq!(client.call(&format!("EXISTS q{queue}")), ":0\r\n");
     }
 }

@@ -123,7 +123,7 @@ fn a_script_hears_of_it_where_it_grows() {
 }
 
 #[test]
-fn doors_of_lines_have_their_own_words() {
+fn ports_of_lines_have_their_own_words() {
     let (world, mut client, used_bytes) = limited();
     let (mut items, mut queues) = (world.client_of_memcached(), world.client_of_queues());
     assert_eq!(items.ask("set kept 0 0 1\r\n1\r\n"), "STORED\r\n");

@@ -268,30 +268,30 @@ fn pass_seconds(world: &World, seconds: u64) {
 #[test]
 fn a_message_may_be_open_for_an_hour_and_comes_back_at_once_when_its_connection_ends() {
     let world = World::new(&[]);
-    let (mut resp, mut door) = (world.client(), world.client_of_queues());
+    let (mut resp, mut queue_client) = (world.client(), world.client_of_queues());
     resp.call("RPUSH q work");
-    assert_eq!(door.ask("get q/open\r\n"), CAME);
+    assert_eq!(queue_client.ask("get q/open\r\n"), CAME);
     let extended = world.engine.journal.as_ref().unwrap().next();
     pass_seconds(&world, 10);
     assert_eq!(world.engine.journal.as_ref().unwrap().next(), extended, "a lease is extended though it is young");
     pass_seconds(&world, 3_600);
     assert_eq!(resp.call("LLEN q"), ":0\r\n");
-    assert_eq!(door.ask("get q/close\r\n"), "END\r\n");
+    assert_eq!(queue_client.ask("get q/close\r\n"), "END\r\n");
     assert_eq!(resp.call("EXISTS q"), ":0\r\n");
     resp.call("RPUSH q work");
-    assert_eq!(door.ask("get q/open\r\n"), CAME);
-    block_on(door.session.give_back());
+    assert_eq!(queue_client.ask("get q/open\r\n"), CAME);
+    block_on(queue_client.session.give_back());
     assert_eq!(resp.call("LRANGE q 0 -1"), "*1\r\n$4\r\nwork\r\n");
 }
 
 #[test]
 fn what_was_open_is_ready_half_a_minute_after_a_crash() {
     let world = World::new(&[]);
-    let (mut resp, mut door) = (world.client(), world.client_of_queues());
+    let (mut resp, mut queue_client) = (world.client(), world.client_of_queues());
     resp.call("RPUSH q work");
-    assert_eq!(door.ask("get q/open\r\n"), CAME);
+    assert_eq!(queue_client.ask("get q/open\r\n"), CAME);
     pass_seconds(&world, 60);
-    drop((resp, door));
+    drop((resp, queue_client));
     let world = world.restarted(&[], Load::AtOnce);
     let mut resp = world.client();
     assert_eq!(resp.call("LLEN q"), ":0\r\n");
@@ -305,12 +305,12 @@ fn what_was_open_is_ready_half_a_minute_after_a_crash() {
 #[test]
 fn who_closes_after_his_lease_is_told_and_an_error_ends_its_line() {
     let world = World::new(&[]);
-    let (mut resp, mut door) = (world.client(), world.client_of_queues());
+    let (mut resp, mut queue_client) = (world.client(), world.client_of_queues());
     resp.call("RPUSH q work");
-    assert_eq!(door.ask("get q/open\r\n"), CAME);
+    assert_eq!(queue_client.ask("get q/open\r\n"), CAME);
     resp.call("DEL q");
     resp.call("RPUSH q work");
     let is_over = "SERVER_ERROR the lease is over: the message was given back or removed\r\n";
-    assert_eq!(door.ask("get q/close/open q q\r\nget r\r\n"), format!("{is_over}END\r\n"));
+    assert_eq!(queue_client.ask("get q/close/open q q\r\nget r\r\n"), format!("{is_over}END\r\n"));
     assert_eq!(resp.call("LLEN q"), ":1\r\n");
 }

@@ -277,7 +277,7 @@ impl Journal {
         self.notify_room();
     }
 
-    pub(crate) fn ring_bells(&self, level: Level, reached: Position) {
+    pub(crate) fn notify_waiters(&self, level: Level, reached: Position) {
         for notifier in &*lock(&self.bells) {
             notifier.notify_at(level, reached);
         }

@@ -491,7 +491,7 @@ impl Writer {
         journal.counters.writes.fetch_add(1, Ordering::Relaxed);
         journal.counters.last_write_us.store(now_us, Ordering::Relaxed);
         journal.written.0.store(self.position, Ordering::SeqCst);
-        journal.ring_bells(Level::Written, self.position);
+        journal.notify_waiters(Level::Written, self.position);
         journal.add_room(charge - (worth - self.worth()));
         journal.notify_room();
         Ok(())
@@ -580,7 +580,7 @@ impl Writer {
         self.unsynced_since_us = synced.begun_us;
         lock(&journal.segment_list).settle(synced.number);
         journal.durable.store(self.durable, Ordering::SeqCst);
-        journal.ring_bells(Level::Durable, self.durable);
+        journal.notify_waiters(Level::Durable, self.durable);
         journal.notify_room();
     }
 

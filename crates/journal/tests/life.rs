@@ -560,7 +560,7 @@ fn the_identity_is_drawn_once_and_belongs_to_the_frames() {
 }
 
 #[test]
-fn threads_hand_over_and_wait_for_their_bells() {
+fn threads_hand_over_and_wait_for_their_notifiers() {
     let disk = FakeDisk::new();
     let world = World::open(&disk, Policy::Always).unwrap();
     let World { journal, writer, preallocator, .. } = world;

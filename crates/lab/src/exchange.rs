@@ -9,8 +9,8 @@
 //! requests are asked for. A call that finds nothing is made again: who takes from a queue takes as much as was put in.
 
 use crate::contents::{Contents, Items, below, mixed};
-use crate::door::{Answer, Door};
 use crate::load::{Outcome, allow_open_files, rounded, step_error};
+use crate::protocol::{Answer, Protocol};
 use crate::scenario::{Party, PlaceholderValues};
 use crate::server::Server;
 use crate::{LabError, proc};
@@ -101,7 +101,7 @@ struct Caller {
 }
 
 struct Exchange {
-    door: Door,
+    protocol: Protocol,
     port: u16,
     requests: u64,
     items: u64,
@@ -124,8 +124,8 @@ impl Exchange {
         let mut noise = Vec::new();
         Items::new(Contents::Alphanumerics, NOISE_BYTES).next_into(&mut noise);
         Self {
-            door: server.door(),
-            port: server.door_port(),
+            protocol: server.protocol(),
+            port: server.protocol_port(),
             requests: counts.requests,
             items: counts.items.max(1),
             works: parties.iter().map(work).collect(),
@@ -201,13 +201,13 @@ impl Exchange {
             &self.noise[from..from + bytes]
         });
         let mut call = Vec::new();
-        self.door.put_call(&mut call, &say, payload);
+        self.protocol.put_call(&mut call, &say, payload);
         send(&mut caller.stream, &call)
     }
 
     fn hear(&mut self, caller: &mut Caller, bytes: &[u8]) -> io::Result<()> {
         caller.heard.extend_from_slice(bytes);
-        let Some((length, answer)) = self.door.answer(&caller.heard)? else { return Ok(()) };
+        let Some((length, answer)) = self.protocol.answer(&caller.heard)? else { return Ok(()) };
         if length != caller.heard.len() {
             return Err(io::Error::other("more came than was asked for"));
         }

@@ -9,7 +9,7 @@
 //!                              [watch] folder        [fill] of [contents],
 //!                                                    [writes], [leftover], [restart],
 //!                                                    [messages], [node] scripts,
-//!                                                    [exchange] of calls through any [door],
+//!                                                    [exchange] of calls through any [protocol],
 //!                                                    beside them [checkpoints]
 //! ```
 //!
@@ -26,7 +26,6 @@ mod board;
 mod checkpoints;
 pub mod cli;
 mod contents;
-mod door;
 mod exchange;
 mod fill;
 mod generate;
@@ -38,6 +37,7 @@ mod node;
 mod plot;
 mod proc;
 mod programs;
+mod protocol;
 mod record;
 mod report;
 mod resp;

@@ -11,8 +11,8 @@
 
 use crate::board::Board;
 use crate::contents::Contents;
-use crate::door::Door;
 use crate::programs::Program;
+use crate::protocol::Protocol;
 use crate::{LabError, file_error, io_error};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -73,7 +73,7 @@ pub(crate) struct Side {
     pub(crate) program: Program,
     /// What exchanges speak to it.
     #[serde(default)]
-    pub(crate) door: Door,
+    pub(crate) protocol: Protocol,
     /// What is kept when power fails, in words.
     pub(crate) durability: String,
     /// `{folder}` is where it may write.
@@ -231,7 +231,7 @@ pub(crate) enum Load {
     },
     /// The side's own steps, with what they add to the server's memory shared out among the items.
     Steps(Vec<Prepare>),
-    /// Calls through the side's door; each party makes as many as requests are asked for, all parties at once.
+    /// Calls through the side's protocol; each party makes as many as requests are asked for, all parties at once.
     Exchange { parties: Vec<Party> },
     /// Connections that send one PING and then nothing.
     Idle { connections: u64 },

@@ -1,7 +1,7 @@
 //! A server for one turn: a fresh folder, a free port, ready when it answers PING, gone when dropped.
 
-use crate::door::Door;
 use crate::programs::{Program, tied};
+use crate::protocol::Protocol;
 use crate::resp::Client;
 use crate::scenario::Side;
 use crate::{LabError, io_error};
@@ -24,8 +24,8 @@ struct Launch {
     program: Program,
     path: PathBuf,
     flags: Vec<String>,
-    door: Door,
-    door_port: u16,
+    protocol: Protocol,
+    protocol_port: u16,
 }
 
 /// A running server.
@@ -45,7 +45,7 @@ impl Server {
     /// As [`Server::of_side`].
     #[cfg(test)]
     pub(crate) fn start(path: &Path, flags: &[String], data: &Path) -> Result<Self, LabError> {
-        Self::launched(Program::Redis, path, flags, Door::Resp, data)
+        Self::launched(Program::Redis, path, flags, Protocol::Resp, data)
     }
 
     /// Starts a side, whose program is at `path`, and waits until it answers. It ends with the calling thread at the latest.
@@ -53,17 +53,23 @@ impl Server {
     /// # Errors
     /// It ends at once or stays silent; the text has its last words.
     pub(crate) fn of_side(path: &Path, side: &Side, data: &Path) -> Result<Self, LabError> {
-        Self::launched(side.program, path, &side.flags, side.door, data)
+        Self::launched(side.program, path, &side.flags, side.protocol, data)
     }
 
-    fn launched(program: Program, path: &Path, flags: &[String], door: Door, data: &Path) -> Result<Self, LabError> {
+    fn launched(
+        program: Program,
+        path: &Path,
+        flags: &[String],
+        protocol: Protocol,
+        data: &Path,
+    ) -> Result<Self, LabError> {
         fs::create_dir_all(data).map_err(io_error(data.display().to_string()))?;
         let folder = tempfile::tempdir_in(data).map_err(io_error(data.display().to_string()))?;
         let log = folder.path().join("server.log");
         let port = free_port()?;
-        let has_own = program.speaks_resp() && door != Door::Resp;
-        let door_port = if has_own { free_port()? } else { port };
-        let launch = Launch { program, path: path.to_owned(), flags: flags.to_vec(), door, door_port };
+        let has_own = program.speaks_resp() && protocol != Protocol::Resp;
+        let protocol_port = if has_own { free_port()? } else { port };
+        let launch = Launch { program, path: path.to_owned(), flags: flags.to_vec(), protocol, protocol_port };
         let child = spawn(&launch, port, folder.path(), &log)?;
         let mut server = Self { child, port, launch, log, folder };
         server.wait_ready()?;
@@ -113,12 +119,12 @@ impl Server {
     }
 
     /// What exchanges speak to it, and where.
-    pub(crate) fn door(&self) -> Door {
-        self.launch.door
+    pub(crate) fn protocol(&self) -> Protocol {
+        self.launch.protocol
     }
 
-    pub(crate) fn door_port(&self) -> u16 {
-        self.launch.door_port
+    pub(crate) fn protocol_port(&self) -> u16 {
+        self.launch.protocol_port
     }
 
     pub(crate) fn program(&self) -> Program {
@@ -143,7 +149,7 @@ impl Server {
         stream.write_all(format!("{question}\r\n").as_bytes())?;
         let (mut heard, mut room) = (Vec::new(), [0; 4096]);
         let length = loop {
-            if let Some((length, _)) = self.door().answer(&heard)? {
+            if let Some((length, _)) = self.protocol().answer(&heard)? {
                 break length;
             }
             match stream.read(&mut room)? {
@@ -228,13 +234,13 @@ fn spawn(launch: &Launch, port: u16, folder: &Path, log: &Path) -> Result<Child,
     let out = OpenOptions::new().create(true).append(true).open(log).map_err(io_error(shown()))?;
     let err = out.try_clone().map_err(io_error(shown()))?;
     let folder = folder.display().to_string();
-    let own_port = |door| if launch.door == door { launch.door_port } else { 0 }.to_string();
+    let own_port = |protocol| if launch.protocol == protocol { launch.protocol_port } else { 0 }.to_string();
     tied(&launch.path, "KILL")
         .args(launch.program.arguments(port, &folder))
         .args(launch.flags.iter().map(|flag| flag.replace("{folder}", &folder)))
-        // Several run beside each other; a side has no doors but those that it is spoken to through.
-        .env("BOBBIN_MEMCACHED_PORT", own_port(Door::Memcached))
-        .env("BOBBIN_QUEUE_PORT", own_port(Door::Queue))
+        // Several run beside each other; a side has no protocols but those that it is spoken to through.
+        .env("BOBBIN_MEMCACHED_PORT", own_port(Protocol::Memcached))
+        .env("BOBBIN_QUEUE_PORT", own_port(Protocol::Queue))
         .stdin(Stdio::null())
         .stdout(out)
         .stderr(err)
@@ -286,7 +292,7 @@ mod tests {
     fn a_side_is_asked_in_what_it_speaks() {
         let Some(memcached) = program_or_skip("lab::server", "memcached") else { return };
         let data = tempfile::tempdir().unwrap();
-        let server = Server::launched(Program::Memcached, &memcached, &[], Door::Memcached, data.path()).unwrap();
+        let server = Server::launched(Program::Memcached, &memcached, &[], Protocol::Memcached, data.path()).unwrap();
         assert_eq!(server.ask("stats | curr_items").unwrap(), "0");
         assert_eq!(server.ask("get nothing").unwrap(), "END");
         assert!(server.ask("stats | no_such_line").unwrap_err().to_string().contains("no line no_such_line"));

@@ -28,7 +28,7 @@ const EXHAUSTED_MS: u64 = 100;
 
 /// The protocol of a listener.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Door {
+pub(crate) enum Protocol {
     /// Redis's.
     Resp,
     /// Memcached's.
@@ -37,7 +37,7 @@ pub(crate) enum Door {
     Queue,
 }
 
-impl Door {
+impl Protocol {
     /// Returns the reply when there is no room for a connection.
     fn refusal(self) -> &'static [u8] {
         match self {
@@ -68,13 +68,13 @@ struct ListenPlace {
     name: Arc<str>,
     /// Its address, unless it is a wildcard.
     address: Option<SocketAddr>,
-    door: Door,
+    protocol: Protocol,
 }
 
 /// A socket just accepted.
 pub(crate) struct Arrival {
     pub(crate) socket: OwnedFd,
-    pub(crate) door: Door,
+    pub(crate) protocol: Protocol,
     /// The addresses of both sides, over TCP.
     between: Option<(SocketAddr, SocketAddr)>,
     /// The listener that accepted it.
@@ -101,7 +101,7 @@ impl Arrival {
 
     /// Refuses it because too many connections are unauthenticated.
     pub(crate) fn refuse_locked(&self, context: &WorkerContext) {
-        self.refuse(context, self.door.locked_refusal());
+        self.refuse(context, self.protocol.locked_refusal());
         if let Some(left_out) = context.crew().warnings.crowded.spend(Instant::now()) {
             let (address, _) = self.addresses();
             warn!("{address} is refused: as many connections as may have given no password yet{left_out}");
@@ -123,21 +123,21 @@ impl Listener {
     pub(crate) fn all_of(listeners: Listeners, settings: &Settings) -> (Vec<Self>, Vec<SocketFile>) {
         let Listeners { tcp, memcached, queue, unix } = listeners;
         let mut all = Vec::new();
-        let tcp = tcp.into_iter().map(|(address, listener)| (address, listener, Door::Resp));
-        let memcached = memcached.into_iter().map(|(address, listener)| (address, listener, Door::Memcached));
-        let queue = queue.into_iter().map(|(address, listener)| (address, listener, Door::Queue));
-        for (address, listener, door) in tcp.chain(memcached).chain(queue) {
+        let tcp = tcp.into_iter().map(|(address, listener)| (address, listener, Protocol::Resp));
+        let memcached = memcached.into_iter().map(|(address, listener)| (address, listener, Protocol::Memcached));
+        let queue = queue.into_iter().map(|(address, listener)| (address, listener, Protocol::Queue));
+        for (address, listener, protocol) in tcp.chain(memcached).chain(queue) {
             let socket = Arc::new(OwnedFd::from(listener));
             tune(&socket, settings);
             let place = ListenPlace {
                 name: address.to_string().into(),
                 address: Some(address).filter(|address| !address.ip().is_unspecified()),
-                door,
+                protocol,
             };
             all.push(Self { socket, place });
         }
-        let files = unix.into_iter().map(|(door, file, listener)| {
-            let place = ListenPlace { name: file.path().display().to_string().into(), address: None, door };
+        let files = unix.into_iter().map(|(protocol, file, listener)| {
+            let place = ListenPlace { name: file.path().display().to_string().into(), address: None, protocol };
             all.push(Self { socket: Arc::new(listener.into()), place });
             file
         });
@@ -154,7 +154,7 @@ impl ListenPlace {
             let local = self.address.or_else(|| SocketAddr::try_from(getsockname(&socket).ok()?).ok())?;
             Some((peer, local))
         });
-        Ok(Arrival { socket, door: self.door, between, at: self.name.clone(), is_in_reserve: false })
+        Ok(Arrival { socket, protocol: self.protocol, between, at: self.name.clone(), is_in_reserve: false })
     }
 }
 
@@ -240,13 +240,13 @@ fn accept_burst(socket: &OwnedFd, place: &ListenPlace, context: &Rc<WorkerContex
 
 fn admit(mut arrival: Arrival, context: &Rc<WorkerContext>) {
     // The other protocols have no commands to repair a server.
-    let may_use_reserve = arrival.door == Door::Resp && arrival.is_local();
+    let may_use_reserve = arrival.protocol == Protocol::Resp && arrival.is_local();
     match context.crew().take_place(context.worker.settings().maxclients, may_use_reserve) {
         Some(place) => {
             arrival.is_in_reserve = place == Seating::Reserve;
             context.place(arrival);
         }
-        None => arrival.refuse(context, arrival.door.refusal()),
+        None => arrival.refuse(context, arrival.protocol.refusal()),
     }
 }
 

@@ -431,7 +431,7 @@ fn a_version_is_another_after_each_change_and_the_same_else() {
 }
 
 #[test]
-fn each_door_resets_its_own_counters() {
+fn each_port_resets_its_own_counters() {
     let (server, port) = start(&[]);
     let (mut redis, mut lines) = (server.connect(), Lines::connect(port));
     let is_set = |lines: &mut Lines| lines.ask("stats\r\n").contains("STAT cmd_set 1\r\n");
@@ -448,7 +448,7 @@ fn each_door_resets_its_own_counters() {
 }
 
 #[test]
-fn one_keyspace_has_both_doors() {
+fn one_keyspace_has_both_ports() {
     let (server, port) = start(&[]);
     let (mut redis, mut lines) = (server.connect(), Lines::connect(port));
     assert_eq!(lines.ask("set k 7 0 5\r\nhello\r\n"), "STORED\r\n");
@@ -485,7 +485,7 @@ fn one_keyspace_has_both_doors() {
 }
 
 #[test]
-fn items_are_in_the_database_of_the_door() {
+fn items_are_in_the_database_of_the_port() {
     let (server, port) = start(&["--memcached-db", "3"]);
     let (mut redis, mut lines) = (server.connect(), Lines::connect(port));
     assert_eq!(lines.ask("set k 0 0 1\r\na\r\n"), "STORED\r\n");
@@ -638,7 +638,7 @@ fn a_long_pipeline_is_answered_in_order() {
 }
 
 #[test]
-fn the_door_is_refused_in_its_own_words() {
+fn the_port_is_refused_in_its_own_words() {
     let (server, port) = start(&["--maxclients", "1"]);
     let first = Lines::connect(port);
     let mut second = Lines::connect(port);

@@ -390,7 +390,7 @@ fn a_long_pipeline_is_answered_in_order_and_one_who_does_not_read_is_cut_off() {
 }
 
 #[test]
-fn both_doors_of_lines_share_the_keys() {
+fn both_ports_of_lines_share_the_keys() {
     let server = Server::start(&["--queue-port", FREE_PORT, "--memcached-port", FREE_PORT]);
     let mut queues = Lines::of_queues(server.flag("--queue-port").parse().unwrap());
     let mut items = Lines::connect(server.flag("--memcached-port").parse().unwrap());

@@ -11,7 +11,7 @@ mod socket;
 mod support;
 
 use commands::registry;
-use commands::testing::transcript::{self, Door, Transcript};
+use commands::testing::transcript::{self, Endpoint, Transcript};
 use socket::Socket;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -117,7 +117,7 @@ const DUE_MS_MAX: u64 = 60_000;
 /// So much may the server's clock differ from the test's.
 const CLOCK_SLACK: Duration = Duration::from_millis(20);
 
-impl Door for Restarting {
+impl Endpoint for Restarting {
     fn call(&mut self, words: &[Vec<u8>]) -> Value {
         let sent = Instant::now();
         let reply = self.socket.call(words);

@@ -18,7 +18,7 @@ const BITOP: CommandSpec = CommandSpec {
     access: Access::Write { grows: true },
     flags: &[],
     group: Group::Bitmap,
-    cost: "O(n), n the bytes of all texts",
+    cost: "O(n), n the bytes of all strings",
     since: "2.6.0",
     brief: "Combines strings bit by bit and stores the result.",
     answer: "int: its length in bytes; 0: all were empty, and the key is removed",

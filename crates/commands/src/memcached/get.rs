@@ -17,7 +17,7 @@ const GET: CommandSpec = CommandSpec {
     cost: "O(1)",
     since: "bobbin 0.1.0",
     brief: "Returns an item with its flags: memcached's get, for one key.",
-    answer: "array: the line `VALUE key flags bytes`, the text; null: there is none",
+    answer: "array: the line `VALUE key flags bytes`, the string; null: there is none",
     run: Run::Local(|tx, args, reply| {
         tell(tx, args.get(1), None, reply);
         Ok(())
@@ -30,7 +30,7 @@ const GETS: CommandSpec = CommandSpec {
     access: Access::Write { grows: false },
     flags: &[Flag::Fast, Flag::ToldAsReader],
     brief: "Returns an item with flags and version: memcached's gets, for one key.",
-    answer: "array: the line `VALUE key flags bytes version`, the text; null: there is none",
+    answer: "array: the line `VALUE key flags bytes version`, the string; null: there is none",
     run: Run::Local(|tx, args, reply| {
         let cas = version(tx, args.get(1));
         tell(tx, args.get(1), cas, reply);

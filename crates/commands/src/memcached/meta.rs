@@ -28,7 +28,7 @@ const MG: CommandSpec = CommandSpec {
     cost: "O(1)",
     since: "bobbin 0.1.0",
     brief: "Returns an item: memcached's mg, without the flags c E h N R T.",
-    answer: "bulk: HD or EN and what flags ask for; with v, array: the line VA and the text; null: silence was asked for",
+    answer: "bulk: HD or EN and what flags ask for; with v, array: the line VA and the string; null: silence was asked for",
     run: Run::Local(|tx, args, reply| {
         let asked = RequestFlags::read(tx, args.from(2).iter())?;
         if asked.has_any(TAKING) {

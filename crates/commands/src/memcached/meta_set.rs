@@ -16,7 +16,7 @@ const MS: CommandSpec = CommandSpec {
     access: Access::Write { grows: true },
     flags: &[Flag::PutsString],
     group: Group::Memcached,
-    cost: "O(1), and O(n) for n bytes of an item that the text is added to",
+    cost: "O(1), and O(n) for n bytes of an item that the string is added to",
     since: "bobbin 0.1.0",
     brief: "Stores an item: memcached's ms, its flags before the value.",
     answer: "bulk: HD, NS, EX or NF, and what flags ask for; null: silence was asked for",

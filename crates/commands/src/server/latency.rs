@@ -19,7 +19,7 @@ const LATEST: CommandSpec = CommandSpec {
     group: Group::Server,
     cost: "O(1)",
     since: "2.8.13",
-    brief: "Returns the latest slow event of each kind.",
+    brief: "Returns the latest slow event of each type.",
     answer: "array: of each event name, time in seconds, its milliseconds, and the most milliseconds ever",
     run: Run::Session(|session, _, reply| {
         let latency_monitor = session.latency();
@@ -38,7 +38,7 @@ const HISTORY: CommandSpec = CommandSpec {
     name: "LATENCY HISTORY",
     syntax: "event",
     arity: Arity::Exactly(3),
-    brief: "Returns one kind of slow events, the longest of each second.",
+    brief: "Returns the history of one slow event, the longest of each second.",
     answer: "array: pairs of a time in seconds and milliseconds",
     run: Run::Session(|session, args, reply| {
         let samples = samples(session, args.get(2));
@@ -55,7 +55,7 @@ const HISTORY: CommandSpec = CommandSpec {
 
 const GRAPH: CommandSpec = CommandSpec {
     name: "LATENCY GRAPH",
-    brief: "Draws a graph of one kind of slow events.",
+    brief: "Draws a graph of one slow event.",
     answer: "verbatim: a line for each time, with a bar",
     run: Run::Session(graph),
     ..HISTORY
@@ -65,8 +65,8 @@ const RESET: CommandSpec = CommandSpec {
     name: "LATENCY RESET",
     syntax: "[event [event ...]]",
     arity: Arity::AtLeast(2),
-    brief: "Resets some or all kinds of slow events.",
-    answer: "int: kinds of event forgotten",
+    brief: "Resets some or all slow events.",
+    answer: "int: events reset",
     run: Run::Session(|session, args, reply| {
         let names: Vec<&[u8]> = args.from(2).iter().collect();
         reply.int(session.latency_reset(&names) as i64);

@@ -33,7 +33,7 @@ const DIGEST: CommandSpec = CommandSpec {
     arity: Arity::Exactly(2),
     keys: &[KeySpec::one(1, "RO ACCESS")],
     access: Access::Read,
-    cost: "O(n), n the bytes of the text",
+    cost: "O(n), n the bytes of the string",
     brief: "Returns a digest of a key's string.",
     answer: "bulk: 16 digits of base 16; null: the key is absent",
     run: Run::Local(digest),

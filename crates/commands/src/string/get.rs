@@ -17,7 +17,7 @@ const GET: CommandSpec = CommandSpec {
     cost: "O(1)",
     since: "1.0.0",
     brief: "Returns the string of a key.",
-    answer: "bulk: the text; null: the key is absent",
+    answer: "bulk: the string; null: the key is absent",
     run: Run::Local(|tx, args, reply| {
         let keyspace = tx.keyspace();
         tell(reply, tx.string(args.get(1))?, || keyspace.pin(args.get(1)));

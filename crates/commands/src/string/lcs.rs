@@ -28,7 +28,7 @@ const LCS: CommandSpec = CommandSpec {
     access: Access::Read,
     flags: &[],
     group: Group::String,
-    cost: "O(n*m), n and m the lengths of the texts",
+    cost: "O(n*m), n and m the lengths of the strings",
     since: "7.0.0",
     brief: "Finds the longest common subsequence of two strings.",
     answer: "bulk: the subsequence; with LEN, int: its length; with IDX, map: matches and len",

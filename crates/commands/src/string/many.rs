@@ -23,7 +23,7 @@ const MGET: CommandSpec = CommandSpec {
     cost: "O(n), n the keys",
     since: "1.0.0",
     brief: "Returns the strings of several keys.",
-    answer: "array: for each key its text, or null if it is absent or holds another kind",
+    answer: "array: for each key its string, or null if it is absent or holds another type",
     run: Run::Gather {
         at_once: |tx, args, reply| {
             let (keys, keyspace) = (args.from(1), tx.keyspace());

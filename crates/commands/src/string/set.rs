@@ -21,7 +21,7 @@ const SET: CommandSpec = CommandSpec {
     cost: "O(1), and O(n) for n bytes compared or digested",
     since: "1.0.0",
     brief: "Sets a key's string, whatever it held, with a deadline if given.",
-    answer: "simple: OK; null: the condition did not hold; with GET, bulk or null: the old text",
+    answer: "simple: OK; null: the condition did not hold; with GET, bulk or null: the old string",
     run: Run::Local(set),
 };
 
@@ -75,7 +75,7 @@ const GETSET: CommandSpec = CommandSpec {
     flags: &[Flag::Fast, Flag::PutsString],
     cost: "O(1)",
     brief: "Sets a key's string and returns the old one.",
-    answer: "bulk: the old text; null: the key was absent",
+    answer: "bulk: the old string; null: the key was absent",
     run: Run::Local(|tx, args, reply| {
         let keyspace = tx.keyspace();
         tell(reply, tx.string(args.get(1))?, || keyspace.pin(args.get(1)));

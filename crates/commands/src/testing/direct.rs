@@ -5,7 +5,7 @@
 //! those like FLUSHALL.
 
 use super::dump::hold;
-use super::transcript::Door;
+use super::transcript::Endpoint;
 use crate::events::events;
 use crate::failure::Failure;
 use crate::registry::{self, Lookup};
@@ -292,7 +292,7 @@ fn assert_told(log: &Log, touched: &[Box<[u8]>], notes: &[Note], command: &Comma
     }
 }
 
-impl Door for World {
+impl Endpoint for World {
     fn call(&mut self, words: &[Vec<u8>]) -> Value {
         World::call(self, words)
     }

@@ -44,7 +44,7 @@ pub enum Step {
 }
 
 /// An interface that takes requests.
-pub trait Door {
+pub trait Endpoint {
     /// Returns the reply to a request.
     fn call(&mut self, words: &[Vec<u8>]) -> Value;
     /// Advances the time by `ms` milliseconds.
@@ -73,15 +73,15 @@ impl fmt::Display for Difference {
 }
 
 /// Runs the steps, except those whose `since` makes `skip` return true.
-pub fn run(transcript: &Transcript, door: &mut dyn Door, skip: impl Fn(&str) -> bool) -> Vec<Difference> {
+pub fn run(transcript: &Transcript, endpoint: &mut dyn Endpoint, skip: impl Fn(&str) -> bool) -> Vec<Difference> {
     let mut differences = Vec::new();
     for step in &transcript.steps {
         match step {
-            Step::Advance(ms) => door.advance(*ms),
+            Step::Advance(ms) => endpoint.advance(*ms),
             Step::Call { since: Some(since), .. } if skip(since) => {}
             Step::Call { line, words, expected, .. } => {
-                let found = door.call(words);
-                if !expected.fits(&found, door.is_resp3()) {
+                let found = endpoint.call(words);
+                if !expected.fits(&found, endpoint.is_resp3()) {
                     let request: Vec<String> = words.iter().map(|word| word.escape_ascii().to_string()).collect();
                     let at = format!("{}:{line}", transcript.name);
                     differences.push(Difference { at, request: request.join(" "), expected: expected.clone(), found });
@@ -93,8 +93,8 @@ pub fn run(transcript: &Transcript, door: &mut dyn Door, skip: impl Fn(&str) -> 
 }
 
 /// Runs all steps, and returns each difference as text.
-pub fn check(transcript: &Transcript, door: &mut dyn Door) -> Vec<String> {
-    run(transcript, door, |_| false).iter().map(ToString::to_string).collect()
+pub fn check(transcript: &Transcript, endpoint: &mut dyn Endpoint) -> Vec<String> {
+    run(transcript, endpoint, |_| false).iter().map(ToString::to_string).collect()
 }
 
 /// Returns all transcripts of this crate, which every command runner must pass.

@@ -273,7 +273,7 @@ fn sleep_arguments_are_checked() {
 }
 
 #[test]
-fn figures_of_the_queue_door() {
+fn figures_of_the_queue_port() {
     let mut fake = Fake::new();
     assert_eq!(fake.call("MQ.STATS"), "[\"STAT get_cmds 3\", END]");
     assert_eq!(fake.call("MQ.STATS reset"), "RESET");
@@ -282,7 +282,7 @@ fn figures_of_the_queue_door() {
 }
 
 #[test]
-fn figures_of_the_memcached_door() {
+fn figures_of_the_memcached_port() {
     let mut fake = Fake::new();
     assert_eq!(fake.call("MC.STATS"), "[\"STAT pid 7\", END]");
     assert_eq!(fake.call("MC.STATS reset"), "RESET");

@@ -1,6 +1,6 @@
 //! A server behind a socket, as a port for transcripts. Tests of other crates take this file by its path.
 
-use commands::testing::transcript::Door;
+use commands::testing::transcript::Endpoint;
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
@@ -48,7 +48,7 @@ impl Socket {
     }
 }
 
-impl Door for Socket {
+impl Endpoint for Socket {
     fn call(&mut self, words: &[Vec<u8>]) -> Value {
         self.ask(words).unwrap_or_else(|error| panic!("{words:?}: {error}"))
     }

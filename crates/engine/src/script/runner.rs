@@ -205,7 +205,7 @@ impl ScriptRunner {
         let (control, began) = (job.control.clone(), job.began);
         let mut slot = self.fiber.borrow_mut();
         let fiber = slot.get_or_insert_with(new_fiber);
-        let ask = fiber.resume(Resume::Begin(job)).expect("a stage does not end");
+        let ask = fiber.resume(Resume::Begin(job)).expect("the runner does not end");
         let waits = matches!(ask, Ask::Wait);
         if let Ask::Over(job) = ask {
             return Begun::Over(job);
@@ -222,7 +222,7 @@ impl ScriptRunner {
         let ask = {
             let mut slot = self.fiber.borrow_mut();
             let fiber = slot.as_mut().expect("a script rests");
-            fiber.resume(Resume::Go).expect("a stage does not end")
+            fiber.resume(Resume::Go).expect("the runner does not end")
         };
         let mut slot = self.current.borrow_mut();
         let current = slot.as_mut().expect("a script rests");
@@ -260,7 +260,7 @@ impl ScriptRunner {
 
 /// Creates the fiber, which runs one job after the other.
 fn new_fiber() -> Fiber<Resume, Ask> {
-    Fiber::new("of a worker's stage", STACK_BYTES, act).expect("the system gives a stack")
+    Fiber::new("of a script runner", STACK_BYTES, act).expect("the system gives a stack")
 }
 
 fn act(pause: Pause<Resume, Ask>, first: Resume) {

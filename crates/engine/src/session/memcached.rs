@@ -66,7 +66,7 @@ impl Session {
             return Heard::Done(input.len());
         }
         let is_authenticated = self.authenticated;
-        let decoder = self.lines.as_mut().expect("asked of a connection of this door");
+        let decoder = self.lines.as_mut().expect("asked of a connection of this port");
         if self.queues.is_none() {
             decoder.set_item_bytes_max(values::limits::ITEM_BYTES.get() as usize);
         }
@@ -118,7 +118,7 @@ impl Session {
         let reply = output.since(mark);
         if ["ERROR", "CLIENT_ERROR", "SERVER_ERROR"].iter().any(|word| reply.starts_with(word.as_bytes())) {
             self.queues.iter_mut().for_each(|queues| queues.forget_steps());
-            self.lines.as_mut().expect("asked of a connection of this door").end_line();
+            self.lines.as_mut().expect("asked of a connection of this port").end_line();
         }
     }
 
@@ -133,7 +133,7 @@ impl Session {
             items[Count::AuthErrors as usize].add(1);
             return WRONG_PASSWORD;
         }
-        self.lines.as_mut().expect("asked of a connection of this door").set_locked(false);
+        self.lines.as_mut().expect("asked of a connection of this port").set_locked(false);
         "STORED"
     }
 

@@ -123,7 +123,7 @@ impl Session {
         output: &mut Output,
     ) -> Heard {
         let commands = &*ROWS;
-        let queues = self.queues.as_mut().expect("asked of a connection of this door");
+        let queues = self.queues.as_mut().expect("asked of a connection of this port");
         let args = ranges.args(input);
         let key = if args.len() > 1 { args.get(1) } else { b"" };
         let (name, way) = Way::of(key);
@@ -229,7 +229,7 @@ impl Session {
     /// Plans the steps to take a message of `name`.
     fn plan(&mut self, name: &[u8], way: Way, get: Command) {
         let commands = &*ROWS;
-        let queues = self.queues.as_mut().expect("asked of a connection of this door");
+        let queues = self.queues.as_mut().expect("asked of a connection of this port");
         if (way.closes || way.aborts)
             && let Some(receipt) = self.worker.leases.let_go(self.client.id, name)
         {

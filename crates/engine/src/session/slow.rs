@@ -613,7 +613,7 @@ impl Session {
             | Verb::Eval
             | Verb::ScriptLoad
             | Verb::Library => {
-                unreachable!("these run at once or on the stage")
+                unreachable!("these run at once or on the script runner")
             }
         };
         match outcome {

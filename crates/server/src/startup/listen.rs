@@ -1,9 +1,9 @@
 //! Where the server listens, and who may reach it there.
 
 use super::Refused;
-use crate::accept::Door;
+use crate::accept::Protocol;
 use engine::settings::Current;
-use socket2::{Domain, Protocol, Socket, Type};
+use socket2::{Domain, Protocol as IpProtocol, Socket, Type};
 use std::fs;
 use std::io::{self, ErrorKind};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, ToSocketAddrs};
@@ -21,7 +21,7 @@ pub struct Listeners {
     /// Likewise, for MemcacheQ's.
     pub queue: Vec<(SocketAddr, TcpListener)>,
     /// Unix sockets with protocol and file name.
-    pub(crate) unix: Vec<(Door, SocketFile, UnixListener)>,
+    pub(crate) unix: Vec<(Protocol, SocketFile, UnixListener)>,
 }
 
 /// The file of a unix socket, removed when this is dropped.
@@ -48,12 +48,12 @@ impl Listeners {
         let tcp = self.tcp.iter().map(|(address, _)| address.to_string());
         let memcached = self.memcached.iter().map(|(address, _)| format!("{address} (memcached)"));
         let queue = self.queue.iter().map(|(address, _)| format!("{address} (queues)"));
-        let spoken = |door: &Door| match door {
-            Door::Resp => "",
-            Door::Memcached => " (memcached)",
-            Door::Queue => " (queues)",
+        let spoken = |protocol: &Protocol| match protocol {
+            Protocol::Resp => "",
+            Protocol::Memcached => " (memcached)",
+            Protocol::Queue => " (queues)",
         };
-        let unix = self.unix.iter().map(|(door, file, _)| format!("{}{}", file.path().display(), spoken(door)));
+        let unix = self.unix.iter().map(|(protocol, file, _)| format!("{}{}", file.path().display(), spoken(protocol)));
         tcp.chain(unix).chain(memcached).chain(queue).collect()
     }
 }
@@ -148,14 +148,14 @@ pub(super) fn listen(current: &Current, addresses: &Addresses) -> Result<Listene
         unix: Vec::new(),
     };
     let unix = [
-        (Door::Resp, &current.unixsocket),
-        (Door::Memcached, &current.memcached_unixsocket),
-        (Door::Queue, &current.queue_unixsocket),
+        (Protocol::Resp, &current.unixsocket),
+        (Protocol::Memcached, &current.memcached_unixsocket),
+        (Protocol::Queue, &current.queue_unixsocket),
     ];
-    for (door, path) in unix.into_iter().filter_map(|(door, path)| Some((door, path.as_ref()?))) {
+    for (protocol, path) in unix.into_iter().filter_map(|(protocol, path)| Some((protocol, path.as_ref()?))) {
         let (file, listener) = listen_unix(path, current)
             .map_err(|error| Refused::new(format!("cannot listen on the unix socket {}: {error}", path.display())))?;
-        listeners.unix.push((door, file, listener));
+        listeners.unix.push((protocol, file, listener));
     }
     let has_ports = [&listeners.tcp, &listeners.memcached, &listeners.queue].into_iter().any(|all| !all.is_empty());
     if !has_ports && listeners.unix.is_empty() { Err(nowhere()) } else { Ok(listeners) }
@@ -175,7 +175,7 @@ fn listen_on(current: &Current, addresses: &[Address], flag: &str) -> Result<Vec
 }
 
 fn listen_tcp(address: SocketAddr, backlog: u32) -> io::Result<TcpListener> {
-    let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
+    let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(IpProtocol::TCP))?;
     if address.is_ipv6() {
         // Otherwise [::] would also take the port of 0.0.0.0.
         socket.set_only_v6(true)?;

@@ -7,7 +7,7 @@
 //!              worker: worker context (what its connections share) + one task a connection
 //! ```
 
-use crate::accept::{Arrival, Door, Listener, accept};
+use crate::accept::{Arrival, Listener, Protocol, accept};
 use crate::connection::{Connection, READ_BYTES_MAX};
 use crate::line::dialer;
 use crate::log_budget::LogBudget;
@@ -303,10 +303,10 @@ impl WorkerContext {
         self.worker.counters().connections.add(1);
         let (address, local_address) = arrival.addresses();
         let client = engine.clients.add(&address, &local_address, arrival.is_local(), engine.clock.now());
-        let session = match arrival.door {
-            Door::Resp => Session::new(self.worker.clone(), client),
-            Door::Memcached => Session::of_memcached(self.worker.clone(), client),
-            Door::Queue => Session::of_queues(self.worker.clone(), client),
+        let session = match arrival.protocol {
+            Protocol::Resp => Session::new(self.worker.clone(), client),
+            Protocol::Memcached => Session::of_memcached(self.worker.clone(), client),
+            Protocol::Queue => Session::of_queues(self.worker.clone(), client),
         };
         session.client().is_in_reserve.store(arrival.is_in_reserve, Relaxed);
         if session.is_locked() {

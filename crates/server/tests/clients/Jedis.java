@@ -354,7 +354,7 @@ class Client {
         is(1001L, r.dbSize());
     }
 
-    static void doors(RedisProtocol protocol) {
+    static void ports(RedisProtocol protocol) {
         List<DefaultJedisClientConfig.Builder> wrong = List.of(config(protocol), config(protocol).password("wrong"),
             config(protocol).user("nobody").password("secret"));
         for (DefaultJedisClientConfig.Builder one : wrong) {
@@ -402,7 +402,7 @@ class Client {
                 is("OK", r.flushAll());
                 step.run(r);
             }
-            doors(protocol);
+            ports(protocol);
             restart(r);
             r.close();
             System.out.println("Jedis, protocol " + (protocol == null ? "not chosen" : protocol) + ": all steps done");

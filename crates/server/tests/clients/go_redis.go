@@ -488,7 +488,7 @@ func scans(r *redis.Client) {
 	is(int64(1001))(r.DBSize(ctx).Result())
 }
 
-func doors(r *redis.Client, protocol int) {
+func ports(r *redis.Client, protocol int) {
 	unix := redis.NewClient(&redis.Options{Network: "unix", Addr: socket, Protocol: protocol})
 	is("OK")(unix.Set(ctx, "k", "v", 0).Result())
 	is("v")(r.Get(ctx, "k").Result())
@@ -525,7 +525,7 @@ func main() {
 			is("OK")(r.FlushAll(ctx).Result())
 			step(r)
 		}
-		doors(r, protocol)
+		ports(r, protocol)
 		restart(r)
 		r.Close()
 		fmt.Printf("go-redis %s, protocol %d: all steps done\n", redis.Version(), protocol)

@@ -180,14 +180,14 @@ static void passwords(int port) {
     redisFree(c);
 }
 
-static void restart(redisContext *doors[2]) {
-    is_status(redisCommand(doors[0], "SET kept v"), "OK");
+static void restart(redisContext *ports[2]) {
+    is_status(redisCommand(ports[0], "SET kept v"), "OK");
     puts("restart please");
     fflush(stdout);
     char line[16];
     must(fgets(line, sizeof line, stdin) != NULL);
     for (int at = 0; at < 2; at++) {
-        redisContext *c = doors[at];
+        redisContext *c = ports[at];
         must(redisCommand(c, "GET kept") == NULL);
         must(c->err == REDIS_ERR_EOF || c->err == REDIS_ERR_IO);
         must(redisReconnect(c) == REDIS_OK);
@@ -202,9 +202,9 @@ int main(int count, char **arguments) {
     struct timeval patience = {20, 0};
     redisContext *tcp = connected(redisConnectWithTimeout("127.0.0.1", port, patience));
     redisContext *unix_socket = connected(redisConnectUnix(arguments[2]));
-    redisContext *doors[] = {tcp, unix_socket};
+    redisContext *ports[] = {tcp, unix_socket};
     for (int at = 0; at < 2; at++) {
-        redisContext *c = doors[at], *other = doors[1 - at];
+        redisContext *c = ports[at], *other = ports[1 - at];
         is_status(redisCommand(c, "FLUSHALL"), "OK");
         values(c);
         binary_and_big(c);
@@ -214,7 +214,7 @@ int main(int count, char **arguments) {
         resp3(c);
     }
     passwords(atoi(arguments[3]));
-    restart(doors);
+    restart(ports);
     printf("hiredis %d.%d.%d: all steps done\n", HIREDIS_MAJOR, HIREDIS_MINOR, HIREDIS_PATCH);
     redisFree(tcp);
     redisFree(unix_socket);

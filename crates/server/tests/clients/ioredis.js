@@ -168,7 +168,7 @@ async function bytes(r) {
   assert.ok((await r.lpopBuffer("big:list")).equals(big));
 }
 
-async function doors(r, protocol) {
+async function ports(r, protocol) {
   const unix = new Redis({ path: unixSocket, protocol });
   assert.equal(await unix.set("k", "v"), "OK");
   assert.equal(await r.get("k"), "v");
@@ -206,7 +206,7 @@ async function main() {
   for (const protocol of [undefined, 2, 3]) {
     const r = protocol === undefined ? new Redis(port) : new Redis({ port, protocol });
     await connects(r);
-    for (const step of [strings, lists, collections, pipelines, transactions, blocking, scans, expiry, bytes, doors]) {
+    for (const step of [strings, lists, collections, pipelines, transactions, blocking, scans, expiry, bytes, ports]) {
       assert.equal(await r.flushall(), "OK");
       await step(r, protocol);
     }

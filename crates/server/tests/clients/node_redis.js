@@ -155,7 +155,7 @@ async function scans(r) {
   assert.equal(fields, 1000);
 }
 
-async function doors(r) {
+async function ports(r) {
   const unix = await connected({ socket: { path: unixSocket } });
   assert.equal(await unix.set("k", "v"), "OK");
   assert.equal(await r.get("k"), "v");
@@ -184,7 +184,7 @@ async function main() {
   for (const protocol of [undefined, 2, 3]) {
     const r = await connected(protocol && { RESP: protocol });
     await connects(r);
-    for (const step of [texts, collections, pipelines, blocking, messages, scans, doors]) {
+    for (const step of [texts, collections, pipelines, blocking, messages, scans, ports]) {
       assert.equal(await r.flushAll(), "OK");
       await step(r);
     }

@@ -370,7 +370,7 @@ function scans(Redis $r): void
     is(1, count($r->keys('scan:100?')) + count($r->keys('scan:999')) - count($r->keys('scan:1000')));
 }
 
-function doors(Redis $r): void
+function ports(Redis $r): void
 {
     global $socket, $locked_port;
     $unix = new Redis();
@@ -407,7 +407,7 @@ function restart(Redis $r): void
 $r = connected();
 connects($r);
 $steps = ['texts', 'lists', 'hashes', 'sets', 'sorted_sets', 'streams', 'scripts', 'bits', 'pipelines', 'transactions', 'blocking',
-    'messages', 'scans', 'doors', 'restart'];
+    'messages', 'scans', 'ports', 'restart'];
 foreach ($steps as $step) {
     is(true, $r->flushAll());
     $step($r);

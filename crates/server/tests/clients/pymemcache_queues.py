@@ -1,4 +1,4 @@
-"""pymemcache as a client of the queue door: messages in order, of several queues, flags, figures, errors. The first argument
+"""pymemcache as a client of the queue port: messages in order, of several queues, flags, figures, errors. The first argument
 is the port."""
 
 import sys

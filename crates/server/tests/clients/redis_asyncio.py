@@ -100,7 +100,7 @@ async def blocking(r):
     assert await r.lpop("queue") == b"kept"
 
 
-async def doors(protocol):
+async def ports(protocol):
     async with redis.Redis(unix_socket_path=UNIX_SOCKET, protocol=protocol, decode_responses=True) as r:
         assert await r.set("k", "ä") is True
         assert await r.get("k") == "ä"
@@ -124,7 +124,7 @@ async def main():
             for step in [values, side_by_side, transactions, blocking, restart]:
                 assert await r.flushall() is True
                 await step(r)
-        await doors(protocol)
+        await ports(protocol)
         print(f"redis.asyncio, {PARSER}, protocol {protocol}: all steps done", flush=True)
 
 

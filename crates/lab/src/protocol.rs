@@ -13,7 +13,7 @@ use std::io::{self, Write};
 /// A protocol.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Door {
+pub(crate) enum Protocol {
     /// Redis's.
     #[default]
     Resp,
@@ -36,7 +36,7 @@ pub(crate) enum Answer {
     Next(Vec<u8>),
 }
 
-impl Door {
+impl Protocol {
     /// Appends a call.
     pub(crate) fn put_call(self, out: &mut Vec<u8>, say: &str, payload: Option<&[u8]>) {
         if self == Self::Resp {
@@ -118,58 +118,58 @@ fn unexpected(line: &str) -> io::Error {
 mod tests {
     use super::*;
 
-    fn put(door: Door, say: &str, payload: Option<&[u8]>) -> String {
+    fn put(protocol: Protocol, say: &str, payload: Option<&[u8]>) -> String {
         let mut out = Vec::new();
-        door.put_call(&mut out, say, payload);
+        protocol.put_call(&mut out, say, payload);
         String::from_utf8(out).unwrap()
     }
 
     #[test]
     fn a_call_is_what_its_protocol_says() {
-        assert_eq!(put(Door::Memcached, "set k 0 0", Some(b"abc")), "set k 0 0 3\r\nabc\r\n");
-        assert_eq!(put(Door::Queue, "get k", None), "get k\r\n");
-        assert_eq!(put(Door::Beanstalk, "put 0 0 60", Some(b"ab")), "put 0 0 60 2\r\nab\r\n");
-        assert_eq!(put(Door::Resp, "RPUSH k", Some(b"ab")), "*3\r\n$5\r\nRPUSH\r\n$1\r\nk\r\n$2\r\nab\r\n");
+        assert_eq!(put(Protocol::Memcached, "set k 0 0", Some(b"abc")), "set k 0 0 3\r\nabc\r\n");
+        assert_eq!(put(Protocol::Queue, "get k", None), "get k\r\n");
+        assert_eq!(put(Protocol::Beanstalk, "put 0 0 60", Some(b"ab")), "put 0 0 60 2\r\nab\r\n");
+        assert_eq!(put(Protocol::Resp, "RPUSH k", Some(b"ab")), "*3\r\n$5\r\nRPUSH\r\n$1\r\nk\r\n$2\r\nab\r\n");
     }
 
     #[test]
     fn an_answer_is_taken_when_it_is_whole() {
         let next = |text: &str| Answer::Next(text.as_bytes().to_vec());
         let cases = [
-            (Door::Memcached, "VALUE k 0 3\r\nabc\r\nEND\r\n", Answer::Done),
-            (Door::Memcached, "VALUE k 0 5\r\nEND\r\n\r\nEND\r\n", Answer::Done),
-            (Door::Memcached, "END\r\n", Answer::Nothing),
-            (Door::Memcached, "STORED\r\n", Answer::Done),
-            (Door::Memcached, "STAT a 1\r\nSTAT b 2\r\nEND\r\n", Answer::Done),
-            (Door::Beanstalk, "INSERTED 7\r\n", Answer::Done),
-            (Door::Beanstalk, "RESERVED 7 3\r\nabc\r\n", next("delete 7\r\n")),
-            (Door::Beanstalk, "TIMED_OUT\r\n", Answer::Nothing),
-            (Door::Beanstalk, "OK 4\r\n---\n\r\n", Answer::Done),
-            (Door::Resp, ":12\r\n", Answer::Done),
-            (Door::Resp, "$-1\r\n", Answer::Nothing),
-            (Door::Resp, "$3\r\nabc\r\n", Answer::Done),
-            (Door::Resp, "*-1\r\n", Answer::Nothing),
-            (Door::Resp, "*2\r\n$1\r\na\r\n*1\r\n:1\r\n", Answer::Done),
+            (Protocol::Memcached, "VALUE k 0 3\r\nabc\r\nEND\r\n", Answer::Done),
+            (Protocol::Memcached, "VALUE k 0 5\r\nEND\r\n\r\nEND\r\n", Answer::Done),
+            (Protocol::Memcached, "END\r\n", Answer::Nothing),
+            (Protocol::Memcached, "STORED\r\n", Answer::Done),
+            (Protocol::Memcached, "STAT a 1\r\nSTAT b 2\r\nEND\r\n", Answer::Done),
+            (Protocol::Beanstalk, "INSERTED 7\r\n", Answer::Done),
+            (Protocol::Beanstalk, "RESERVED 7 3\r\nabc\r\n", next("delete 7\r\n")),
+            (Protocol::Beanstalk, "TIMED_OUT\r\n", Answer::Nothing),
+            (Protocol::Beanstalk, "OK 4\r\n---\n\r\n", Answer::Done),
+            (Protocol::Resp, ":12\r\n", Answer::Done),
+            (Protocol::Resp, "$-1\r\n", Answer::Nothing),
+            (Protocol::Resp, "$3\r\nabc\r\n", Answer::Done),
+            (Protocol::Resp, "*-1\r\n", Answer::Nothing),
+            (Protocol::Resp, "*2\r\n$1\r\na\r\n*1\r\n:1\r\n", Answer::Done),
         ];
-        for (door, text, expected) in cases {
+        for (protocol, text, expected) in cases {
             for cut in 0..text.len() {
-                assert_eq!(door.answer(&text.as_bytes()[..cut]).unwrap(), None, "{text:?} cut at {cut}");
+                assert_eq!(protocol.answer(&text.as_bytes()[..cut]).unwrap(), None, "{text:?} cut at {cut}");
             }
             let more = format!("{text}STORED");
-            assert_eq!(door.answer(more.as_bytes()).unwrap(), Some((text.len(), expected)), "{text:?}");
+            assert_eq!(protocol.answer(more.as_bytes()).unwrap(), Some((text.len(), expected)), "{text:?}");
         }
     }
 
     #[test]
     fn an_error_is_one() {
-        for (door, text) in [
-            (Door::Memcached, "ERROR\r\n"),
-            (Door::Queue, "SERVER_ERROR out of memory\r\n"),
-            (Door::Beanstalk, "BAD_FORMAT\r\n"),
-            (Door::Resp, "-ERR no\r\n"),
-            (Door::Resp, "$x\r\n"),
+        for (protocol, text) in [
+            (Protocol::Memcached, "ERROR\r\n"),
+            (Protocol::Queue, "SERVER_ERROR out of memory\r\n"),
+            (Protocol::Beanstalk, "BAD_FORMAT\r\n"),
+            (Protocol::Resp, "-ERR no\r\n"),
+            (Protocol::Resp, "$x\r\n"),
         ] {
-            assert!(door.answer(text.as_bytes()).is_err(), "{text:?}");
+            assert!(protocol.answer(text.as_bytes()).is_err(), "{text:?}");
         }
     }
 }
