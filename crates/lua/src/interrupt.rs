@@ -77,12 +77,13 @@ unsafe extern "C-unwind" fn count(state: *mut lua_State, collecting: c_int) {
         return;
     }
     BYTES.set(bytes);
+    // If it fails, what follows is not reached: then the next one is forwarded as well.
+    LEFT.set(0);
     if let Some(to) = TO.get() {
         // SAFETY: the caller's promise, forwarded.
         unsafe { to(state, collecting) };
     }
-    // Not reached if it has failed: then the next one is forwarded as well.
     let now = Instant::now();
     let is_slow = HANDED.replace(Some(now)).is_some_and(|handed| (now - handed).as_micros() > LONG_US);
-    LEFT.set(if is_slow { 0 } else { COUNTED });
+    LEFT.set(if is_slow || bytes >= LONG_BYTES { 0 } else { COUNTED });
 }
