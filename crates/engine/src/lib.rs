@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Invariant: nothing here opens a socket or starts a thread; futures are woken by plain wakers and sleep on the given
-//! [`worker::Timer`], so the same code runs in the server and in a simulated world.
+//! [`worker::SleepFn`], so the same code runs in the server and in a simulated world.
 
 #![forbid(unsafe_code)]
 

@@ -41,7 +41,7 @@ pub struct Scripts {
     long: Mutex<Vec<Arc<Control>>>,
     /// How many of them there are.
     resting: AtomicUsize,
-    /// [`Busy`].
+    /// `BUSY`.
     busy: AtomicU8,
     stopping: AtomicBool,
     /// The function libraries, for holders of their key.

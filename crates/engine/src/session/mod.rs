@@ -152,7 +152,7 @@ pub enum Next {
     Input(usize),
     /// Has more to do at once, after others had their turn.
     Again,
-    /// Waits for the gate with [`Session::gate_open`], then runs another turn.
+    /// Waits for the gate with [`Session::gate_open_or_busy`], then runs another turn.
     Gate,
     /// Runs a request that must wait with [`Session::run_slowly`], then runs another turn. Its bytes are not yet
     /// consumed.
