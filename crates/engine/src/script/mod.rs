@@ -41,7 +41,7 @@ pub struct Scripts {
     long: Mutex<Vec<Arc<Control>>>,
     /// How many of them there are.
     resting: AtomicUsize,
-    /// `BUSY`.
+    /// [`NOT_BUSY`], [`BUSY_SCRIPT`] or [`BUSY_FUNCTION`].
     busy: AtomicU8,
     stopping: AtomicBool,
     /// The function libraries, for holders of their key.
