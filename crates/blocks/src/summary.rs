@@ -131,7 +131,7 @@ fn visit<D: Digest>(
     }
 }
 
-/// What is known of a node's children when it is entered.
+/// The known facts about a node's children on entry.
 struct Known<'n> {
     inner: &'n Inner,
     noted: &'n Noted,

@@ -15,7 +15,7 @@ use crate::pack::CONTENT_BYTES_MAX;
 use crate::packing_policy::{few_leaves, one_leaf, raw_leaves, settle};
 use crate::view::View;
 
-/// What became of a node after a change.
+/// The outcome of a change for a node.
 pub(crate) enum Change {
     /// It is still one node.
     Kept,

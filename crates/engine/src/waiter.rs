@@ -167,7 +167,7 @@ mod schedules {
     use sync::primitives::{Arc, thread};
 
     fn waiter() -> Arc<Waiter> {
-        let Found::Command(command) = table::by_name(b"BLPOP") else { panic!("a command") };
+        let Lookup::Command(command) = registry::by_name(b"BLPOP") else { panic!("a command") };
         Arc::new(Waiter::new(command, OwnedRequest::of(&["BLPOP", "queue", "0"]), 0, Protocol::Resp2))
     }
 

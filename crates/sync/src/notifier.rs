@@ -130,7 +130,7 @@ mod schedules {
                 let journal = thread::spawn(move || {
                     for position in 1..=3 {
                         level.store(position, Ordering::SeqCst);
-                        ringer.ring_at(Level::Written, position);
+                        ringer.notify_at(Level::Written, position);
                     }
                 });
                 for position in 1..=3 {

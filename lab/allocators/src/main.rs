@@ -104,7 +104,7 @@ impl Bench {
     }
 
     fn put(&self, key: u64, bytes_count: usize) {
-        self.apply(&name(key), Effect::TextPut { expires_at_ms: None, bytes: &[b'v'; 500][..bytes_count] });
+        self.apply(&name(key), Effect::StringPut { expires_at_ms: None, bytes: &[b'v'; 500][..bytes_count] });
     }
 
     fn apply(&self, key: &[u8], effect: Effect<'_>) {

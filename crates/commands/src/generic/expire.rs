@@ -50,9 +50,12 @@ const PEXPIREAT: CommandSpec = CommandSpec {
     ..EXPIRE
 };
 
+/// What a given deadline counts from.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum DeadlineBase {
+pub(crate) enum DeadlineBase {
+    /// The time of the command.
     Now,
+    /// The Unix epoch.
     Epoch,
 }
 

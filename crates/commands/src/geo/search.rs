@@ -118,7 +118,7 @@ enum GeoCommand {
     Radius { by_member: bool, stores: bool },
 }
 
-/// What is returned beside a member.
+/// The fields returned beside a member.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Beside {
     distance: bool,

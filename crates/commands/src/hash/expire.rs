@@ -3,6 +3,7 @@
 //! The four differ in unit and base; a past deadline removes the field.
 
 use super::{fields, instant};
+use crate::generic::expire::DeadlineBase;
 use crate::prelude::*;
 use base::Ms;
 use parse::Unit;
@@ -24,14 +25,14 @@ const HEXPIRE: CommandSpec = CommandSpec {
     brief: "Sets the time to live of fields of a hash, in seconds.",
     answer: "array: for each field 1 if the deadline was set, 0 if the condition does not hold, 2 if the field was removed \
              since the time has passed, -2 if it is not there",
-    run: Run::Local(|tx, args, reply| expire(tx, args, reply, Unit::Seconds, FieldDeadlineBase::Now)),
+    run: Run::Local(|tx, args, reply| expire(tx, args, reply, Unit::Seconds, DeadlineBase::Now)),
 };
 
 const HPEXPIRE: CommandSpec = CommandSpec {
     name: "HPEXPIRE",
     syntax: "key milliseconds [NX | XX | GT | LT] FIELDS numfields field [field ...]",
     brief: "Sets the time to live of fields of a hash, in milliseconds.",
-    run: Run::Local(|tx, args, reply| expire(tx, args, reply, Unit::Milliseconds, FieldDeadlineBase::Now)),
+    run: Run::Local(|tx, args, reply| expire(tx, args, reply, Unit::Milliseconds, DeadlineBase::Now)),
     ..HEXPIRE
 };
 
@@ -39,7 +40,7 @@ const HEXPIREAT: CommandSpec = CommandSpec {
     name: "HEXPIREAT",
     syntax: "key unix-time-seconds [NX | XX | GT | LT] FIELDS numfields field [field ...]",
     brief: "Sets the expiration time of fields, in seconds since the epoch.",
-    run: Run::Local(|tx, args, reply| expire(tx, args, reply, Unit::Seconds, FieldDeadlineBase::Epoch)),
+    run: Run::Local(|tx, args, reply| expire(tx, args, reply, Unit::Seconds, DeadlineBase::Epoch)),
     ..HEXPIRE
 };
 
@@ -47,15 +48,9 @@ const HPEXPIREAT: CommandSpec = CommandSpec {
     name: "HPEXPIREAT",
     syntax: "key unix-time-milliseconds [NX | XX | GT | LT] FIELDS numfields field [field ...]",
     brief: "Sets the expiration time of fields, in milliseconds since the epoch.",
-    run: Run::Local(|tx, args, reply| expire(tx, args, reply, Unit::Milliseconds, FieldDeadlineBase::Epoch)),
+    run: Run::Local(|tx, args, reply| expire(tx, args, reply, Unit::Milliseconds, DeadlineBase::Epoch)),
     ..HEXPIRE
 };
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum FieldDeadlineBase {
-    Now,
-    Epoch,
-}
 
 /// Which deadlines may be replaced. No deadline counts as infinite.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -85,10 +80,10 @@ impl FieldDeadlineCondition {
     }
 }
 
-fn expire(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, unit: Unit, from: FieldDeadlineBase) -> Outcome {
+fn expire(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, unit: Unit, from: DeadlineBase) -> Outcome {
     let (key, now) = (args.get(1), tx.now());
     let there = tx.hash(key)?.is_some();
-    let at_ms = instant(args, args.get(2), unit, if from == FieldDeadlineBase::Now { now } else { 0 })?;
+    let at_ms = instant(args, args.get(2), unit, if from == DeadlineBase::Now { now } else { 0 })?;
     let condition = FieldDeadlineCondition::of(args.get(3));
     let fields_at = if condition.is_some() { 4 } else { 3 };
     let fields = fields(args, fields_at, "ERR Parameter `numFields` should be greater than 0")?;

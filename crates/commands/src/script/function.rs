@@ -125,19 +125,19 @@ pub enum LibraryRequest<'a> {
     Restore {
         /// The payload, to be read by [`rdb::LibrariesReading`].
         payload: &'a [u8],
-        /// What happens to existing libraries.
+        /// The policy for existing libraries.
         policy: RestorePolicy,
     },
     /// FUNCTION FLUSH
     Flush,
 }
 
-/// What happens to existing libraries on a restore.
+/// The policy for existing libraries on a restore.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RestorePolicy {
     /// They stay, and a name clash is an error.
     Append,
-    /// Those of the same name are replaced.
+    /// Replaces libraries of the same name.
     Replace,
     /// All are removed.
     Flush,

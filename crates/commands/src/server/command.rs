@@ -138,7 +138,7 @@ fn with_subcommands(fits: impl Fn(&Listed) -> bool) -> Vec<String> {
     all.filter(fits).map(|listed| listed.name()).collect()
 }
 
-/// What is returned for named commands.
+/// The facts returned for named commands.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum CommandFacts {
     Info,

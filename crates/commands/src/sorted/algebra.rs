@@ -88,7 +88,7 @@ const ZDIFFSTORE: CommandSpec = CommandSpec {
     ..ZUNIONSTORE
 };
 
-/// What is done with the result.
+/// The use of the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Shape {
     Told,

@@ -246,7 +246,7 @@ const LOOK_AGAIN_MS: u64 = 100;
 /// The maximum number of chunks examined to count new entries.
 const NEWS_CHUNKS_MAX: u64 = 64;
 
-/// What a consumer receives.
+/// The entries that a consumer receives.
 enum Delivery {
     /// New entries.
     New(StreamPart),

@@ -36,7 +36,7 @@ const LIMIT_ALONE: &str = "ERR syntax error, LIMIT cannot be used without the sp
 /// The options before the fields of XADD, or after the key of XTRIM.
 pub(super) struct TrimOptions {
     pub(super) trim: Option<Trim>,
-    /// What happens to pending deliveries of removed entries.
+    /// The policy for pending deliveries of removed entries.
     pub(super) references: References,
     /// Whether an absent stream is not created.
     pub(super) leaves: bool,

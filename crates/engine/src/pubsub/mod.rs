@@ -4,7 +4,7 @@
 //! PUBLISH, end of a tx --> Registry: which workers listen to this channel?
 //!                            |  a publication into the worker queue of each, and the notifier once a batch
 //!                            v
-//!                  worker:  Post: whose of my connections?  --> a subscriber queue each, some hundred in a turn
+//!                  worker:  Dispatcher: whose of my connections?  --> a subscriber queue each, some hundred in a turn
 //!                                                                   |
 //!                  connection:  between its requests <--------------'  publications into the output, watermark raised
 //! ```

@@ -1,9 +1,10 @@
 //! A deliberate fault that the history test must find: a pop in two steps, with nothing held between them.
 
 use super::Session;
-use super::attempt::{Attempt, NotNow};
-use super::retention::Retention;
-use commands::table::{self, Command, Found};
+use super::attempt::Attempt;
+use super::lock_retention::LockRetention;
+use super::suspend::Suspend;
+use commands::registry::{self, Command, Lookup};
 use commands::{Local, Run};
 use wire::{Args, Output, OwnedRequest};
 
@@ -16,12 +17,12 @@ impl Session {
         handler: Local,
         args: &Args<'_>,
         output: &mut Output,
-    ) -> Result<(), NotNow> {
+    ) -> Result<(), Suspend> {
         let mark = output.mark();
-        let Found::Command(look) = table::by_name(b"LINDEX") else { panic!("LINDEX is a command") };
+        let Lookup::Command(look) = registry::by_name(b"LINDEX") else { panic!("LINDEX is a command") };
         let Run::Local(look_at) = look.run else { panic!("LINDEX looks at one key") };
         let request = OwnedRequest::of(&[b"LINDEX", args.get(1), b"0"]);
-        let retention = &mut Retention::new(&attempt.worker.engine.keyspace);
+        let retention = &mut LockRetention::new(&attempt.worker.engine.keyspace);
         self.run_one(attempt, retention, look, look_at, &request.args(), output)?;
         std::thread::yield_now();
         self.run_one(attempt, retention, command, handler, args, &mut Output::new())
