@@ -67,7 +67,7 @@ sim: ## run the simulator: SEEDS seeds from SEEDS_FROM on, or the one SEED
 
 history: export BOBBIN_HISTORY_SECONDS ?= 120
 history: ## record calls and replies under kill -9 and check their order
-	$(SERVER_TEST) --test history -- --nocapture
+	$(SERVER_TEST) --test tests -- --nocapture history::
 
 canaries: ## build faults in on purpose, one by one: the history test must find each
 	@scripts/canaries
@@ -76,7 +76,7 @@ soak: ## run what is too long for CI, about SOAK_SECONDS, and note in lab/record
 	@scripts/soak
 
 transcripts-against-redis: setup-tests ## run all transcripts against redis-server and list differences
-	cargo test -p commands --test transcripts against_redis -- --ignored --nocapture
+	cargo test -p commands --test tests against_redis -- --ignored --nocapture
 
 miri: ## run the laws of the crates with unsafe code under Miri, where it is installed
 	BOBBIN_CASES=4 cargo +nightly miri test -p blocks -p table -p sync

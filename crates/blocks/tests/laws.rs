@@ -2,12 +2,10 @@
 //!
 //! `BOBBIN_CASES` scales the number of cases.
 
-mod twin;
-
+use crate::twin::{Op, Pair, Twin, cases, compare, op, range, recoded};
 use blocks::{BlockList, Direction, End, counting_retired};
 use proptest::collection::vec;
 use proptest::prelude::*;
-use twin::{Op, Pair, Twin, cases, compare, op, range, recoded};
 
 proptest! {
     #![proptest_config(cases(150))]

@@ -3,16 +3,14 @@
 //!
 //! `BOBBIN_CASES` scales the number of cases.
 
-mod twin;
-
 use std::collections::BTreeMap;
 
+use crate::twin::{Content, Op, Pair, Twin, cases, compare, op};
 use blocks::{
     BlockList, DecodeError, End, LeafStore, Place, StoredError, StoredLeaves, Storing, counting_retired, leaf_counts,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
-use twin::{Content, Op, Pair, Twin, cases, compare, op};
 
 /// A store of leaves in memory.
 #[derive(Default)]

@@ -5,15 +5,12 @@
 //! shard that its command's keys do not name (the keyspace refuses); each key that it changes, and no other, is told of by a
 //! keyspace notification. Here is the rest.
 
-#[path = "support/dice.rs"]
-mod dice;
-#[path = "support/syntax.rs"]
-mod syntax;
-
+use crate::dice;
+use crate::dice::{Dice, is_key, name};
+use crate::syntax;
 use commands::testing::direct::{DATABASES, World};
 use commands::testing::dump::dump;
 use commands::{Arity, CommandSpec, Group, Run, registry};
-use dice::{Dice, is_key, name};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use wire::client::Value;

@@ -1,4 +1,4 @@
-//! `docs/commands.md` is made from the commands. `BLESS=1 cargo test -p commands --test manual` writes it anew.
+//! `docs/commands.md` is made from the commands. `BLESS=1 cargo test -p commands --test tests manual` writes it anew.
 
 use commands::{CommandSpec, Group, categories, registry};
 use std::fmt::Write;
@@ -89,7 +89,7 @@ fn the_manual_is_up_to_date() {
     let differs = written.lines().zip(manual.lines()).find(|(written, made)| written != made);
     assert!(
         written == manual,
-        "docs/commands.md is old, first at {differs:?}: BLESS=1 cargo test -p commands --test manual"
+        "docs/commands.md is old, first at {differs:?}: BLESS=1 cargo test -p commands --test tests manual"
     );
 }
 

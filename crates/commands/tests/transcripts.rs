@@ -2,13 +2,8 @@
 //! And, if asked for (`make transcripts-against-redis`), against redis-server: the one at `BOBBIN_PEER` (`host:port`;
 //! **its data is flushed**), or one that the test starts.
 
-#[path = "support/dice.rs"]
-mod dice;
-#[path = "support/socket.rs"]
-mod socket;
-#[path = "support/syntax.rs"]
-mod syntax;
-
+use crate::dice;
+use crate::socket;
 use commands::registry;
 use commands::testing::direct::{DATABASES, World};
 use commands::testing::transcript::{self, Difference, Step, all, served};

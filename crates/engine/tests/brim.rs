@@ -2,9 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-mod support;
-
-use support::World;
+use crate::support;
+use crate::support::World;
 
 const DISK_BYTES: u64 = 8 << 20;
 /// More than lies in a record, so that leaves have segments of their own.

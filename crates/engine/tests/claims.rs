@@ -4,18 +4,13 @@
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-#[path = "../../commands/tests/support/dice.rs"]
-mod dice;
-mod support;
-#[path = "../../commands/tests/support/syntax.rs"]
-mod syntax;
-
+use crate::dice;
+use crate::dice::Dice;
+use crate::support::{Client, World};
 use commands::{CommandSpec, Group, Run, registry};
-use dice::Dice;
 use engine::Next;
 use std::pin::Pin;
 use std::task::{Context, Waker};
-use support::{Client, World};
 use wire::Output;
 
 type Waiting = Pin<Box<dyn Future<Output = ()>>>;

@@ -6,8 +6,7 @@
 #![allow(clippy::unwrap_used, reason = "a test")]
 #![cfg(debug_assertions)]
 
-mod support;
-
+use crate::support::{Client, World};
 use base::cost::{self, Counts};
 use commands::Arity;
 use commands::registry::commands;
@@ -15,7 +14,6 @@ use engine::Next;
 use std::pin::pin;
 use std::task::{Context, Waker};
 use std::thread;
-use support::{Client, World};
 use wire::{Output, OwnedRequest, Ranges};
 
 /// Arguments of a request.

@@ -3,10 +3,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-mod support;
-
+use crate::support::{Client, Load, World};
 use std::collections::BTreeMap;
-use support::{Client, Load, World};
 
 fn library(name: &str, functions: &[(String, u64)]) -> String {
     let register = |(function, answer): &(String, u64)| {

@@ -1,10 +1,8 @@
 //! Libraries of functions that no request has left as they are.
 
-mod support;
-
+use crate::support::{START_MS, World};
 use keyspace::{Absent, FieldExpiry, LIBRARIES, Log, Plan, Tx};
 use std::sync::{Arc, Mutex};
-use support::{START_MS, World};
 use sync::lock::Want;
 
 /// Puts libraries where a start finds them, whatever they are.

@@ -1,12 +1,10 @@
 //! A start that serves before its shards are loaded. Here a shard is loaded only when somebody waits for it, unless the
 //! test asks for all.
 
-mod support;
-
+use crate::support::{Client, Load, START_MS, World, read};
 use base::disk::Disk;
 use engine::{ExpireCycle, Next};
 use std::path::Path;
-use support::{Client, Load, START_MS, World, read};
 use wire::Output;
 
 const DEBUG: &[(&str, &str)] = &[("enable-debug-command", "yes")];

@@ -2,11 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-mod support;
-
+use crate::support::{Client, Load, World};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use support::{Client, Load, World};
 
 const MB: u64 = 1 << 20;
 const LIMIT_BYTES: u64 = 1024 * MB;

@@ -2,13 +2,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-mod support;
-
+use crate::support::{Client, Load, World, read};
 use base::random::Random;
 use engine::Next;
 use std::pin::pin;
 use std::task::{Context, Waker};
-use support::{Client, Load, World, read};
 use wire::Output;
 
 /// Keys of one request: many more than are removed before others have their turn.

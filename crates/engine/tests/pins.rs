@@ -1,10 +1,8 @@
 //! What replies under way keep of values that have changed since: counted, told, and limited.
 
-mod support;
-
+use crate::support::{Client, World, read};
 use engine::close_greatest_pinners;
 use std::sync::atomic::Ordering::Relaxed;
-use support::{Client, World, read};
 use wire::Output;
 
 const ITEMS: usize = 100_000;

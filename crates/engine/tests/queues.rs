@@ -1,12 +1,10 @@
 //! What becomes of a queue's messages by themselves: leases and delays that end, messages that are too old or were tried
 //! too often, and those who wait for them.
 
-mod support;
-
+use crate::support::{Client, Load, World, block_on, read};
 use engine::{ExpireCycle, Next};
 use std::pin::pin;
 use std::task::{Context, Waker};
-use support::{Client, Load, World, block_on, read};
 use wire::Output;
 
 const DEBUG: &[(&str, &str)] = &[("enable-debug-command", "yes")];

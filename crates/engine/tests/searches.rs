@@ -1,11 +1,9 @@
 //! Commands that search a big list while others change it: what they do is as if they had run alone, at their end.
 
-mod support;
-
+use crate::support::{Client, World, read};
 use engine::Next;
 use std::pin::pin;
 use std::task::{Context, Waker};
-use support::{Client, World, read};
 use wire::Output;
 
 /// More content than is searched under a lock; each seventh element is `x`.

@@ -1,11 +1,9 @@
 //! Sessions without sockets, over a journal on a disk in memory and a clock that the test moves.
 
-mod support;
-
+use crate::support::{Client, World, block_on, read};
 use engine::{ExpireCycle, Next};
 use std::pin::pin;
 use std::task::{Context, Waker};
-use support::{Client, World, block_on, read};
 use wire::Output;
 
 #[test]

@@ -1,12 +1,10 @@
 //! Operations on big sets while others change them: what is stored or told is made of one instant of all sources.
 
-mod support;
-
+use crate::support::{Client, Load, START_MS, World, read};
 use engine::Next;
 use std::collections::BTreeSet;
 use std::pin::pin;
 use std::task::{Context, Waker};
-use support::{Client, Load, START_MS, World, read};
 use wire::Output;
 
 /// Adds so many members to a set.

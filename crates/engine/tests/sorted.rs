@@ -1,11 +1,9 @@
 //! Operations on big sorted sets while others change them: what is stored or told is made of one instant of all sources.
 
-mod support;
-
+use crate::support::{Client, World, read};
 use engine::Next;
 use std::pin::pin;
 use std::task::{Context, Waker};
-use support::{Client, World, read};
 use wire::Output;
 
 /// Puts so many members into a sorted set, each with its number as its score.

@@ -1,11 +1,9 @@
 //! SORT of much, and of what other keys hold, while others change both.
 
-mod support;
-
+use crate::support::{Client, World, read};
 use engine::Next;
 use std::pin::pin;
 use std::task::{Context, Waker};
-use support::{Client, World, read};
 use wire::Output;
 
 /// Elements of the list, each of which has a weight.

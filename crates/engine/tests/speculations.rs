@@ -1,11 +1,9 @@
 //! Commands that touch very much run speculatively while others go on: what they do is as if they had run alone, at their end.
 
-mod support;
-
+use crate::support::{Client, World, read};
 use engine::Next;
 use std::pin::pin;
 use std::task::{Context, Waker};
-use support::{Client, World, read};
 use wire::Output;
 
 /// Members of one request: more than are put under a lock.

@@ -1,11 +1,9 @@
 //! Clients that wait for entries of streams: one entry serves all readers, and whoever reads in a group that goes is told so.
 
-mod support;
-
+use crate::support::{Client, World, read};
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Waker};
-use support::{Client, World, read};
 use wire::Output;
 
 use engine::Next;

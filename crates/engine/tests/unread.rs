@@ -1,13 +1,11 @@
 //! Large values that are read behind their shards. Here nothing is loaded or read unless somebody waits for it, or the test
 //! asks for all.
 
-mod support;
-
+use crate::support::{Load, START_MS, World, read};
 use base::disk::Disk;
 use engine::{ExpireCycle, Next};
 use keyspace::shard_of;
 use std::path::Path;
-use support::{Load, START_MS, World, read};
 use wire::Output;
 
 const DEBUG: &[(&str, &str)] = &[("enable-debug-command", "yes")];

@@ -1,12 +1,10 @@
 //! Sightings by the watchdog of requests that wait.
 
-mod support;
-
+use crate::support::World;
 use engine::{Next, Report, Watchdog, WatchedThing};
 use std::pin::pin;
 use std::task::{Context, Waker};
 use std::time::Duration;
-use support::World;
 use wire::Output;
 
 const DISK_BYTES: u64 = 8 << 20;

@@ -1,11 +1,10 @@
 //! The power is cut at every operation, and again during and after recovery: what was durable is there, from the
 //! position on below which somebody else keeps it.
 
-mod world;
-
+use crate::world;
+use crate::world::*;
 use base::disk::FakeDisk;
 use journal::{Policy, Purpose};
-use world::*;
 
 /// What a run left behind: every frame handed over, and the position below which all was durable.
 #[derive(Clone)]

@@ -1,13 +1,11 @@
 //! Bits are flipped in journals that were left in order and in disorder: harmless, an announced torn tail where no
 //! mark lies beyond, or refused with file and offset. Never a wrong frame, never a panic.
 
-mod world;
-
+use crate::world::*;
 use base::disk::{Disk, FakeDisk};
 use journal::{Frame, HEAD_BYTES, MARK_BYTES, OpenError, Policy, Record, SEGMENT_HEAD_BYTES, Seal};
 use std::path::Path;
 use std::sync::Arc;
-use world::*;
 
 struct Journal {
     disk: FakeDisk,

@@ -1,12 +1,10 @@
 //! Values that clients store hold what looks like records of the journal, with checksums that hold, for segments, histories
 //! and positions that are guessed or told: they never decide what a break means.
 
-mod world;
-
+use crate::world::*;
 use base::checksum;
 use base::disk::{Disk, FakeDisk};
 use journal::{HEAD_BYTES, Kind, MARK_BYTES, Policy, Purpose, SEGMENT_HEAD_BYTES};
-use world::*;
 
 /// A mark that knows everything synced, as its format says. `seal`: in version 2, with this in the place of the seal.
 fn forged(segment: u32, history: u64, position: u64, synced: u64, seal: Option<u64>) -> Vec<u8> {

@@ -1,14 +1,12 @@
 //! A journal's ordinary life: order, admission, notifiers, stops, reading while open.
 
-mod world;
-
+use crate::world::*;
 use base::disk::{Disk, FakeDisk};
 use journal::{Level, OpenError, Policy, Purpose, Reached, Refusal, Running, Step};
 use std::path::Path;
 use std::sync::Arc;
 use std::task::{Context, Waker};
 use sync::notifier::Notifier;
-use world::*;
 
 #[test]
 fn a_clean_stop_keeps_everything_and_the_history() {

@@ -1,13 +1,11 @@
 //! A repair's opening of a journal: whatever is wrong with its records, it ends where they break off, all that follows is
 //! kept aside, and what is lost is said.
 
-mod world;
-
+use crate::world::*;
 use base::disk::{Disk, FakeDisk};
 use journal::{Frame, Loss, OpenError, Policy, Recovery, SEGMENT_HEAD_BYTES};
 use std::path::Path;
 use std::sync::Arc;
-use world::*;
 
 fn mend(disk: &FakeDisk, from: u64, reach: u64) -> Result<(Recovery, Frames), OpenError> {
     let mut frames = Frames::new();

@@ -1,12 +1,10 @@
 //! Folders of format version 1, which had no seals: they are opened, upgraded, and lose nothing meanwhile.
 
-mod world;
-
+use crate::world::*;
 use base::checksum;
 use base::disk::{Disk, FakeDisk};
 use journal::{HEAD_BYTES, MARK_BYTES, OpenError, Policy, Purpose, Record, SEGMENT_HEAD_BYTES};
 use std::path::Path;
-use world::*;
 
 fn write(disk: &FakeDisk, path: &Path, bytes: &[u8]) {
     let mut file = disk.open(path).unwrap();

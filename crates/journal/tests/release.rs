@@ -1,13 +1,11 @@
 //! Segments that nobody needs any more: given back, used again, and read by nobody.
 
-mod world;
-
+use crate::world::*;
 use base::disk::{Disk, FakeDisk};
 use journal::{Frame, HEAD_BYTES, Level, OpenError, Policy, Purpose, Reached, Refusal, Running, SEGMENT_HEAD_BYTES};
 use std::sync::Arc;
 use std::task::{Context, Waker};
 use sync::notifier::Notifier;
-use world::*;
 
 const POLICIES: [Policy; 3] = [Policy::Always, Policy::EverySec, Policy::Never];
 

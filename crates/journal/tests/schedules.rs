@@ -1,15 +1,13 @@
-//! The hand-over under many schedules: `RUSTFLAGS="--cfg shuttle" cargo test -p journal --test schedules`.
+//! The hand-over under many schedules: `RUSTFLAGS="--cfg shuttle" cargo test -p journal --test tests schedules::`.
 
 #![cfg(shuttle)]
 
-mod world;
-
+use crate::world::*;
 use base::disk::FakeDisk;
 use journal::{Journal, Level, LogBuffer, Policy, Purpose, Reached, Refusal, Running};
 use std::sync::Arc;
 use sync::notifier::Notifier;
 use sync::primitives::thread;
-use world::*;
 
 /// Hands over two frames in each of `turns`, and waits for the second; every wait must end.
 fn work(mut log_buffer: LogBuffer, turns: u8) {

@@ -1,9 +1,7 @@
 //! Transactions over several keys: cycles written by hand, each the smallest of its name.
 
-mod text;
-
+use crate::text::{anomaly, kind};
 use linearizability::Kind;
-use text::{anomaly, kind};
 
 #[test]
 fn transactions_in_turn_are_fine() {

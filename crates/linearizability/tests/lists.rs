@@ -1,9 +1,7 @@
 //! Lists that are appended to and read: good and bad histories written by hand.
 
-mod text;
-
+use crate::text::{anomaly, kind};
 use linearizability::Kind;
-use text::{anomaly, kind};
 
 #[test]
 fn reads_that_are_beginnings_of_each_other_are_fine() {

@@ -1,9 +1,7 @@
 //! Queues: good and bad histories written by hand.
 
-mod text;
-
+use crate::text::{anomaly, kind};
 use linearizability::Kind;
-use text::{anomaly, kind};
 
 #[test]
 fn elements_that_pass_through_are_fine() {

@@ -1,9 +1,7 @@
 //! Registers: good and bad histories written by hand.
 
-mod text;
-
+use crate::text::{anomaly, kind};
 use linearizability::Kind;
-use text::{anomaly, kind};
 
 #[test]
 fn nothing_and_one_client_alone_are_fine() {

@@ -7,13 +7,11 @@
 //!          | journal | store .................. |           |   growers go on
 //! ```
 
-mod support;
-
+use crate::support::disk::{Disk, save};
+use crate::support::{Connection, Server, request};
 use std::collections::VecDeque;
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
-use support::disk::{Disk, save};
-use support::{Connection, Server, request};
 use wire::client::Value;
 
 const DISK_BYTES: usize = 64 << 20;

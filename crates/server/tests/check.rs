@@ -9,8 +9,7 @@
 //!
 //! `BOBBIN_CHECK_FLIPS=2000` makes as many flips and a tenth as many cuts; 200 without it.
 
-mod support;
-
+use crate::support::{Server, bobbin};
 use commands::testing::dump::{KeyDump, dump};
 use keyspace::{Keyspace, shard_of};
 use server::check::{self, Findings, Repair};
@@ -18,7 +17,6 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Output;
-use support::{Server, bobbin};
 use tempfile::TempDir;
 use wire::client::Value;
 

@@ -1,11 +1,9 @@
 //! Checkpoints of the real binary: what is saved is there after a crash, disk shrinks as data does, and a folder that has
 //! lost a part is refused.
 
-mod support;
-
+use crate::support::{Connection, Server, request};
 use std::fs;
 use std::path::Path;
-use support::{Connection, Server, request};
 use wire::client::Value;
 
 const ALWAYS: &[&str] = &["--fsync", "always"];

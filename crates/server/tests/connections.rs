@@ -1,12 +1,10 @@
 //! The real binary and its connections: how bytes arrive, how many connections there are, how they end.
 
-mod support;
-
+use crate::support::{Connection, Server, request};
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
-use support::{Connection, Server, request};
 use wire::client::Value;
 
 const CACHE: [&str; 2] = ["--journal", "off"];

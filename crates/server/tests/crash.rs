@@ -10,12 +10,10 @@
 //! Reading everything is a reply too: what one round finds, the next finds again, and nothing beside it that is as old.
 //! `BOBBIN_KILLS` says how many rounds there are instead.
 
-mod support;
-
+use crate::support::{Server, request};
 use rustix::process::Signal;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
-use support::{Server, request};
 use wire::client::Value;
 
 const ROUNDS: u64 = 20;

@@ -1,16 +1,11 @@
 //! COMMAND DOCS of the real binary beside redis-server: what client libraries build their methods from. Sentences are ours.
 
-#[path = "clients/peer.rs"]
-#[allow(dead_code, reason = "the trials of clients use the rest")]
-mod peer;
-mod support;
-
+use crate::support::peer::{Peer, Redis};
+use crate::support::{Connection, Server};
 use lab::skip::{program_or_skip, skip};
-use peer::{Peer, Redis};
 use std::collections::BTreeMap;
 use std::net::TcpStream;
 use std::process::Command;
-use support::{Connection, Server};
 use wire::client::Value;
 
 type Client = Connection<TcpStream>;

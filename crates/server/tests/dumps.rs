@@ -1,14 +1,9 @@
 //! What redis-server dumps is restored here and the other way round: random values of every kind, compared element by
 //! element, and by what OBJECT ENCODING calls them.
 
-#[path = "clients/peer.rs"]
-#[allow(dead_code, reason = "the trials of clients use the rest")]
-mod peer;
-mod support;
-
-use peer::{Peer, Redis};
+use crate::support::peer::{Peer, Redis};
+use crate::support::{Connection, Server};
 use std::net::TcpStream;
-use support::{Connection, Server};
 use wire::client::Value;
 
 /// Values that go each way.

@@ -1,16 +1,12 @@
 //! Errors of the real binary that repeat bytes which are no text, beside redis-server.
 
-#[path = "clients/peer.rs"]
-#[allow(dead_code, reason = "the trials of clients use the rest")]
-mod peer;
-mod support;
-
+use crate::support;
+use crate::support::Server;
+use crate::support::peer::{Peer, Redis};
 use lab::skip::program_or_skip;
-use peer::{Peer, Redis};
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
 use std::time::Duration;
-use support::Server;
 
 const PATIENCE: Duration = Duration::from_secs(30);
 

@@ -1,10 +1,8 @@
 //! Keys that fall due at one instant: a million and their memory go, and others are served meanwhile; LATENCY has long holds.
 
-mod support;
-
+use crate::support::{Connection, Server, request};
 use std::net::TcpStream;
 use std::time::Instant;
-use support::{Connection, Server, request};
 use wire::client::Value;
 
 const KEYS: u64 = 1_000_000;

@@ -3,15 +3,13 @@
 //! A copy of a folder that is in use is a torn picture of it. It is refused with a line that says why, or it holds what was
 //! acknowledged before the copying began and nothing that was not written: never something else.
 
-mod support;
-
+use crate::support::{Connection, Server, bobbin, free_port, request};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Stdio;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
-use support::{Connection, Server, bobbin, free_port, request};
 use wire::client::Value;
 
 const COPIES: usize = 6;

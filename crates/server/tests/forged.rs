@@ -6,12 +6,10 @@
 //! recycled segments are used again, and values of their former life lie behind what a killed server wrote last
 //! ```
 
-mod support;
-
+use crate::support::{Connection, Server, bobbin};
 use std::net::TcpStream;
 use std::path::Path;
 use std::time::Duration;
-use support::{Connection, Server, bobbin};
 use wire::client::Value;
 
 const KEY: &str = "breaks off here";

@@ -11,16 +11,14 @@
 //! is the spare of last resort: it is there when growers are refused and a checkpoint has been made, and made anew as soon
 //! as there is room for it.
 
-mod support;
-
+use crate::support::disk::{Disk, save};
+use crate::support::{Connection, Server, bobbin, free_port, request};
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::net::TcpStream;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use support::disk::{Disk, save};
-use support::{Connection, Server, bobbin, free_port, request};
 use wire::client::Value;
 
 const DISK_BYTES: usize = 64 << 20;

@@ -1,14 +1,9 @@
 //! Hits and misses of INFO, and how long keys have left, of the real binary beside redis-server.
 
-#[path = "clients/peer.rs"]
-#[allow(dead_code, reason = "the trials of clients use the rest")]
-mod peer;
-mod support;
-
+use crate::support::peer::{Peer, Redis};
+use crate::support::{Connection, Server};
 use lab::skip::program_or_skip;
-use peer::{Peer, Redis};
 use std::net::TcpStream;
-use support::{Connection, Server};
 use wire::client::Value;
 
 const CACHE: [&str; 2] = ["--journal", "off"];

@@ -1,10 +1,8 @@
 //! Names in order, in the real binary: built beside the service, kept while others write, there again after a crash.
 
-mod support;
-
+use crate::support::{Connection, Server};
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use support::{Connection, Server};
 use wire::client::Value;
 
 type Client = Connection<std::net::TcpStream>;

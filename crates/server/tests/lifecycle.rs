@@ -1,11 +1,10 @@
 //! The real binary from start to end: refused starts, orderly stops, crashes, and what is there afterwards.
 
-mod support;
-
+use crate::support;
+use crate::support::{Server, bobbin, free_port};
 use rustix::process::Signal;
 use std::process::Stdio;
 use std::sync::atomic::{AtomicI64, Ordering::SeqCst};
-use support::{Server, bobbin, free_port};
 use wire::client::Value;
 
 /// The length that list `key` had, as one more push tells it.

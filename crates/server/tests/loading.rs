@@ -1,12 +1,10 @@
 //! A start that serves before everything is loaded: the real binary, killed with many keys, and slowed down when it comes
 //! back, so that it loads what is asked for and next to nothing else.
 
-mod support;
-
+use crate::support::{Connection, Server, request};
 use rustix::process::Signal;
 use std::fs;
 use std::net::TcpStream;
-use support::{Connection, Server, request};
 use wire::client::Value;
 
 const KEYS: usize = 200_000;

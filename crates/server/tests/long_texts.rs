@@ -1,8 +1,6 @@
 //! A text of 100 MB is told to a slow reader while others read and write it; and all of it survives a kill.
 
-mod support;
-
-use support::{Connection, Server};
+use crate::support::{Connection, Server};
 use wire::client::Value;
 
 const BYTES: usize = 100_000_000;

@@ -1,10 +1,8 @@
 //! Requests of very many keys: MGET beside MSETs of the same keys tells one instant, however it gathers them; and however
 //! they are cut on their way, each is answered in its place.
 
-mod support;
-
+use crate::support::{Server, request};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use support::{Server, request};
 use wire::client::Value;
 
 const KEYS: usize = 2_000;

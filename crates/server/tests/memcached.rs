@@ -6,8 +6,8 @@
 //! pymemcache     --> both;   memccapable --> Bobbin
 //! ```
 
-mod support;
-
+use crate::support::lines::Lines;
+use crate::support::{FREE_PORT, Server, free_port};
 use lab::skip::{program_or_skip, skip};
 use rustix::process::{Pid, Signal, kill_process};
 use std::io::{BufRead, BufReader, Write};
@@ -15,8 +15,6 @@ use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
-use support::lines::Lines;
-use support::{FREE_PORT, Server, free_port};
 use wire::client::Value;
 
 const PATIENCE: Duration = Duration::from_secs(30);

@@ -4,11 +4,9 @@
 //!   fill until OOM --> reads, deletions --> kill -9 --> start: all is there --> deletions --> writes again
 //! ```
 
-mod support;
-
+use crate::support::{Connection, Server, ULIMIT_V, request};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
-use support::{Connection, Server, ULIMIT_V, request};
 use wire::client::Value;
 
 const OOM: &str = "OOM command not allowed when used memory > 'maxmemory'.";

@@ -1,14 +1,9 @@
 //! MIGRATE between servers: from Bobbin and from redis-server, to either.
 
-#[path = "clients/peer.rs"]
-#[allow(dead_code, reason = "the trials of clients use the rest")]
-mod peer;
-mod support;
-
+use crate::support::peer::{Peer, Redis};
+use crate::support::{Connection, Server};
 use lab::skip::program_or_skip;
-use peer::{Peer, Redis};
 use std::net::{TcpListener, TcpStream};
-use support::{Connection, Server};
 use wire::client::Value;
 
 const CACHE: [&str; 4] = ["--journal", "off", "--migrate-targets", "*"];

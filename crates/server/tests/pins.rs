@@ -1,9 +1,7 @@
 //! Eight readers of a list of a million items, none of which reads, while all of it is written anew.
 
-mod support;
-
+use crate::support::{Connection, Server};
 use std::net::TcpStream;
-use support::{Connection, Server};
 use wire::client::Value;
 
 const ITEMS: usize = 1_000_000;

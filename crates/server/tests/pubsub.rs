@@ -1,15 +1,10 @@
 //! Messages through the real binary: several connections, on both of its workers.
 
-#[path = "clients/peer.rs"]
-#[allow(dead_code, reason = "the trials of clients use the rest")]
-mod peer;
-mod support;
-
+use crate::support::peer::{Peer, Redis};
+use crate::support::{Connection, Server, request};
 use lab::skip::program_or_skip;
-use peer::{Peer, Redis};
 use std::net::TcpStream;
 use std::time::Duration;
-use support::{Connection, Server, request};
 use wire::client::Value;
 
 const CACHE: [&str; 2] = ["--journal", "off"];

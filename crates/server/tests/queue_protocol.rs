@@ -1,7 +1,8 @@
 //! The queue port of a whole server: MemcacheQ's words and Kestrel's, on the lists and queues that Redis's commands see.
 
-mod support;
-
+use crate::support::disk::Disk;
+use crate::support::lines::Lines;
+use crate::support::{Connection, FREE_PORT, Server};
 use lab::skip::skip;
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -9,9 +10,6 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
-use support::disk::Disk;
-use support::lines::Lines;
-use support::{Connection, FREE_PORT, Server};
 use wire::client::Value;
 
 const PATIENCE: Duration = Duration::from_secs(30);

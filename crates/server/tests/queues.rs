@@ -1,11 +1,9 @@
 //! Queues in the real binary: killed in every state of their messages, again and again, with nothing lost that a reply told
 //! of, and nothing done twice; and those who wait for what comes back.
 
-mod support;
-
+use crate::support::{Connection, Server};
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::TcpStream;
-use support::{Connection, Server};
 use wire::client::Value;
 
 type Client = Connection<TcpStream>;

@@ -1,17 +1,13 @@
 //! What scripts may call, beside redis-server; and the debugger of scripts, which there is not.
 
-#[path = "clients/peer.rs"]
-#[allow(dead_code, reason = "the trials of clients use the rest")]
-mod peer;
-mod support;
-
+use crate::support;
+use crate::support::peer::{Peer, Redis};
+use crate::support::{Connection, Server};
 use commands::registry;
 use lab::skip::program_or_skip;
-use peer::{Peer, Redis};
 use std::fs;
 use std::net::TcpStream;
 use std::process::{Command, Stdio};
-use support::{Connection, Server};
 use wire::client::Value;
 
 type Client = Connection<TcpStream>;

@@ -1,12 +1,10 @@
 //! Scripts against the real binary: those that run long while others, on the same worker too, hear that the server is busy,
 //! and those that meet keys they did not name.
 
-mod support;
-
+use crate::support::{Connection, Server};
 use std::net::TcpStream;
 use std::thread;
 use std::time::{Duration, Instant};
-use support::{Connection, Server};
 use wire::client::Value;
 
 type Client = Connection<TcpStream>;

@@ -1,9 +1,7 @@
 //! Tagged lists in the real binary: there again after a crash and out of the store, in transactions and scripts, and long ones.
 
-mod support;
-
+use crate::support::{Connection, Server};
 use std::net::TcpStream;
-use support::{Connection, Server};
 use wire::client::Value;
 
 type Client = Connection<TcpStream>;

@@ -1,16 +1,11 @@
 //! Client-side caching through the real binary: several connections, on both of its workers.
 
-#[path = "clients/peer.rs"]
-#[allow(dead_code, reason = "the trials of clients use the rest")]
-mod peer;
-mod support;
-
+use crate::support::peer::{Peer, Redis};
+use crate::support::{Connection, Server};
 use lab::skip::program_or_skip;
-use peer::{Peer, Redis};
 use std::collections::HashMap;
 use std::net::TcpStream;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use support::{Connection, Server};
 use wire::client::Value;
 
 const CACHE: [&str; 2] = ["--journal", "off"];

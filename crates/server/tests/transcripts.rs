@@ -6,16 +6,12 @@
 //!         Restarting: a connection, and between requests    replies, and DEBUG DIGEST of all data before and after
 //! ```
 
-#[path = "../../commands/tests/support/socket.rs"]
-mod socket;
-mod support;
-
+use crate::socket::Socket;
+use crate::support::Server;
 use commands::registry;
 use commands::testing::transcript::{self, Endpoint, Transcript};
-use socket::Socket;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
-use support::Server;
 use wire::OwnedRequest;
 use wire::client::Value;
 

@@ -1,9 +1,7 @@
 //! The real binary and connections that wait: blocked, paused, streamed to.
 
-mod support;
-
+use crate::support::{Connection, Server, request};
 use std::net::{Shutdown, TcpStream};
-use support::{Connection, Server, request};
 use wire::client::Value;
 
 const CACHE: [&str; 2] = ["--journal", "off"];

@@ -1,8 +1,6 @@
 //! The watchdog of the real binary: what takes long is named in the log while it lasts, and counted.
 
-mod support;
-
-use support::{Server, request};
+use crate::support::{Server, request};
 use wire::client::Value;
 
 /// So little that a transaction of some work is long on any machine.

@@ -1,14 +1,13 @@
 //! The real binary and strangers: browsers, those who owe a password or guess it, and what is kept from them.
 
-mod support;
-
+use crate::support;
+use crate::support::lines::Lines;
+use crate::support::{Connection, FREE_PORT, Server};
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
-use support::lines::Lines;
-use support::{Connection, FREE_PORT, Server};
 use wire::client::Value;
 
 const PATIENCE: Duration = Duration::from_secs(30);

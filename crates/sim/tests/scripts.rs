@@ -1,10 +1,8 @@
 //! Scripts: the power goes at each operation of the disk, and the server is stopped or killed after any step.
 
-mod worlds;
-
+use crate::worlds::must_run;
 use journal::Policy;
 use sim::{Fault, Plan, Script, Seen, Turns, Workload, World};
-use worlds::must_run;
 
 fn plan(seed: u64, workload: Workload, fault: Fault, steps_max: u64) -> Plan {
     Plan { seed, policy: Policy::Always, fault, workload, hasty: false, steps_max }

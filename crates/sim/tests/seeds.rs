@@ -1,10 +1,8 @@
 //! Worlds by the thousand. `make sim SEED=9187` runs one again; SEEDS sets how many are run, from SEEDS_FROM (0) on.
 
-mod worlds;
-
+use crate::worlds::{must_run, run};
 use journal::Policy;
 use sim::{Fault, Plan, Workload, World};
-use worlds::{must_run, run};
 
 fn setting(name: &str) -> Option<u64> {
     std::env::var(name).ok().filter(|text| !text.is_empty()).map(|text| text.parse().expect("a number"))

@@ -1,11 +1,9 @@
 //! The power is cut at every operation, and every operation fails once: the state is that of the last commit, or of the
 //! one that was under way.
 
-mod world;
-
+use crate::world::*;
 use base::disk::{Disk, FakeDisk};
 use store::{Store, StoreError};
-use world::*;
 
 /// What a run left behind.
 struct Past {

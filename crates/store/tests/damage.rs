@@ -1,13 +1,11 @@
 //! Bits are flipped, files are cut and removed: harmless, announced, or refused with file and offset. Never a wrong
 //! record, never a panic. A repair loses what it announced and nothing else.
 
-mod world;
-
+use crate::world::*;
 use base::disk::{Disk, FakeDisk};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use store::{Report, Store, StoreError};
-use world::*;
 
 struct Kept {
     disk: FakeDisk,

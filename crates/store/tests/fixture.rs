@@ -2,13 +2,11 @@
 //!
 //! `BLESS=1` writes them; that is for a new version, beside the old one.
 
-mod world;
-
+use crate::world::{bytes_of, files, folder, name_of, records_of};
 use base::disk::{Disk, FakeDisk, RealDisk};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use store::{Keys, MapRecord, Options, ShardRecord, Share, Store, block_bytes};
-use world::{bytes_of, files, folder, name_of, records_of};
 
 fn kept() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/version-1")

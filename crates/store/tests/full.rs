@@ -1,10 +1,8 @@
 //! A disk without room: a commit fails cleanly, and one that frees room can be made.
 
-mod world;
-
+use crate::world::*;
 use base::disk::FakeDisk;
 use store::{ShardRecord, Store};
-use world::*;
 
 /// A store whose disk has no room left but the reserve.
 fn full(seed: u64) -> (FakeDisk, Store, Twin) {

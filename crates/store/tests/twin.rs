@@ -1,11 +1,9 @@
 //! Random commits beside a naive twin, reopened after each.
 
-mod world;
-
+use crate::world::*;
 use base::disk::{Disk, FakeDisk};
 use std::collections::BTreeSet;
 use store::{SegmentKind, ShardRecord, Store, StoreError};
-use world::*;
 
 #[test]
 fn a_store_holds_what_was_committed() {

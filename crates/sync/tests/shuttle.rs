@@ -1,6 +1,6 @@
 //! Schedules of the locks and the gate, explored by shuttle. Built only under `--cfg shuttle`:
 //!
-//! `RUSTFLAGS="--cfg shuttle" cargo test -p sync --test shuttle --target-dir target/shuttle`
+//! `RUSTFLAGS="--cfg shuttle" cargo test -p sync --test tests --target-dir target/shuttle`
 //!
 //! A task that is never woken leaves its schedule with nothing to run: shuttle reports that as a deadlock.
 //! `BOBBIN_CASES` is the number of schedules a test.

@@ -3,7 +3,7 @@
 //!
 //! The process aborts on a bug of its own rather than go on with half a change (`panic = "abort"`), so each of these places
 //! claims that no bytes of a client lead there. `crates/tidy/aborts.txt` lists them all: who adds one adds a line to that
-//! list, which a reviewer reads. Written anew with `BLESS=1 cargo test -p tidy --test aborts`.
+//! list, which a reviewer reads. Written anew with `BLESS=1 cargo test -p tidy aborts`.
 //!
 //! Arithmetic that overflows wraps in the server, and aborts in tests, simulator and fuzzers, where it is looked for; what may
 //! end the process there is what wrapped numbers lead to, an index.
@@ -204,7 +204,7 @@ impl<'ast> Visit<'ast> for Finder {
 #[test]
 fn every_place_where_a_request_could_end_the_process_is_listed_with_its_reason() {
     let mut list = String::from(
-        "Where a request could end the process, had we a bug: made by `BLESS=1 cargo test -p tidy --test aborts`.\n\
+        "Where a request could end the process, had we a bug: made by `BLESS=1 cargo test -p tidy aborts`.\n\
          The reason of an expect, a panic or an unreachable is its text; an assertion's is what it says; those of indices, slices\n\
          and divisions are told for each crate. A number in front: so often in that file.\n",
     );

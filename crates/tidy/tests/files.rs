@@ -43,6 +43,24 @@ fn files_and_functions_are_short() {
     assert_none("files and functions stay short:", &faults);
 }
 
+#[test]
+fn every_test_file_is_part_of_a_test_binary() {
+    let files = rust_files();
+    let text =
+        |path: &str| files.iter().find(|file| file.path == path).map(|file| file.text.clone()).unwrap_or_default();
+    let is_forgotten = |path: &str| {
+        let Some((crate_path, inside)) = path.split_once("/tests/") else { return false };
+        let name = inside.strip_suffix("/mod.rs").or_else(|| inside.strip_suffix(".rs")).unwrap_or(inside);
+        let main = text(&format!("{crate_path}/tests/main.rs"));
+        let manifest = std::fs::read_to_string(tidy::root().join(crate_path).join("Cargo.toml")).unwrap();
+        let is_own = !manifest.contains("autotests = false") || manifest.contains(&format!("\nname = \"{name}\"\n"));
+        let is_module = main.lines().any(|line| line == format!("mod {name};"));
+        !name.contains('/') && name != "main" && !is_own && !is_module
+    };
+    let faults: Vec<String> = files.iter().map(|file| file.path.clone()).filter(|path| is_forgotten(path)).collect();
+    assert_none("a test file is a module of tests/main.rs, or named in Cargo.toml:", &faults);
+}
+
 /// Type names that a crate has twice, outside of tests: this list may only become shorter.
 const TYPES_TWICE: &[(&str, &str)] = &[];
 

@@ -1,7 +1,7 @@
 //! COMMAND and its subcommands.
 
 use crate::dice::{self, Dice};
-use crate::fake::Fake;
+use crate::session::fake::Fake;
 use commands::registry;
 use wire::client::Value;
 use wire::resp::Protocol;

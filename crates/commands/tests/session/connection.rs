@@ -1,6 +1,6 @@
 //! HELLO AUTH PING ECHO QUIT RESET SELECT CLIENT.
 
-use crate::fake::Fake;
+use crate::session::fake::Fake;
 use commands::{ClientFilter, pause_arguments};
 use wire::OwnedRequest;
 

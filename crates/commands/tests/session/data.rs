@@ -1,6 +1,6 @@
 //! MEMORY USAGE and DEBUG OBJECT, DIGEST, DIGEST-VALUE: what looks into the data.
 
-use crate::fake::{Fake, World};
+use crate::session::fake::{Fake, World};
 use blocks::End;
 use keyspace::{Absent, Expiry};
 use wire::client::Value;

@@ -1,6 +1,6 @@
 //! Every command against what Redis says of the command of that name.
 
-use crate::fake::Fake;
+use crate::session::fake::Fake;
 use wire::client::Value;
 use wire::resp::Protocol;
 

@@ -1,6 +1,6 @@
 //! SUBSCRIBE and its kin, PUBLISH, PUBSUB. Replies are those of redis-server 7.0.15.
 
-use crate::fake::Fake;
+use crate::session::fake::Fake;
 
 #[test]
 fn each_name_is_answered_with_what_is_subscribed_to_then() {

@@ -1,6 +1,6 @@
 //! INFO TIME ROLE LOLWUT WAIT REPLICAOF CLUSTER CONFIG SLOWLOG LATENCY MEMORY BGSAVE LASTSAVE SHUTDOWN DEBUG SET-ACTIVE-EXPIRE MC.STATS MC.WATCH MQ.STATS.
 
-use crate::fake::Fake;
+use crate::session::fake::Fake;
 use commands::{MemoryFigures, SlowEntry, SlowEvents, shutdown_arguments, sleep_ms};
 use wire::OwnedRequest;
 

@@ -1,7 +1,5 @@
 //! An engine and its sessions without sockets, over a journal on a disk in memory and a clock that the test moves.
 
-#![allow(dead_code, reason = "each test file uses its part of this")]
-
 use base::clock::Clock;
 use base::disk::FakeDisk;
 use base::hash::KeyHasher;

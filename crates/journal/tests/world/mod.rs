@@ -1,7 +1,5 @@
 //! A journal over a disk in memory, stepped by hand, beside a twin that knows every frame handed over.
 
-#![allow(dead_code, reason = "each test file uses its own part of this")]
-
 use base::Position;
 use base::disk::FakeDisk;
 use journal::{

@@ -1,6 +1,6 @@
 //! A keyspace with a journal and a naive store beside it, and one step at a time of what can happen to them.
 
-use crate::store::{Content, Contents, Store, Stored, contents, name, named};
+use crate::turns::store::{Content, Contents, Store, Stored, contents, name, named};
 use base::hash::KeyHasher;
 use base::limits::SHARDS;
 use blocks::{Direction, End};

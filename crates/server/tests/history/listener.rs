@@ -4,9 +4,9 @@
 //! instant between its subscription and then. So each message is recorded as such a read: one order must explain it, and a
 //! crash must not take back what it tells of. Messages are in the order of their writes, like one client's reads.
 
-use crate::client::CHANNEL;
+use crate::history::client::CHANNEL;
+use crate::history::workload::{Board, ONCE};
 use crate::support::request;
-use crate::workload::{Board, ONCE};
 use linearizability::{End, Event, Key, Step, Value};
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;

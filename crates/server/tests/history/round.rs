@@ -1,9 +1,9 @@
 //! A round: a fresh server, load amid checkpoints and reloads, kills and stops at random instants, in one record.
 
-use crate::client::Client;
-use crate::listener;
+use crate::history::client::Client;
+use crate::history::listener;
+use crate::history::workload::{self, Board, Chance};
 use crate::support::{Connection, Server, request};
-use crate::workload::{self, Board, Chance};
 use linearizability::{End as Outcome, Event};
 use std::net::TcpStream;
 use std::ops::Range;
@@ -134,7 +134,7 @@ fn sleep(ms: Range<u64>, chance: &mut Chance) {
 fn alone(
     server: &Server,
     clock: Instant,
-    work: impl FnOnce(&mut Client) -> Result<(), crate::client::Closed>,
+    work: impl FnOnce(&mut Client) -> Result<(), crate::history::client::Closed>,
 ) -> Vec<Event> {
     let done = Client::connect(0, server.port, clock).and_then(|mut client| work(&mut client).map(|()| client.events));
     done.unwrap_or_else(|_| panic!("the server closed a connection: {}", server.log()))

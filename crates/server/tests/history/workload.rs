@@ -4,7 +4,7 @@
 //!   registers r0..r3      lists, three at a time: l0 l1 l2, then l3 l4 l5, ...      queues q0 -> q1, q2 -> q3
 //! ```
 
-use crate::client::{Call, Client, Closed, Form};
+use crate::history::client::{Call, Client, Closed, Form};
 use linearizability::{Event, Key, Step, Value};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

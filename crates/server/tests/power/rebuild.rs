@@ -3,8 +3,8 @@
 //! The calls are repeated on a fake disk in their order: changes when they begin, syncs when they return. Cutting that
 //! disk's power keeps what was synced, and of the rest any sectors and any changes of names.
 
-use crate::talk::{Id, Reply, marks};
-use crate::trace::{Call, Event, NEVER};
+use crate::power::talk::{Id, Reply, marks};
+use crate::power::trace::{Call, Event, NEVER};
 use base::disk::{Disk, DiskFile, FakeDisk};
 use base::hash::KeyHasher;
 use base::limits::SHARDS;

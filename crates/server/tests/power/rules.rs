@@ -10,8 +10,8 @@
 //! clean stop all is durable, then the last mark says so, then that is synced too
 //! ```
 
-use crate::talk::{Id, Reply, marks, replies};
-use crate::trace::{Call, Event, NEVER};
+use crate::power::talk::{Id, Reply, marks, replies};
+use crate::power::trace::{Call, Event, NEVER};
 use journal::{Kind, MARK_BYTES, Record};
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};

@@ -1,7 +1,7 @@
 //! The rules on traces written by hand: one that keeps them all, and what each step left out or moved makes of it.
 
-use crate::rules::{Verdict, check};
-use crate::trace::{Call, Event, parse};
+use crate::power::rules::{Verdict, check};
+use crate::power::trace::{Call, Event, parse};
 use base::disk::{Disk, FakeDisk};
 use journal::{Options, Policy};
 use std::path::Path;

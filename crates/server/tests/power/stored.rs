@@ -6,7 +6,7 @@
 //! removal    the newest manifest is durable, with its name, before any segment or manifest goes
 //! ```
 
-use crate::trace::{Call, Event, NEVER};
+use crate::power::trace::{Call, Event, NEVER};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -135,7 +135,7 @@ fn is_manifest(path: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trace::parse;
+    use crate::power::trace::parse;
 
     const COMMIT: &str = r#"
 1 openat(AT_FDCWD</x>, "/d/store/0000000001.runs", O_RDWR|O_CREAT|O_EXCL, 0666) = 5</d/store/0000000001.runs>

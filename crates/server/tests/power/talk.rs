@@ -3,7 +3,7 @@
 //! Every value that the load writes begins with a mark of its own, `u:00000042;`. Wherever its bytes appear, in a request,
 //! a file or a reply, the mark tells which write they are of.
 
-use crate::trace::{Call, Event};
+use crate::power::trace::{Call, Event};
 use std::collections::BTreeMap;
 
 /// Which write a value is of.

@@ -1,7 +1,7 @@
 //! The real binary on a folder of the test's, under strace or alone.
 
+use crate::power::trace::{CALLS, Call, Event, NEVER, parse};
 use crate::support::{Connection, bobbin, free_port};
-use crate::trace::{CALLS, Call, Event, NEVER, parse};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader};

@@ -305,7 +305,7 @@ macro_rules! ended {
     ($($name:ident = $script:expr;)*) => {$(
         #[test]
         fn $name() {
-            $crate::attack::ends($script);
+            $crate::scripts_that_hurt::attack::ends($script);
         }
     )*};
 }

@@ -1,6 +1,6 @@
 //! Scripts that break machines: arguments out of every range, recursion of every kind, and sources that are deep.
 
-use crate::attack::{Attacked, Way, ended, ends};
+use crate::scripts_that_hurt::attack::{Attacked, Way, ended, ends};
 use wire::client::Value;
 
 /// As redis-server 7.0.15 answers them.

@@ -1,6 +1,6 @@
 //! Scripts that come to no end: others hear that the server is busy, and whoever may ends them.
 
-use crate::attack::{Attacked, Way, ended, is_killed};
+use crate::scripts_that_hurt::attack::{Attacked, Way, ended, is_killed};
 use rustix::process::Signal;
 use std::time::Duration;
 

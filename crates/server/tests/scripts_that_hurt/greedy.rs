@@ -1,6 +1,6 @@
 //! Scripts that take memory: they fail for the want of it, the server stays small, and the next script runs.
 
-use crate::attack::{Attacked, Way, ends};
+use crate::scripts_that_hurt::attack::{Attacked, Way, ends};
 use wire::client::Value;
 
 /// Garbage of two megabytes, in two strings that are made at once.
@@ -81,7 +81,7 @@ fn a_string_of_two_gigabytes() {
 /// Not more than the limit at any moment, though each try takes it all.
 #[test]
 fn memory_taken_and_caught_for_ever() {
-    crate::attack::is_killed(
+    crate::scripts_that_hurt::attack::is_killed(
         Way::Script,
         "while true do pcall(function() local t = {} while true do t[#t + 1] = string.rep('x', 1000000) .. #t end end) end",
     );

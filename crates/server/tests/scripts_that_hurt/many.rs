@@ -1,6 +1,6 @@
 //! Very many scripts, functions, arguments and elements.
 
-use crate::attack::{Attacked, Client};
+use crate::scripts_that_hurt::attack::{Attacked, Client};
 use crate::support::request;
 use wire::client::Value;
 

@@ -7,6 +7,7 @@
 
 pub(crate) mod disk;
 pub(crate) mod lines;
+pub(crate) mod peer;
 
 use rustix::process::{Pid, Signal, kill_process};
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};

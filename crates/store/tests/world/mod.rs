@@ -1,7 +1,5 @@
 //! A store over a disk in memory, and a twin that knows what it must hold.
 
-#![allow(dead_code, reason = "each test file uses its own part of this")]
-
 use base::disk::{Disk, FakeDisk};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -7,23 +7,15 @@
 //!         `-> rebuild    the folder as a power cut leaves it at 200 instants and at each step of each start: recovered
 //! ```
 
-mod support;
-
-#[path = "power/rebuild.rs"]
 mod rebuild;
-#[path = "power/rules.rs"]
 mod rules;
-#[path = "power/rules_tests.rs"]
 mod rules_tests;
-#[path = "power/stored.rs"]
 mod stored;
-#[path = "power/talk.rs"]
 mod talk;
-#[path = "power/trace.rs"]
 mod trace;
-#[path = "power/traced.rs"]
 mod traced;
 
+use crate::support::request;
 use rebuild::{Cut, Film};
 use rustix::process::Signal;
 use std::collections::BTreeSet;
@@ -32,7 +24,6 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, mpsc};
-use support::request;
 use talk::{Id, mark, marks};
 use trace::{Call, Event};
 use traced::{Life, next_line};

@@ -13,9 +13,6 @@
 //! `lockless-pop`. A read that is answered too early shows although a killed process keeps what it wrote: while one sync
 //! runs, the frames behind it are not written.
 
-#[path = "../support/mod.rs"]
-mod support;
-
 mod client;
 mod listener;
 mod round;

@@ -9,23 +9,17 @@
 //! BENCHMARKS                --> Bobbin: redis-benchmark runs without an error
 //! ```
 
-mod support;
-
-#[path = "clients/console.rs"]
 mod console;
-#[path = "clients/peer.rs"]
-mod peer;
-#[path = "clients/screens.rs"]
 mod screens;
 
+use crate::support::peer::{Peer, Redis};
+use crate::support::{Connection, FREE_PORT, Server};
 use console::Shell;
 use lab::skip::{program_or_skip, skip};
-use peer::{Peer, Redis};
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use support::{Connection, FREE_PORT, Server};
 use wire::client::Value;
 
 /// The repository's root, where `scripts/setup-tests` puts clients.

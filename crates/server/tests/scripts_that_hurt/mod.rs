@@ -8,14 +8,8 @@
 //! many.rs      very many scripts, functions, arguments and elements
 //! ```
 
-#[path = "scripts_that_hurt/attack.rs"]
 mod attack;
-#[path = "scripts_that_hurt/broken.rs"]
 mod broken;
-#[path = "scripts_that_hurt/endless.rs"]
 mod endless;
-#[path = "scripts_that_hurt/greedy.rs"]
 mod greedy;
-#[path = "scripts_that_hurt/many.rs"]
 mod many;
-mod support;

@@ -4,11 +4,7 @@
 mod command;
 mod connection;
 mod data;
-#[path = "../support/dice.rs"]
-mod dice;
 mod facts;
 mod fake;
 mod pubsub;
 mod server;
-#[path = "../support/syntax.rs"]
-mod syntax;

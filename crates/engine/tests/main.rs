@@ -1,0 +1,26 @@
+//! Integration tests, linked into one binary. Each file is a module here; crates/tidy checks that none is forgotten.
+
+mod brim;
+mod claims;
+mod costs;
+#[path = "../../commands/tests/support/dice.rs"]
+mod dice;
+mod functions;
+mod libraries;
+mod loading;
+mod memory;
+mod parts;
+mod pins;
+mod queues;
+mod searches;
+mod sessions;
+mod sets;
+mod sorted;
+mod sorts;
+mod speculations;
+mod streams;
+mod support;
+#[path = "../../commands/tests/support/syntax.rs"]
+mod syntax;
+mod unread;
+mod watchdog;

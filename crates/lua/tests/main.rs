@@ -1,0 +1,5 @@
+//! Integration tests, linked into one binary. Each file is a module here; crates/tidy checks that none is forgotten.
+
+mod decoders;
+mod random_programs;
+mod requests;

@@ -1,0 +1,45 @@
+//! Tests of the real binary. Each file is a module here; crates/tidy checks that none is forgotten.
+
+mod brim;
+mod check;
+mod checkpoints;
+mod clients;
+mod configuration;
+mod connections;
+mod crash;
+mod differ;
+mod documentation;
+mod dumps;
+mod errors;
+mod expiry;
+mod folders;
+mod forged;
+mod full_disk;
+mod history;
+mod hits;
+mod key_order;
+mod lifecycle;
+mod loading;
+mod long_texts;
+mod many_keys;
+mod memcached;
+mod memory;
+mod migrate;
+mod monitor;
+mod pins;
+mod power;
+mod pubsub;
+mod queue_protocol;
+mod queues;
+mod script_calls;
+mod scripts;
+mod scripts_that_hurt;
+#[path = "../../commands/tests/support/socket.rs"]
+mod socket;
+mod support;
+mod tagged;
+mod tracking;
+mod transcripts;
+mod waiting;
+mod watchdog;
+mod who_may_speak;
