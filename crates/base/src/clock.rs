@@ -3,20 +3,20 @@
 //! ```text
 //! engine  ----------*  wall ahead: jump to it at once
 //!                   |
-//! engine  --/--/--  wall behind: run at half speed until met
+//! engine  --/--/--  wall behind: run at half speed until it catches up
 //! ```
 //!
-//! At start-up it is the greater of the wall clock and the time of the last frame or mark. The source of wall time is a
+//! At start-up it is the later of the wall clock and the time of the last frame or mark. The source of wall time is a
 //! function, so that a simulation controls time.
 
 use crate::Ms;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Returns wall time in milliseconds since the epoch; may jump either way.
+/// A source of wall time, in milliseconds since the epoch; it may jump either way.
 pub type WallTime = Arc<dyn Fn() -> Ms + Send + Sync>;
 
-/// How far the last frame may be ahead of the wall clock at start-up, in milliseconds.
+/// Maximum lead of the last frame over the wall clock at start-up, in milliseconds.
 pub const AHEAD_MS_MAX: Ms = 3_600_000;
 
 /// Returns the system's wall clock.
@@ -54,7 +54,7 @@ struct SharedTime {
 }
 
 impl Clock {
-    /// Creates a clock that starts at the greater of wall time and `last`, the time of the last frame (0 if none).
+    /// Creates a clock that starts at the later of wall time and `last`, the time of the last frame (0 if none).
     ///
     /// # Errors
     /// The milliseconds by which `last` is ahead, if more than [`AHEAD_MS_MAX`].
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn follows_forward_and_never_goes_back() {
+    fn time_follows_the_wall_clock_and_never_goes_back() {
         let (wall, source) = world(1_000_000);
         let clock = Clock::new(source, 0).unwrap();
         assert_eq!(clock.now(), 1_000_000);
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_at_half_speed_however_often_it_is_read() {
+    fn a_clock_ahead_runs_at_half_speed_however_often_read() {
         let (wall, source) = world(2_000_000);
         let clock = Clock::new(source, 0).unwrap();
         wall.store(1_000_000, Ordering::Relaxed);
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn starts_at_the_last_frame_unless_it_is_an_hour_ahead() {
+    fn a_clock_starts_at_a_frame_under_an_hour_ahead() {
         let (_, source) = world(1_000_000);
         assert_eq!(Clock::new(source.clone(), 1_060_000).unwrap().now(), 1_060_000);
         assert_eq!(Clock::new(source, 1_000_001 + AHEAD_MS_MAX).err(), Some(AHEAD_MS_MAX + 1));

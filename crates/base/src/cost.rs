@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_kind_is_counted_by_itself_and_taken_once() {
+    fn work_is_counted_per_kind_and_taken_once() {
         take();
         count(Work::Names, 2);
         count(Work::Bytes, 7);

@@ -1,12 +1,12 @@
 //! Redis glob patterns: `*`, `?`, `[a-c]`, `[^a]` and `\` before a literal byte.
 //!
 //! ```text
-//! head*segment*segment*tail        head and tail match where they must stand, byte by byte
-//!                                  each segment is looked for once, from where the one before it ended
+//! head*segment*segment*tail        head and tail are matched at the ends of the text, byte by byte
+//!                                  each segment is searched for once, from the end of the previous match
 //! ```
 //!
-//! The first match of a segment is as good as any later one, so no star needs backtracking. A literal segment is
-//! searched for by [`memmem`]. One with `?` or a class is matched at all places at once, with one bit per element (the
+//! The first match of a segment is as good as any later one, so no star needs backtracking. [`memmem`] searches for a
+//! literal segment. A segment with `?` or a class is matched at all offsets at once, with one bit per element (the
 //! "shift-and" algorithm). So a match costs O(pattern + text), if no such segment has more than
 //! [`SEGMENT_ELEMENTS_MAX`] elements: see [`is_costly`].
 //!
@@ -27,7 +27,7 @@ pub enum Case {
 
 /// Maximum elements of a segment with `?` or a class between two stars for which its search is linear.
 pub const SEGMENT_ELEMENTS_MAX: usize = 256;
-/// Searches with text times segment at most this go place by place: tables would take longer.
+/// Maximum text length times segment length for a search offset by offset: building tables would take longer.
 const PLAIN_STEPS_MAX: usize = 16 << 10;
 
 /// Returns true if all of `text` matches `pattern`. O(pattern + text) unless the pattern [`is_costly`].
@@ -179,7 +179,7 @@ impl Matching<'_> {
         }
     }
 
-    /// Matches a segment of at most 64 times `WORDS` elements at all places at once: bit n is set while the last n + 1
+    /// Matches a segment of at most 64 times `WORDS` elements at all offsets at once: bit n is set while the last n + 1
     /// bytes match its first n + 1 elements.
     fn shift_and<const WORDS: usize>(&mut self, segment: Segment, text: &[u8]) -> Option<usize> {
         let takes = self.takes::<WORDS>(segment);
@@ -358,7 +358,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// A naive reference: at a mismatch the last star takes one byte more.
+    /// A naive reference matcher: on a mismatch the last star takes one more byte.
     fn plainly_matches(pattern: &[u8], text: &[u8], case: Case) -> bool {
         if text.is_empty() {
             return pattern.is_empty() || pattern == b"*";
@@ -390,7 +390,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_matches_as_its_naive_twin_does(
+        fn results_equal_those_of_a_naive_matcher(
             pattern in proptest::collection::vec(proptest::sample::select(b"ab*?[]^-\\\\A".to_vec()), 0..24),
             text in proptest::collection::vec(proptest::sample::select(b"abA]^-\\\\".to_vec()), 0..40),
             is_ignored: bool,
@@ -399,9 +399,9 @@ mod tests {
             prop_assert_eq!(matches(&pattern, &text, case), plainly_matches(&pattern, &text, case));
         }
 
-        /// Texts too long for a search place by place.
+        /// Texts too long for a search offset by offset.
         #[test]
-        fn long_segments_are_found_as_by_the_naive_twin(
+        fn results_for_long_segments_equal_those_of_a_naive_matcher(
             elements in proptest::collection::vec(proptest::sample::select(vec!["a", "b", "?", "[ab]", "[^b]", "[a-b]", "\\a"]), 1..200),
             text in proptest::collection::vec(proptest::sample::select(b"aaaab".to_vec()), 0..20_000),
             is_ignored: bool,
@@ -414,7 +414,7 @@ mod tests {
     }
 
     #[test]
-    fn a_match_looks_at_each_byte_of_text_and_pattern_a_few_times_whatever_they_are() {
+    fn matching_takes_linear_time_unless_the_pattern_is_costly() {
         let (text, wild) = (vec![b'a'; 1 << 20], "?a".repeat(SEGMENT_ELEMENTS_MAX / 2 - 1) + "b");
         let patterns = [
             format!("*{}b", "a".repeat(200_000)),
@@ -437,14 +437,14 @@ mod tests {
     }
 
     #[test]
-    fn thousands_of_stars_match_rightly() {
+    fn patterns_with_thousands_of_stars_match_correctly() {
         let text = "ab".repeat(5_000);
         check(&"*a*b".repeat(5_000), &[&text], &[&text[..9_998], &text[1..]]);
         check(&("*".repeat(9_000) + "b"), &[&text], &[&text[..9_999]]);
     }
 
     #[test]
-    fn only_long_wild_segments_between_two_stars_are_costly() {
+    fn only_long_wildcard_segments_between_two_stars_are_costly() {
         let wild = "?".repeat(SEGMENT_ELEMENTS_MAX);
         let plain = "a".repeat(100_000);
         for cheap in
@@ -467,7 +467,7 @@ mod tests {
     }
 
     #[test]
-    fn published_examples() {
+    fn examples_from_the_keys_documentation_hold() {
         check("h?llo", &["hello", "hallo", "hxllo"], &["hllo", "heello"]);
         check("h*llo", &["hllo", "heeeello"], &["hell"]);
         check("h[ae]llo", &["hello", "hallo"], &["hillo"]);
@@ -476,7 +476,7 @@ mod tests {
     }
 
     #[test]
-    fn corners() {
+    fn edge_cases_of_stars_escapes_and_classes_are_correct() {
         check("", &[""], &["a"]);
         check("*", &["", "a"], &[]);
         check("**", &["a"], &[""]);
@@ -498,7 +498,7 @@ mod tests {
     }
 
     #[test]
-    fn many_stars_end_soon() {
+    fn a_mismatch_after_many_stars_is_found_quickly() {
         let pattern = "a*".repeat(60) + "b";
         assert!(!matches(pattern.as_bytes(), "a".repeat(2_000).as_bytes(), Case::Exact));
     }

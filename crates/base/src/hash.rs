@@ -70,9 +70,9 @@ impl Digest {
 
 #[cfg(test)]
 mod tests {
-    /// The same however the bytes are cut.
+    /// The hash does not depend on how the bytes are cut.
     #[test]
-    fn pieces_have_the_digest_of_the_whole() {
+    fn hashing_in_pieces_equals_hashing_the_whole() {
         let bytes: Vec<u8> = (0..20_000u32).map(|at| (at * at % 251) as u8).collect();
         for (length, cut) in [(0, 1), (3, 1), (17, 5), (240, 7), (241, 100), (1024, 255), (20_000, 4080), (20_000, 333)]
         {
@@ -82,9 +82,9 @@ mod tests {
         }
     }
 
-    /// Matches other implementations of XXH3.
+    /// The values are those of other implementations of XXH3.
     #[test]
-    fn the_order_is_frozen() {
+    fn the_order_hash_equals_known_xxh3_values() {
         assert_eq!(super::order(b""), 0x2d06_8005_38d3_94c2);
         assert_eq!(super::order(b"abc"), 0x78af_5f94_892f_3950);
         assert_eq!(super::order(b"a"), 0xe6c6_32b6_1e96_4e1f);

@@ -33,7 +33,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_number_below_a_bound_is_drawn_about_as_often() {
+    fn numbers_below_a_bound_are_drawn_uniformly() {
         let mut random = Random::new(7);
         let mut counts = [0; 10];
         (0..100_000).for_each(|_| counts[random.below(10) as usize] += 1);

@@ -14,7 +14,7 @@ const FIRST: u32 = 0x10_ff00;
 /// The first byte of these characters in UTF-8.
 const LEAD: u8 = 0xf4;
 
-/// Converts any bytes to a text. O(n).
+/// Converts any bytes to a `str`. O(n).
 pub fn from_bytes(bytes: &[u8]) -> Cow<'_, str> {
     match std::str::from_utf8(bytes) {
         Ok(text) if !has_raw(text) => Cow::Borrowed(text),
@@ -34,7 +34,7 @@ pub fn from_bytes(bytes: &[u8]) -> Cow<'_, str> {
     }
 }
 
-/// Converts a text back to its bytes. O(n).
+/// Converts the result of [`from_bytes`] back to its bytes. O(n).
 pub fn to_bytes(text: &str) -> Cow<'_, [u8]> {
     if !has_raw(text) {
         return Cow::Borrowed(text.as_bytes());
@@ -67,7 +67,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn what_is_utf8_stays_as_it_is() {
+    fn valid_utf8_is_unchanged_and_other_bytes_are_mapped() {
         let text = "caf\u{e9} \u{1f600} \u{10fe00}";
         assert!(matches!(from_bytes(text.as_bytes()), Cow::Borrowed(same) if same == text));
         assert!(matches!(to_bytes(text), Cow::Borrowed(same) if same == text.as_bytes()));
@@ -76,13 +76,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn bytes_come_back(bytes in prop::collection::vec(prop_oneof![any::<u8>(), Just(0xf4), Just(0x8f), Just(0xbf)], 0..40)) {
+        fn any_bytes_round_trip(bytes in prop::collection::vec(prop_oneof![any::<u8>(), Just(0xf4), Just(0x8f), Just(0xbf)], 0..40)) {
             let text = from_bytes(&bytes);
             prop_assert_eq!(&*to_bytes(&text), &bytes[..]);
         }
 
         #[test]
-        fn texts_of_the_last_characters_come_back(text in "[a\u{10ff00}-\u{10ffff}]{0,9}") {
+        fn the_last_256_characters_round_trip(text in "[a\u{10ff00}-\u{10ffff}]{0,9}") {
             let stood = from_bytes(text.as_bytes());
             prop_assert_eq!(&*to_bytes(&stood), text.as_bytes());
         }

@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn round_trips_at_every_edge() {
+    fn numbers_round_trip_around_every_power_of_two() {
         for shift in 0..64 {
             for value in [1u64 << shift, (1u64 << shift) - 1, (1u64 << shift) + 1, u64::MAX] {
                 let mut out = Vec::new();
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_what_no_encoder_writes() {
+    fn truncated_overlong_and_overflowing_varints_are_refused() {
         for bad in
             [&[][..], &[0x80], &[0x80, 0x00], &[0xff; 11], &[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2]]
         {

@@ -1,7 +1,7 @@
 //! Times the block list: `cargo bench -p blocks`, or `cargo bench -p blocks -- ITEMS`.
 //!
-//! Prints nanoseconds per operation (the best and the median of five turns) and bytes per item, for items of mixed lengths
-//! (4 to 19 bytes) and of 12 bytes, by what they spell: noise stays raw, the others are packed.
+//! Prints nanoseconds per operation (the best and the median of five turns) and bytes per item, for items of mixed
+//! lengths (4 to 19 bytes) and of 12 bytes, by content: noise stays raw, the others are packed.
 
 use std::hint::black_box;
 use std::io::Write;
@@ -13,7 +13,7 @@ use blocks::{BlockList, Direction, End, LeafStore, Place, Storing, Visit};
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
-/// Copies what it is shown, as a reply would.
+/// Copies the visited items, as a reply would.
 struct Copy(Vec<u8>);
 
 impl Visit for Copy {
@@ -28,7 +28,7 @@ impl Visit for Copy {
     }
 }
 
-/// A cheap sequence without pattern.
+/// A cheap pseudo-random sequence.
 struct Random(u64, u64);
 
 impl Random {
@@ -67,7 +67,7 @@ impl Random {
 
 const SIGNS_HEX: [u8; 16] = *b"0123456789abcdef";
 
-/// What the items spell.
+/// The content of the items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Content {
     Noise,
@@ -164,7 +164,7 @@ fn reads(list: &BlockList) {
     turns("clone and drop", 1_000_000, |_| drop(black_box(list.clone())));
 }
 
-/// A store in memory; a place is where a leaf ends.
+/// A store in memory; a leaf's place is the offset of its end.
 struct Shelf(Vec<u8>);
 
 impl LeafStore for Shelf {

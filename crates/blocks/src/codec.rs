@@ -10,7 +10,7 @@ use crate::node::{Kind, Node};
 use crate::pack::Packed;
 use crate::view::{Codec, Leaf, Lengths, View};
 
-/// Why bytes are not a list.
+/// The reason why bytes are not a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum DecodeError {
     /// The list is cut short, or a number is not canonical.
@@ -95,7 +95,7 @@ pub(crate) fn decode_alone(mut bytes: &[u8]) -> Result<Node, DecodeError> {
     if bytes.is_empty() { Ok(leaf) } else { Err(DecodeError::Inconsistent) }
 }
 
-/// Decodes a leaf and keeps its codec, so that it is encoded again as it was.
+/// Decodes a leaf and keeps its codec, so that encoding it again gives the same bytes.
 fn decode_leaf(input: &mut &[u8]) -> Result<Node, DecodeError> {
     let (&[byte], rest) = input.split_first_chunk().ok_or(DecodeError::Malformed)?;
     *input = rest;

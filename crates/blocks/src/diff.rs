@@ -1,8 +1,8 @@
 //! Finds where a list may differ from another that was once its clone.
 //!
 //! ```text
-//!   was   [ A | B  | C | D ]        both are gone down level by level; a node of both that begins at the same index is
-//!   is    [ A | B' | C | D | E ]    the same there, and left out with all that lies below it
+//!   was   [ A | B  | C | D ]        both trees are descended level by level; a shared node at the same index in both
+//!   is    [ A | B' | C | D | E ]    is equal, and skipped with everything below it
 //!               ^            ^
 //! ```
 
@@ -12,9 +12,8 @@ use crate::BlockList;
 use crate::node::{Kind, Node};
 
 impl BlockList {
-    /// Passes ascending index ranges of this list to `visit`, outside of which each item equals the item of `was` at
-    /// the same index. A range may include equal items: those that no longer share their leaf, or have moved. O(changes
-    /// · log n).
+    /// Passes ascending index ranges of this list to `visit`; outside them each item equals the item of `was` at the
+    /// same index. A range may include equal items that no longer share their leaf or have moved. O(changes · log n).
     pub fn for_each_differing(&self, was: &BlockList, mut visit: impl FnMut(Range<u64>)) {
         let (mut mine, mut theirs) = (Level::of(self), Level::of(was));
         let highest = [&self.root, &was.root].into_iter().flatten().map(Node::level).max().unwrap_or(0);
@@ -98,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn few_items_are_named_after_few_changes_and_none_is_missed() {
+    fn a_diff_is_complete_and_small_after_few_changes() {
         for count in [0, 1, 30, 5_000, 200_000] {
             let was = list_of(count);
             assert_eq!(check(&was.clone(), &was), 0);

@@ -9,8 +9,8 @@
 //! A child's count is stored beside its pointer, so finding a position touches one node per level. The other sums (item
 //! bytes, heap bytes, encoded bytes) are kept once per node: a change of a child adds the difference.
 //!
-//! A stored leaf has its place beside it, and thereby its stored length. Any possible change or replacement of a child
-//! clears its place: a place means that the leaf is as it was stored. Slots are private to this file for that reason.
+//! A stored leaf has its place beside it, and so its stored length is known. Any change or replacement of a child
+//! clears its place: a place means that the leaf is unchanged since it was stored. So slots are private to this file.
 //!
 //! The same holds for a guide, the number that a list's owner derives from a child's first item: a search in an ordered
 //! list compares adjacent numbers instead of looking into each child (a sorted set of a million: see `lab/records`).
@@ -31,14 +31,14 @@ pub(crate) const CHILDREN_MAX: usize = 64;
 /// Bits of the item count in a tally above leaves.
 const ITEMS_BITS: u32 = 32;
 
-// The longest encoded leaf: one item, behind codec, count and width. It has fewer items than bytes.
+// The longest encoded leaf: codec, count, width and one item. It has fewer items than bytes.
 const _: () = assert!(ITEM_BYTES_MAX + 7 <= u32::MAX as usize);
 
 struct Slot {
     tally: u64,
     node: Node,
     place: PlaceCell,
-    /// The owner's number for the child's first item; 0 if unknown.
+    /// The guide key of the child's first item; 0 if unknown.
     guide: AtomicU64,
 }
 
@@ -48,7 +48,7 @@ impl Slot {
         Slot { tally, node, place: PlaceCell::default(), guide: AtomicU64::new(0) }
     }
 
-    /// Copies the child and what is known of it, for another node.
+    /// Copies the child with its place and guide, for another node.
     fn copy(&self) -> Slot {
         let guide = AtomicU64::new(self.guide.load(Relaxed));
         Slot { tally: self.tally, node: self.node.clone(), place: self.place.clone(), guide }
@@ -83,7 +83,7 @@ impl Inner {
         Inner::of_slots(children.into_iter().map(Slot::of).collect())
     }
 
-    /// Creates a node above these leaves, each of which is stored at its place.
+    /// Creates a node above these stored leaves, each with its place.
     pub(crate) fn of_stored(leaves: impl IntoIterator<Item = (Node, Place)>) -> Inner {
         let slot = |(node, place)| Slot { place: PlaceCell::of(place), ..Slot::of(node) };
         Inner::of_slots(leaves.into_iter().map(slot).collect())
@@ -278,7 +278,7 @@ impl Inner {
         self.slots.insert(at, Slot::of(node));
     }
 
-    /// Removes a child; its place is forgotten.
+    /// Removes a child and its place.
     pub(crate) fn take(&mut self, at: usize) -> Node {
         self.digests.clear();
         let slot = self.slots.remove(at);

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Everything except a push with room, a removal at an end, or a change within fixed items is one function: [`build`]
-//! makes a new leaf of *pieces* (parts of leaves, single items), choosing codec and size afresh. Growing, inserting
+//! makes a new leaf of *pieces* (parts of leaves, single items) and chooses its codec and size. Growing, inserting
 //! among mixed lengths, splitting and merging differ only in their pieces.
 //!
 //! Leaf sizes go in steps of a quarter of a power of two, as in allocators, so a small list is a small block. An item
@@ -26,13 +26,13 @@ pub const LEAF_BYTES_MAX: usize = 4096;
 /// Maximum bytes of one item.
 pub const ITEM_BYTES_MAX: usize = (u32::MAX - 4096) as usize;
 
-/// Maximum bytes behind a leaf's head.
+/// Maximum bytes after a leaf's head.
 pub(crate) const DATA_BYTES_MAX: usize = LEAF_BYTES_MAX - HEAD_BYTES;
 
 /// Maximum items of a leaf, as many as the shortest mixed items allow; it also bounds leaves of empty items.
 pub(crate) const ITEMS_MAX: usize = DATA_BYTES_MAX;
 
-/// Initial bytes of a leaf opened at the end of a tree: more will be pushed to it.
+/// Initial bytes of a leaf opened at the end of a tree: more items will be pushed to it.
 const OPENING_BYTES: usize = 1024;
 
 /// Minimum free bytes for which moving the slack of a full-size leaf to its other end pays.
@@ -91,7 +91,7 @@ impl Measure {
         measure
     }
 
-    /// Returns the bytes in use behind the head.
+    /// Returns the bytes in use after the head.
     pub(crate) fn live_bytes(&self) -> usize {
         self.bytes + self.count * self.codec.column_width()
     }
@@ -222,7 +222,7 @@ impl Node {
         build_with_room(&[View::item_alone(item)], 0, Lean::Mostly(end))
     }
 
-    /// Returns the bytes in use behind the head.
+    /// Returns the bytes in use after the head.
     pub(crate) fn live_bytes(&self) -> usize {
         let head = self.head();
         let count = usize::from(head.items);

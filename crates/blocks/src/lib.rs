@@ -12,10 +12,10 @@
 //! - the head of a node and the counted pointer to it: `node`
 //! - a leaf's layout and how one is built or changed in place: `leaf`, read through `view`
 //! - children, counts and sums: `inner`
-//! - operations that walk down and repair on the way up: `tree`, `walk`
+//! - operations that descend and rebalance on the way up: `tree`, `walk`
 //! - positions in an ordered list: `ordered`; skipping by sums of items: `summary`
 //! - long operations in steps over a clone: `search`, `removal`; where a clone has changed since: `diff`
-//! - what clones keep alive: `retired`
+//! - bytes that only clones keep alive: `retired`
 //! - encoding for journal, store and wire: `codec`
 //! - leaves stored one by one, and their places: `stored`, `place`
 //!

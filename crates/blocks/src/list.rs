@@ -178,7 +178,7 @@ impl BlockList {
         assert!(start <= len);
         assert!(count <= len - start);
         let behind = len - start - count;
-        // The greater part first: this copies less of shared nodes.
+        // Cuts the larger part first, which copies less of shared nodes.
         let ends = if start > behind {
             [(End::Head, start), (End::Tail, behind)]
         } else {

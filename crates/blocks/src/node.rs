@@ -36,7 +36,7 @@ pub(crate) struct Head {
     pub(crate) codec: Codec,
     /// Number of items in the leaf.
     pub(crate) items: u16,
-    /// Bytes behind the head; 0 when a single item exceeds a block, and then its length gives it.
+    /// Bytes after the head; 0 when a single item exceeds a block: then the item's length determines them.
     pub(crate) capacity: u16,
     /// Start of the item bytes, from the end of the head. Packed: 1 once settled.
     pub(crate) start: u16,
@@ -73,7 +73,7 @@ impl Head {
         self.high = (width >> 16) as u16;
     }
 
-    /// Returns the bytes behind the head.
+    /// Returns the bytes after the head.
     pub(crate) fn data_bytes(&self) -> usize {
         if self.capacity == 0 { self.width().next_multiple_of(16) } else { usize::from(self.capacity) }
     }
@@ -122,7 +122,7 @@ pub(crate) enum Kind<'a> {
 }
 
 impl Node {
-    /// Creates an empty leaf with `data_bytes` zeros behind its head. A fixed leaf gets its item width here, since
+    /// Creates an empty leaf with `data_bytes` zeros after its head. A fixed leaf gets its item width here, since
     /// beyond the block size that width determines the leaf's size.
     pub(crate) fn leaf(data_bytes: usize, codec: Codec, width: usize) -> Node {
         let layout = leaf_layout(data_bytes);
@@ -147,7 +147,7 @@ impl Node {
         // SAFETY: the layout holds at least a head, so its size is not zero.
         let pointer = unsafe { alloc(layout) };
         let Some(pointer) = NonNull::new(pointer) else { handle_alloc_error(layout) };
-        // SAFETY: fresh memory of this layout, aligned for a head, with `data_bytes` behind it. The three writes
+        // SAFETY: fresh memory of this layout, aligned for a head, with `data_bytes` after it. The three writes
         // meet at `start` and `end`, neither beyond `data_bytes` (asserted), so they leave no byte unwritten; and
         // `bytes` cannot overlap what has just been allocated.
         unsafe {
@@ -228,11 +228,11 @@ impl Node {
         rest
     }
 
-    /// Returns the bytes behind a leaf's head.
+    /// Returns the bytes after a leaf's head.
     pub(crate) fn data(&self) -> &[u8] {
         assert!(self.is_leaf());
         let bytes = self.head().data_bytes();
-        // SAFETY: `Node::leaf` or `Node::leaf_fixed` allocated and wrote that many bytes behind the head.
+        // SAFETY: `Node::leaf` or `Node::leaf_fixed` allocated and wrote that many bytes after the head.
         unsafe { std::slice::from_raw_parts(self.0.as_ptr().cast::<u8>().add(HEAD_BYTES), bytes) }
     }
 
@@ -249,7 +249,7 @@ impl Node {
         }
     }
 
-    /// Prefetches the beginning of a node that is looked into next.
+    /// Prefetches the beginning of a node that is read next.
     pub(crate) fn prefetch(&self) {
         #[cfg(all(target_arch = "x86_64", not(miri)))]
         for line in 0..PREFETCHED_LINES {

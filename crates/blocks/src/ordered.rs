@@ -1,12 +1,12 @@
-//! Search in lists ordered by their owner: finds an item's position, or insertion point, by looking at few items.
+//! Searches lists ordered by their owner: finds an item's position, or its insertion point, with few probes.
 //!
 //! ```text
-//!   before: | yes yes yes | yes yes  no | no  no  no |        one look at the first item of a child for each halving,
+//!   before: | yes yes yes | yes yes  no | no  no  no |        a binary search over the first items of the children,
 //!                              ▲     ▲                        then the same among the items of one leaf
 //! ```
 //!
-//! If the order is mostly given by a number, the numbers of children's first items are kept beside the children. The
-//! first probes then interpolate between the numbers at the ends: hashes are evenly distributed.
+//! If a number decides most comparisons, the numbers of the children's first items are kept beside the children. For
+//! evenly distributed numbers, such as hashes, the first probes interpolate between the numbers at the ends.
 
 use crate::BlockList;
 use crate::node::{Kind, Node};
@@ -18,10 +18,10 @@ use std::ops::Range;
 pub struct Guide {
     /// The number of the target.
     pub key: u64,
-    /// Returns the number of an item: never less than that of an earlier item. The same function in each search of a
-    /// list and its clones, whatever part of the list it orders.
+    /// Returns the number of an item: never less than the number of an earlier item. Every search of a list and its
+    /// clones must use the same function, whatever part of the list it orders.
     pub key_of: fn(&[u8]) -> u64,
-    /// Whether the numbers are evenly distributed, like hashes: the first probes then interpolate.
+    /// True if the numbers are evenly distributed, like hashes: then the first probes interpolate.
     pub is_even: bool,
 }
 
@@ -50,7 +50,7 @@ impl BlockList {
         self.find_point(range, Some(guide), is_before, |_| ()).0
     }
 
-    /// As [`BlockList::guided_point`]; also returns `visit` of the item there, if the range has one.
+    /// As [`BlockList::guided_point`]; also returns `visit` of the item there, if it is within the range.
     ///
     /// # Panics
     /// If the range exceeds the list.
@@ -80,7 +80,7 @@ impl BlockList {
             _ => (range.start, None),
         };
         match visit {
-            // It is the first of a leaf that was not looked at.
+            // It is the first item of a leaf that was not searched.
             Some(visit) if at < range.end => (at, self.get(at, visit)),
             _ => (at, seen),
         }
@@ -146,7 +146,7 @@ impl<'f, F: FnMut(&[u8]) -> bool> Seeking<'f, F> {
         }
     }
 
-    /// Returns true if the item looked at is before the point.
+    /// Returns true if the probed item is before the point.
     pub(crate) fn is_before(&mut self, item: &[u8]) -> bool {
         self.decide(|key_of| key_of(item), |is_before| is_before(item))
     }
@@ -185,7 +185,7 @@ fn find_point<R>(
                 return (base + at as u64, seen);
             }
             Kind::Inner(inner) => {
-                // The point is in the last child that begins before it, or at its end; the first one is not looked at.
+                // The point is in the last child that begins before it, or at its end; the first child needs no probe.
                 let first_at = if start == 0 { 0 } else { inner.seek(start).0 };
                 let last_at = if end == inner.items() { inner.len() - 1 } else { inner.seek(end - 1).0 };
                 let begins_before = |seeking: &mut Seeking<'_, _>, at| {
@@ -221,7 +221,7 @@ mod tests {
     use crate::End;
 
     #[test]
-    fn every_point_is_found_in_lists_of_every_height() {
+    fn partition_points_are_found_at_every_tree_height() {
         for count in [0u64, 1, 2, 300, 2_000, 50_000] {
             let mut list = BlockList::new();
             (0..count).for_each(|number| list.push(End::Tail, &(2 * number).to_be_bytes()));
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn a_point_is_found_within_a_range_of_which_alone_is_asked() {
+    fn a_search_within_a_range_probes_only_that_range() {
         for count in [1u64, 2, 300, 2_000, 50_000] {
             let mut list = BlockList::new();
             (0..count).for_each(|number| list.push(End::Tail, &number.to_be_bytes()));
@@ -251,9 +251,9 @@ mod tests {
         }
     }
 
-    /// Guides stay correct whatever is done to the list between searches: their assertion would also find a wrong one.
+    /// Guides stay correct through any change of the list; an assertion in `Inner::guide` would also find a stale one.
     #[test]
-    fn a_guided_point_is_found_whatever_has_changed() {
+    fn guided_searches_stay_correct_after_any_change() {
         fn key_of(item: &[u8]) -> u64 {
             u64::from_be_bytes(item[..8].try_into().expect("eight bytes")) / 3
         }
@@ -293,7 +293,7 @@ mod tests {
         }
     }
 
-    /// Returns the point among items with these numbers, and the number of probes.
+    /// Returns the insertion point of `key` among items with these numbers, and the number of probes.
     fn seek(keys: &[u64], key: u64) -> (usize, usize) {
         fn key_of(item: &[u8]) -> u64 {
             u64::from_be_bytes(item.try_into().expect("eight bytes"))
@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn few_items_are_looked_at_where_numbers_lie_evenly_and_not_many_where_they_do_not() {
+    fn interpolation_needs_few_probes_and_degrades_to_binary_search() {
         let mut random: Vec<u64> = (1..=300u64).map(|nth| base::hash::order(&nth.to_be_bytes())).collect();
         random.sort_unstable();
         let doubled: Vec<u64> = (0..300).map(|nth| 1 << (nth / 5)).collect();
@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn few_items_are_looked_at() {
+    fn a_search_of_a_million_items_takes_few_probes() {
         let mut list = BlockList::new();
         (0..1_000_000u64).for_each(|number| list.push(End::Tail, &number.to_be_bytes()));
         let mut looks = 0;

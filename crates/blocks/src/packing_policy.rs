@@ -1,19 +1,19 @@
-//! When leaves are packed, and how.
+//! Decides when and how leaves are packed.
 //!
 //! ```text
-//!   a list is pushed at its tail; a new leaf is opened behind a full one:
+//!   a list is pushed at its tail; a new leaf is opened after a full one:
 //!
 //!     | settled | settled | alone | alone | alone | full, raw | new, raw |
 //!                         '--- the run ---'   ^
 //!                                             packed alone when the next leaf is full
 //! ```
 //!
-//! - The two leaves at a pushed end stay raw: one is written to, the other is where subsequent pops would end. Only
-//!   when a node of leaves is full is its last leaf packed too, since later leaves go under another node.
+//! - The two leaves at a pushed end stay raw: pushes write to one, and later pops would reach the other. The last leaf
+//!   of a node is packed too once the node is full, since later leaves go under another node.
 //! - A leaf is packed alone once it is the third. When the run of such leaves holds as much as one packed leaf may, it
 //!   becomes full leaves and a rest that begins the next run. So an item is packed about twice; more often only while
-//!   the last places of a node fill.
-//! - A settled leaf stays as it is until it is written to. A leaf opened by pops is packed again once pushes have
+//!   the last slots of a node fill.
+//! - A settled leaf stays unchanged until it is written to. A leaf opened by pops is packed again once pushes have
 //!   passed it.
 
 use std::ops::Range;

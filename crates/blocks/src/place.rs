@@ -19,7 +19,7 @@ impl Place {
     }
 }
 
-/// The optional place that a node of leaves keeps beside each: set if the leaf is stored in its present state.
+/// The optional place that a node keeps beside each leaf: set if the leaf is stored in its present state.
 ///
 /// Atomic, since it is set in nodes that clones share. It describes bytes that never change and orders nothing else, so
 /// it needs no memory ordering of its own.

@@ -1,8 +1,8 @@
 //! Removes items at many positions, a part of the list at a time.
 //!
 //! ```text
-//!   kept: all before, without what goes | a part of some leaves | rest
-//!                          ^--- append -----' `--- split off ---^
+//!   kept: the items before, without removed ones | a part of some leaves | rest
+//!                                      ^--- append -----' `--- split off ---^
 //! ```
 //!
 //! Leaves without removed items move over unchanged, shared with other holders.
@@ -72,7 +72,7 @@ impl Removal {
     }
 }
 
-/// Returns the items of the leading leaves of about `bytes_max`, at least one leaf. The list is non-empty.
+/// Returns the number of items in the leading leaves of about `bytes_max`, at least one leaf. The list is non-empty.
 fn leading_items(list: &BlockList, bytes_max: u64) -> u64 {
     let mut node = list.root.as_ref().expect("a list that has items");
     let (mut items, mut left) = (0, bytes_max);

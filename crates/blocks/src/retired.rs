@@ -1,4 +1,4 @@
-//! Blocks released by a write while shared: those that clones keep alive.
+//! Counts the bytes of blocks that a write releases while clones keep them alive.
 //!
 //! ```text
 //!   before   value --> root --> a b c          after SET in b   value --> root' --> a b' c

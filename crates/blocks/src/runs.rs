@@ -1,5 +1,5 @@
-//! Positions, as runs of adjacent ones. Ten million of them are never in one allocation: growing that would be a long
-//! copy.
+//! Positions, stored as runs of adjacent ones. Ten million runs are never in one allocation: growing it would copy them
+//! all at once.
 
 /// Runs in one allocation.
 const PART_RUNS: usize = 1 << 14;
@@ -7,7 +7,7 @@ const PART_RUNS: usize = 1 << 14;
 /// Ascending or descending positions; adjacent ones are kept as one run of first position and count.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Runs {
-    /// All but the last are full.
+    /// Parts of [`PART_RUNS`] runs; the last one may have fewer.
     parts: Vec<Vec<(u64, u64)>>,
     items: u64,
 }
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn neighbours_become_one_run_and_parts_are_seamless() {
+    fn adjacent_positions_merge_and_parts_read_as_one_sequence() {
         let mut rising = Runs::default();
         (0..70_000).for_each(|at| rising.add(at * 3, 1 + at % 3));
         assert_eq!(rising.runs(), 70_000 * 2 / 3 + 1);

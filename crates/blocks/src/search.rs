@@ -1,12 +1,12 @@
 //! Searches a list without blocking anybody: in steps over a clone, then again in the list as changed since.
 //!
 //! ```text
-//!   clone   [ searched, and noted by address ............ | a step | not yet ]
-//!   now     [ the clone's own: skipped | a new leaf: searched | the clone's own: skipped ]
+//!   clone   [ searched, nodes noted by address .......... | a step | not yet ]
+//!   now     [ a node of the clone: skipped | a new leaf: searched | a node of the clone: skipped ]
 //! ```
 //!
-//! The clone keeps its nodes alive and unchanged, so a node of another list at an address noted here *is* the clone's,
-//! and what was found below it is valid there too, shifted to its present index.
+//! The clone keeps its nodes alive and unchanged, so a node of another list at an address noted here *is* the clone's
+//! node. The matches below it are valid in the other list too, shifted to the node's present index.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -15,13 +15,13 @@ use std::sync::Arc;
 use crate::node::{Kind, Node};
 use crate::{BlockList, Direction, Runs, walk};
 
-/// A search for all items that equal one, or for the first of them from an end.
+/// A search for all items equal to a needle, or for the first of them from an end.
 pub struct Search {
     list: BlockList,
     needle: Vec<u8>,
     direction: Direction,
     limit: u64,
-    /// Where it continues; `None` once done.
+    /// The index at which the search continues; `None` once done.
     from: Option<u64>,
     found: Arc<Runs>,
     /// First indices of completely searched nodes, by address; `None` if not needed.
@@ -67,8 +67,7 @@ impl Search {
     }
 
     /// Returns what this search, which is done and [`Search::repeatable`], finds in a list that has changed since.
-    /// Looks only into nodes that are not the clone's, and into those that it never reached. O(changes · log n +
-    /// found).
+    /// Reads only nodes that are not the clone's, and those that the search never reached. O(changes · log n + found).
     pub fn again(&self, now: &BlockList) -> Runs {
         assert!(self.from.is_none());
         let mut found = Runs::default();
@@ -144,7 +143,7 @@ impl Search {
         }
     }
 
-    /// Adds what was found among the `items` from `was` on, which now begin at `start`.
+    /// Adds the matches among the `items` from `was` on, which now begin at `start`.
     fn move_found(&self, was: u64, items: u64, start: u64, found: &mut Runs) {
         let end = was + items;
         let is_before = |&(from, count): &(u64, u64)| match self.direction {
@@ -177,7 +176,7 @@ fn find_all(leaf: &Node, start: u64, needle: &[u8], direction: Direction, limit:
     let from = if direction == Direction::Forward { 0 } else { items - 1 };
     let Some(first) = walk::find(leaf, needle, from, direction) else { return };
     add(found, start + first, 1, direction, limit);
-    // Most leaves contain none; one that does is passed once, however many it contains.
+    // Most leaves have no match; a leaf with matches is read once, however many it has.
     let mut at = first;
     let mut visit = |item: &[u8]| {
         at = if direction == Direction::Forward { at + 1 } else { at - 1 };

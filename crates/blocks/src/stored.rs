@@ -3,12 +3,12 @@
 //! ```text
 //!   first time    leaf a  leaf b  leaf c              write a, b, c       form: a b c
 //!   SET in b      place   -       place               write b'            form: a b' c
-//!                 `--- as it was stored: kept, unless its store wants to be rid of it
+//!                 `--- unchanged since it was stored: kept, unless the store refuses to keep it
 //! ```
 //!
 //! The stored form names the leaves; it is drawn in `docs/formats/block.md`. Named leaves never change, so a clone, or
-//! a copy under another name, may name them too. A list of one leaf has no node to keep a place in: it is written again
-//! each time, and better encoded whole.
+//! a copy under another key, may name them too. A list of one leaf has no node to keep a place in: it is written again
+//! each time, and is better encoded whole.
 
 use base::varint;
 use std::collections::{BTreeMap, HashMap};
@@ -31,7 +31,7 @@ const GAP_MAX: u64 = 1 << 16;
 
 /// The storage of leaves.
 pub trait LeafStore {
-    /// Its error.
+    /// The error of a failed write.
     type Error;
 
     /// Returns true if the leaf of `bytes` encoded bytes at `place` may stay there. If so, the form names it there.
@@ -57,7 +57,7 @@ pub struct StoredLeaf {
     pub content_bytes: u64,
 }
 
-/// Why a stored list cannot be read.
+/// The reason why a stored list cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum StoredError<E> {
     /// The stored form itself is malformed.
@@ -77,7 +77,7 @@ pub struct Storing {
     /// First item of the next leaf.
     at: u64,
     row: Row,
-    /// Address and place of the previous leaf: in a text, zeros are one leaf many times.
+    /// Address and place of the previous leaf: in a long string, zeros are one leaf many times.
     before: Option<(usize, Place)>,
 }
 
@@ -187,7 +187,7 @@ impl StoredLeaves {
     }
 }
 
-/// The last leaf named; the next one is encoded as a difference from what this one predicts.
+/// The last leaf named; the next one is encoded as a difference from the values that this one predicts.
 #[derive(Default)]
 struct Row {
     place: u64,
@@ -235,7 +235,7 @@ impl Row {
         self.place.wrapping_add(self.bytes).wrapping_add(self.gap)
     }
 
-    /// Returns the bytes of `items` items as long as those before.
+    /// Returns the bytes of `items` items of the last leaf's mean length.
     fn content_expected(&self, items: u64) -> u64 {
         items * self.content_bytes / self.items.max(1)
     }

@@ -1,14 +1,14 @@
 //! Surveys: visits that skip whole subtrees by a few words of digest.
 //!
 //! ```text
-//!   inner   | child | child | child | ...      digests, made when they are first asked for:
+//!   inner   | child | child | child | ...      digests, computed on first use:
 //!             ▼                                 | words of child 0 | words of child 1 | - | ...
-//!           words: what the owner's digest makes of each item below, joined
+//!           words: the owner's digests of all items below, joined
 //! ```
 //!
 //! The owner defines the [`Digest`] of an item and how digests are joined; this module keeps them beside the children
-//! of a node while these are unchanged. So a change forgets only the words along its path, a list without surveys keeps
-//! none, and a clone shares what is known.
+//! of a node while these are unchanged. So a change discards only the words along its path, a list without surveys
+//! keeps none, and a clone shares the known ones.
 
 use std::ops::{ControlFlow, Range};
 use std::sync::OnceLock;
@@ -181,7 +181,7 @@ struct Noted {
     /// One bit per child whose words are known.
     known: AtomicU64,
     words: Box<[AtomicU64]>,
-    /// For another digest.
+    /// The words of another digest.
     next: Digests,
 }
 
@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn sums_are_right_whatever_has_changed() {
+    fn summaries_stay_correct_after_any_change() {
         let (mut list, mut twin) = (BlockList::new(), Vec::new());
         let mut dice = 3u64;
         let mut draw = |below: u64| {

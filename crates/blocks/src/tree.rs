@@ -1,7 +1,7 @@
-//! Operations on a subtree: down to the leaf, and repair on the way up.
+//! Operations on a subtree: each descends to the leaf and rebalances on the way up.
 //!
 //! Each takes `&mut Node` and copies shared nodes along its path only. Three rules keep the tree dense: a push to a
-//! full leaf or node opens a new one at the end (so pushed lists are full, not half full); the leaves behind it are
+//! full leaf or node opens a new one at the end (so pushed lists are full, not half full); the leaves before it are
 //! packed (see `packing_policy`); and a node left below half full by a removal merges with a neighbour when both fill
 //! at most three quarters of one.
 //!
@@ -33,8 +33,8 @@ pub(crate) fn push(node: &mut Node, end: End, item: &[u8], lean: Lean) -> Option
     push_opening(node, end, item, lean)
 }
 
-/// The usual case: the path is unshared, and its leaf has room. Returns the growth of the encoded bytes; with the item
-/// that is all the sums above need, so they are not read back from the child.
+/// The usual case: the path is unshared, and its leaf has room. Returns the growth of the encoded bytes; the sums above
+/// need only this and the item, so nothing is read back from the child.
 fn push_in_place(node: &mut Node, end: End, item: &[u8]) -> Option<u64> {
     if !node.is_unique() {
         return None;
@@ -88,7 +88,7 @@ pub(crate) fn discard(node: &mut Node, end: End, count: u64) -> Vec<Node> {
     inner.put(at + 1, nodes).into_iter().collect()
 }
 
-/// Opens what is left: removals at an end tend to go on.
+/// Unpacks the rest of a leaf: removals at an end tend to continue.
 fn discard_packed(node: &mut Node, end: End, count: usize) -> Vec<Node> {
     let contents = node.contents();
     let opened = match end {
@@ -185,7 +185,7 @@ fn splice_leaf(node: &mut Node, index: usize, removed: usize, item: Option<&[u8]
     Change::Grew(leaves)
 }
 
-/// Splits at the parting point if the changed part fits one leaf, else at the item.
+/// Splits at the [`parting`] point if the changed part fits one leaf, else at the item.
 fn split_leaf(view: &View<'_>, index: usize, removed: usize, pieces: &[View<'_>; 3]) -> Vec<Node> {
     let parting = parting(view);
     let middle = pieces[1];
@@ -319,7 +319,7 @@ fn fill(node: &Node) -> usize {
         return node.as_inner().len() * (FILL_MAX / CHILDREN_MAX);
     }
     if node.is_packed() {
-        // Full of bytes, or of unpacked content.
+        // A leaf may be full of bytes, or of unpacked content.
         let content_bytes = node.totals().content as usize;
         return node.live_bytes().max(content_bytes * FILL_MAX / CONTENT_BYTES_MAX);
     }
@@ -359,7 +359,7 @@ pub(crate) fn split(mut node: Node, at: u64) -> (Vec<Node>, Vec<Node>) {
     (std::iter::once(node).chain(more).collect(), right)
 }
 
-/// Splits the children before `at`; returns `nodes` and the children behind, which now follow the node.
+/// Splits the children before `at`; returns `nodes` and the children from `at` on, which now follow the node.
 fn split_before(inner: &mut Inner, at: usize, nodes: Vec<Node>) -> Vec<Node> {
     if at == inner.len() {
         return vec![Node::inner(Inner::of(nodes))];

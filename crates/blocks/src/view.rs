@@ -24,7 +24,7 @@ pub(crate) enum Codec {
     Narrow,
     /// Two bytes of length per item, lower byte first.
     Wide,
-    /// Smaller than raw.
+    /// Packed in this form.
     Packed(Form),
 }
 

@@ -1,4 +1,4 @@
-//! Bytes worked out by hand from `docs/formats/block.md`.
+//! Compares encoded bytes with bytes worked out by hand from `docs/formats/block.md`.
 
 use blocks::{BlockList, DecodeError, Direction, End};
 
@@ -23,7 +23,7 @@ fn decoded(mut bytes: &[u8]) -> Result<Vec<Vec<u8>>, DecodeError> {
 }
 
 #[test]
-fn lists_are_written_as_the_page_says() {
+fn lists_encode_as_documented() {
     assert_eq!(encoded(&[]), b"\x00");
     assert_eq!(encoded(&[b"abc", b"def"]), b"\x02\x01\x02\x03abcdef");
     assert_eq!(encoded(&[b"", b""]), b"\x02\x01\x02\x00");
@@ -34,7 +34,7 @@ fn lists_are_written_as_the_page_says() {
 }
 
 #[test]
-fn what_follows_a_list_is_left() {
+fn decoding_leaves_the_bytes_after_the_list() {
     let mut input = &b"\x01\x01\x01\x01arest"[..];
     assert_eq!(BlockList::decode(&mut input).expect("sound").len(), 1);
     assert_eq!(input, b"rest");
@@ -65,7 +65,7 @@ fn unsound_bytes_are_refused() {
 }
 
 #[test]
-fn the_longest_blocks_are_taken() {
+fn the_largest_blocks_are_accepted() {
     let mut bytes = b"\xf0\x1f\x01\xf0\x1f\x01".to_vec();
     bytes.resize(bytes.len() + 4080, b'x');
     assert_eq!(decoded(&bytes).expect("4,080 items of one byte").len(), 4080);
@@ -74,7 +74,7 @@ fn the_longest_blocks_are_taken() {
     assert_eq!(decoded(&bytes).expect("one item beyond a block").len(), 1);
 }
 
-/// A list in each codec, spelt by hand from the page, and bytes put into it at a place that make it none.
+/// A list in each codec, in bytes worked out by hand, its items, and corruptions: offset, byte and error.
 type Fixture<'a> = (&'a str, &'a [&'a str], &'a [(usize, u8, DecodeError)]);
 
 const FIXTURES: &[Fixture<'_>] = {
@@ -128,7 +128,7 @@ fn bytes_of(hex: &str) -> Vec<u8> {
 }
 
 #[test]
-fn each_codec_is_read_as_the_page_says_and_refused_when_corrupted() {
+fn codecs_decode_as_documented_and_refuse_corrupted_bytes() {
     for (nth, (hex, items, corruptions)) in FIXTURES.iter().enumerate() {
         let sound = bytes_of(hex);
         assert_eq!(usize::from(sound[1]), nth + 1, "a fixture for each codec");
@@ -146,9 +146,9 @@ fn each_codec_is_read_as_the_page_says_and_refused_when_corrupted() {
     }
 }
 
-/// What was packed elsewhere is written again as it came.
+/// Blocks packed by another encoder keep their bytes.
 #[test]
-fn packed_blocks_are_written_as_they_were_read() {
+fn packed_blocks_encode_exactly_as_they_were_decoded() {
     for (hex, ..) in &FIXTURES[3..] {
         let sound = bytes_of(hex);
         let list = BlockList::decode(&mut &sound[..]).expect("sound");
@@ -159,11 +159,11 @@ fn packed_blocks_are_written_as_they_were_read() {
 }
 
 #[test]
-fn packed_blocks_have_bounds() {
+fn packed_blocks_beyond_the_limits_are_refused() {
     let block = |count: &[u8], extent: &[u8], data: &[&[u8]]| {
         decoded(&[count, &[4], count, extent, &data.concat()].concat()).map(|items| items.len())
     };
-    // One prefix of four bytes for 4,080 items, and for one more; 254 bytes each for 65 of them, and for one more.
+    // One prefix of four bytes for 4,080 items, and for one more; 254 bytes each for 65 items, and for one more.
     assert_eq!(block(b"\xf0\x1f", b"\x06", &[b"\x04\x00", b"four"]), Ok(4080));
     assert_eq!(block(b"\xf1\x1f", b"\x06", &[b"\x04\x00", b"four"]), Err(DecodeError::Inconsistent));
     assert_eq!(block(b"\x41", b"\x80\x02", &[b"\xfe\x00", &[b'x'; 254]]), Ok(65));

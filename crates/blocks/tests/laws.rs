@@ -1,4 +1,4 @@
-//! A list does what a `VecDeque<Vec<u8>>` does, whatever the operations, and clones never notice.
+//! A list behaves as a `VecDeque<Vec<u8>>` under any operations, and clones do not change.
 //!
 //! `BOBBIN_CASES` scales the number of cases.
 
@@ -11,7 +11,7 @@ proptest! {
     #![proptest_config(cases(150))]
 
     #[test]
-    fn does_what_its_twin_does(ops in vec(op(), 1..60)) {
+    fn a_list_matches_its_naive_twin(ops in vec(op(), 1..60)) {
         let mut pair = Pair::new();
         for op in &ops {
             pair.run(op);
@@ -20,9 +20,9 @@ proptest! {
         compare(&recoded(&pair.list), &pair.twin);
     }
 
-    /// What changes say they gave up is, to the byte, what a clone holds and the list does not.
+    /// The bytes that changes report as retired equal, to the byte, those that a clone holds and the list does not.
     #[test]
-    fn counts_what_a_clone_holds_alone(before in vec(op(), 1..20), after in vec(op(), 1..40)) {
+    fn retired_bytes_equal_the_bytes_only_a_clone_holds(before in vec(op(), 1..20), after in vec(op(), 1..40)) {
         // Without blocks that one list holds twice, and other clones.
         let is_plain = |op: &&Op| !matches!(op, Op::AppendClone | Op::Clone);
         let mut pair = Pair::new();
@@ -42,7 +42,7 @@ proptest! {
 
     /// Foreign bytes give an error or a sound list, which can be used.
     #[test]
-    fn decodes_anything_soundly(
+    fn corrupted_bytes_decode_to_an_error_or_a_sound_list(
         ops in vec(op(), 1..12),
         changes in vec((any::<u32>(), any::<u8>()), 0..6),
         cut in any::<u32>(),
@@ -64,7 +64,7 @@ proptest! {
     }
 
     #[test]
-    fn decodes_noise_soundly(bytes in vec(prop_oneof![0u8..6, any::<u8>()], 0..200)) {
+    fn random_bytes_decode_to_an_error_or_a_sound_list(bytes in vec(prop_oneof![0u8..6, any::<u8>()], 0..200)) {
         use_decoded(&bytes);
     }
 }

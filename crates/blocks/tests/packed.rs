@@ -1,4 +1,4 @@
-//! Packed leaves at their bounds: where a leaf becomes several, and where several would make too large a one.
+//! Packed leaves at their bounds: a leaf that must be split, and leaves too large to be merged.
 
 use std::ops::ControlFlow;
 
@@ -25,7 +25,7 @@ impl Pair {
         self.twin.retain(|_| !is_removed(at.next().expect("without end")));
     }
 
-    /// The list holds what the twin does, and so does what comes of its bytes.
+    /// Checks that the list, and the list decoded from its bytes, equal the twin.
     fn check(&self) {
         let mut bytes = Vec::new();
         self.list.encode(&mut bytes);
@@ -48,9 +48,9 @@ fn strides(count: u64) -> Pair {
     Pair::of((0..count).map(|nth| format!("{:012}", nth * 10_000_000)))
 }
 
-/// Ids at a wide pace take no bits; behind a gap they lie off their line and take many.
+/// Ids at a constant wide distance take no bits; after a gap they are off their line and take many.
 #[test]
-fn a_leaf_that_loses_an_item_may_become_several() {
+fn removing_an_item_may_split_a_packed_leaf() {
     for position in [0, 1, 700, 1385, 1386, 4_999] {
         let mut pair = strides(5_000);
         pair.remove(|at| at == position);
@@ -63,20 +63,20 @@ fn a_leaf_that_loses_an_item_may_become_several() {
     pair.check();
 }
 
-/// Ids that rise by one on the whole, and each by two or minus one, are not ids in a row.
+/// Ids that rise by one on average, but each by two or minus one, are not consecutive.
 #[test]
-fn a_pace_of_one_is_not_taken_for_a_row() {
+fn an_average_step_of_one_is_not_taken_as_consecutive() {
     let swapped = |nth: u64| nth / 3 * 3 + (3 - nth % 3) % 3;
     for falls in [false, true] {
         let id = |nth| if falls { 9_000_000 - swapped(nth) } else { swapped(nth) };
-        // So many that one leaf or another begins and ends on the line.
+        // Enough counts that some leaf begins and ends on the line.
         (2_000..2_012).for_each(|count| Pair::of((0..count).map(|nth| format!("post:{:07}", id(nth)))).check());
     }
 }
 
-/// Every place in a packed leaf, the borders of the raw leaves it becomes among them.
+/// Tests every position in a packed leaf, including the borders of the raw leaves it becomes.
 #[test]
-fn any_item_of_a_packed_leaf_is_written_alone() {
+fn any_item_of_a_packed_leaf_can_be_changed_alone() {
     let Pair { list, twin } = strides(5_000);
     let item = |list: &BlockList, at: usize| list.get(at as u64, <[u8]>::to_vec);
     for at in 0..1_400_usize {
@@ -96,9 +96,9 @@ fn any_item_of_a_packed_leaf_is_written_alone() {
     }
 }
 
-/// More leaves than a node takes come of one removal.
+/// One removal yields more leaves than a node can hold.
 #[test]
-fn leaves_that_become_several_part_their_node() {
+fn leaf_splits_may_split_their_parent_node() {
     let mut pair = strides(99_999);
     let (clone, twin) = (pair.list.clone(), pair.twin.clone());
     pair.remove(|at| at % 1_386 == 600);
@@ -108,9 +108,9 @@ fn leaves_that_become_several_part_their_node() {
     Pair { list: clone, twin }.check();
 }
 
-/// Thousands of the shortest items fit a block's bytes many times over.
+/// Thousands of the shortest items would fit a block's bytes many times over.
 #[test]
-fn no_leaf_takes_more_items_than_it_may() {
+fn no_leaf_exceeds_the_maximum_number_of_items() {
     for spread in [1, 2, 10] {
         let mut pair = Pair::of((0..40_000_u64).map(|nth| (nth * nth / 7 % spread).to_string()));
         pair.check();
@@ -124,9 +124,9 @@ fn no_leaf_takes_more_items_than_it_may() {
     pair.check();
 }
 
-/// A stack that falls a little between its rises opens packed leaves again and again.
+/// A stack with pops between its pushes unpacks leaves again and again.
 #[test]
-fn what_pops_opened_is_packed_again() {
+fn a_leaf_unpacked_by_pops_is_packed_again() {
     for end in [End::Head, End::Tail] {
         let mut list = BlockList::new();
         let mut nth = 0..;

@@ -1,5 +1,5 @@
-//! A list that is stored again and again is, read back, what it was at that moment; and a leaf that has a place is what
-//! lies there, whatever has become of the list since.
+//! A list that is stored repeatedly reads back as it was when its storing began; a leaf that has a place equals the
+//! stored bytes there, whatever changed in the list since.
 //!
 //! `BOBBIN_CASES` scales the number of cases.
 
@@ -17,15 +17,15 @@ use proptest::prelude::*;
 struct Shelf {
     blocks: BTreeMap<Place, Vec<u8>>,
     end: u64,
-    /// Places below this may be refused.
+    /// The store may refuse to keep places below this.
     fresh_from: u64,
-    /// Which of them are: none if 0.
+    /// A number that selects the refused places; none if 0.
     refusal: u64,
-    /// Every so many writes one fails, if not 0.
+    /// The interval between failing writes, if not 0.
     failure: u64,
     tries: u64,
     written: usize,
-    /// What the form under way names.
+    /// The leaves named by the form in progress.
     named: Vec<(Place, u64)>,
 }
 
@@ -57,7 +57,7 @@ impl Shelf {
         list
     }
 
-    /// All of a list at once.
+    /// Stores a whole list at once.
     fn store(&mut self, list: &BlockList) -> Vec<u8> {
         self.begin(0, 0);
         let mut form = Vec::new();
@@ -90,7 +90,7 @@ impl LeafStore for Shelf {
         self.blocks.insert(place, leaf.to_vec());
         self.named.push((place, leaf.len() as u64));
         self.written += 1;
-        // A head before each, and sometimes another segment.
+        // Each leaf has a head before it, and sometimes a new segment begins.
         self.end += leaf.len() as u64 + 24;
         if self.tries.is_multiple_of(97) {
             self.end = ((self.end >> 32) + 1) << 32 | 64;
@@ -99,7 +99,7 @@ impl LeafStore for Shelf {
     }
 }
 
-/// A storing under way, and what the list was when it began.
+/// A storing in progress, and the list and its twin when it began.
 struct Under {
     storing: Storing,
     list: BlockList,
@@ -112,7 +112,7 @@ enum Act {
     Change(Op),
     Begin(u64, u64),
     Step(u32),
-    /// To the end of the storing; then the list goes on as the one that was read back, or as it is.
+    /// Completes the storing; if true, the list read back replaces the current one.
     Finish(bool),
     Forget,
 }
@@ -171,7 +171,7 @@ impl World {
         Some(is_over)
     }
 
-    /// What was stored, read back.
+    /// Returns the stored list, read back.
     fn finish(&self, under: &Under) -> BlockList {
         let mut input = &under.form[..];
         let mut names = StoredLeaves::of(&mut input).expect("a form");
@@ -199,7 +199,7 @@ proptest! {
     #![proptest_config(cases(150))]
 
     #[test]
-    fn a_stored_list_is_what_it_was_and_no_place_is_stale(acts in vec(act(), 1..60)) {
+    fn a_stored_list_reads_back_and_its_places_stay_valid(acts in vec(act(), 1..60)) {
         let mut world = World { pair: Pair::new(), shelf: Shelf::new(), under: None };
         for act in &acts {
             world.run(act);
@@ -212,9 +212,9 @@ proptest! {
         compare(&world.shelf.load(&form), &world.pair.twin);
     }
 
-    /// A foreign form, or foreign blocks, give an error or a sound list.
+    /// A corrupted form, or corrupted blocks, give an error or a sound list.
     #[test]
-    fn reads_anything_soundly(
+    fn a_corrupted_stored_list_is_refused_or_read_soundly(
         ops in vec(op(), 1..8),
         changes in vec((any::<u32>(), any::<u8>()), 0..6),
         block_changes in vec((any::<u32>(), any::<u32>(), any::<u8>()), 0..3),
@@ -241,7 +241,7 @@ proptest! {
     }
 
     #[test]
-    fn reads_noise_soundly(form in vec(prop_oneof![0u8..6, any::<u8>()], 0..200)) {
+    fn random_bytes_are_refused_or_read_soundly(form in vec(prop_oneof![0u8..6, any::<u8>()], 0..200)) {
         read_any(&form, &Shelf::new());
     }
 }
@@ -262,7 +262,7 @@ fn noise(count: u64) -> BlockList {
     list
 }
 
-/// Leaves written for a list that was stored before it was changed.
+/// Returns the number of leaves written for a list that was stored before it was changed.
 fn rewritten(count: u64, change: impl FnOnce(&mut BlockList)) -> usize {
     let mut shelf = Shelf::new();
     let mut list = noise(count);
@@ -278,7 +278,7 @@ fn rewritten(count: u64, change: impl FnOnce(&mut BlockList)) -> usize {
 }
 
 #[test]
-fn only_what_has_changed_is_written_again() {
+fn storing_again_writes_only_changed_leaves() {
     let bytes = || Content::Noise.item(3, 3);
     assert_eq!(rewritten(100_000, |_| ()), 0);
     assert_eq!(rewritten(100_000, |list| list.set(50_000, &bytes())), 1);
@@ -307,7 +307,7 @@ fn only_what_has_changed_is_written_again() {
 }
 
 #[test]
-fn what_changes_while_it_is_stored_is_not_written_again_for_that() {
+fn changes_during_storing_rewrite_only_the_changed_leaves() {
     let (mut list, mut shelf, mut form) = (noise(100_000), Shelf::new(), Vec::new());
     let before = list.clone();
     let mut storing = Storing::new(before.clone(), &mut form);
@@ -325,7 +325,7 @@ fn what_changes_while_it_is_stored_is_not_written_again_for_that() {
 }
 
 #[test]
-fn leaves_in_a_row_are_named_in_a_few_bytes() {
+fn consecutive_leaves_take_few_bytes_in_the_stored_form() {
     let mut lists = vec![noise(300_000)];
     for content in [Content::Digits, Content::Gaps, Content::MixedHex, Content::Prefix] {
         let mut list = BlockList::new();
@@ -341,7 +341,7 @@ fn leaves_in_a_row_are_named_in_a_few_bytes() {
 }
 
 #[test]
-fn zeros_are_one_block_however_often_they_are_named() {
+fn a_block_of_zeros_is_stored_and_loaded_once() {
     let mut run = BlockList::new();
     run.push(End::Tail, &[0; 4080]);
     (0..12).for_each(|_| run.append(run.clone()));
@@ -357,7 +357,7 @@ fn zeros_are_one_block_however_often_they_are_named() {
 }
 
 #[test]
-fn a_clone_is_stored_while_the_list_is_written() {
+fn a_clone_can_be_stored_while_the_list_changes() {
     let mut list = noise(60_000);
     let mut shelf = Shelf::new();
     for round in 0..4u64 {
@@ -387,7 +387,7 @@ fn a_clone_is_stored_while_the_list_is_written() {
 
 /// Worked out by hand from `docs/formats/block.md`.
 #[test]
-fn a_form_is_read_as_the_page_says() {
+fn the_stored_form_is_read_as_documented() {
     // Three leaves of the fixed items "abc" and "def", "ghi" and "jkl", "m": at 0x1_0000_0040, then 33 bytes further
     // (9 of the leaf and 24 between), then in another segment.
     let blocks: [(u64, &[u8]); 3] = [

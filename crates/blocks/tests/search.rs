@@ -1,5 +1,5 @@
-//! A search in steps, the same once more in a list that has changed since, and a removal in steps: each beside the
-//! plain way over a `Vec`.
+//! A search in steps, its repetition in the changed list, and a removal in steps: each against a naive version over a
+//! `Vec`.
 //!
 //! `BOBBIN_CASES` scales the number of cases.
 
@@ -21,7 +21,7 @@ enum Change {
     AppendClone,
 }
 
-/// Of a few values, so that many are equal; of lengths that make leaves of every kind.
+/// Returns one of a few items, so that many are equal; their lengths yield leaves of every kind.
 fn item(seed: u8) -> Vec<u8> {
     let lengths = [12, 12, 12, 0, 1, 7, 300, 5000];
     vec![seed % 5; if seed < 200 { 12 } else { lengths[usize::from(seed % 8)] }]
@@ -90,7 +90,7 @@ fn run(change: &Change, list: &mut BlockList, twin: &mut Twin) {
     }
 }
 
-/// Positions of `needle`, as the definition has it, in the order of the search.
+/// Returns the positions of `needle` by definition, in the order of the search.
 fn expected(twin: &Twin, needle: &[u8], direction: Direction, limit: u64) -> Vec<u64> {
     let mut found: Vec<u64> = (0..twin.len()).filter(|at| twin[*at] == needle).map(|at| at as u64).collect();
     if direction == Direction::Backward {
@@ -128,7 +128,7 @@ proptest! {
     #![proptest_config(cases())]
 
     #[test]
-    fn finds_what_its_twin_finds_and_finds_it_again(
+    fn a_search_and_its_repetition_match_the_naive_twin(
         before in vec(change(), 1..20),
         between in vec(change(), 0..8),
         needle in any::<u8>(),
@@ -152,7 +152,7 @@ proptest! {
     }
 
     #[test]
-    fn removes_what_its_twin_removes(
+    fn a_removal_in_steps_matches_the_naive_twin(
         before in vec(change(), 1..20),
         gaps in vec((prop_oneof![0u64..4, 0u64..3000], 1u64..40), 0..200),
         step_bytes in prop_oneof![Just(1u64), 1u64..100_000],
@@ -185,7 +185,7 @@ proptest! {
 }
 
 #[test]
-fn a_search_again_is_of_what_has_changed_alone() {
+fn a_repeated_search_sees_changes_since_the_first() {
     let mut list = BlockList::new();
     (0..200_000).for_each(|number| list.push(End::Tail, format!("{number:012}").as_bytes()));
     let mut search = Search::new(list.clone(), b"000000150000", Direction::Forward, 1).repeatable();

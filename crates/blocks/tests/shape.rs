@@ -1,4 +1,4 @@
-//! What a list costs, and what it gives back.
+//! The memory of lists: how dense they are, and how removals free it.
 
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
@@ -17,7 +17,7 @@ fn list_of(count: u64, bytes: usize) -> BlockList {
 }
 
 #[test]
-fn is_eight_bytes_and_shareable() {
+fn a_list_handle_is_eight_bytes_and_thread_safe() {
     fn shareable<T: Send + Sync + Clone + 'static>() {}
     shareable::<BlockList>();
     assert_eq!(size_of::<BlockList>(), 8);
@@ -25,12 +25,12 @@ fn is_eight_bytes_and_shareable() {
 }
 
 #[test]
-fn a_short_list_is_one_small_block() {
+fn a_short_list_takes_at_most_64_bytes() {
     assert!(list_of(3, 12).heap_bytes() <= 64);
 }
 
 #[test]
-fn pushed_lists_are_dense_at_either_end() {
+fn lists_pushed_at_either_end_are_dense() {
     for end in [End::Head, End::Tail] {
         let mut list = BlockList::new();
         for nth in 0..200_000u64 {
@@ -43,7 +43,7 @@ fn pushed_lists_are_dense_at_either_end() {
 }
 
 #[test]
-fn mixed_lengths_cost_little_more_than_a_byte_each() {
+fn mixed_lengths_add_less_than_two_bytes_an_item() {
     for end in [End::Head, End::Tail] {
         let mut list = BlockList::new();
         for at in 0..100_000usize {
@@ -55,9 +55,9 @@ fn mixed_lengths_cost_little_more_than_a_byte_each() {
     }
 }
 
-/// Leaves in step would all grow out of one of the allocator's sizes at the same time, and leave its slabs half empty.
+/// Leaves in step would all outgrow an allocator size class at the same time, and leave its slabs half empty.
 #[test]
-fn leaves_that_are_inserted_to_do_not_grow_in_step() {
+fn random_inserts_do_not_make_leaves_grow_in_step() {
     struct Leaves(Vec<usize>);
     impl Visit for Leaves {
         fn item(&mut self, _: &[u8]) -> ControlFlow<()> {
@@ -82,14 +82,14 @@ fn leaves_that_are_inserted_to_do_not_grow_in_step() {
             shares.push(low as f64 / leaves.0.len() as f64);
         }
     }
-    // While a list doubles, the share of its smaller leaves stays as it is.
+    // While a list doubles, the share of its smaller leaves stays about the same.
     let (least, most) = (shares.iter().copied().fold(1.0, f64::min), shares.iter().copied().fold(0.0, f64::max));
     assert!(least > 0.3 && most < 0.55, "{shares:?}");
 }
 
-/// What a full list of 12-byte items may take an item, pushed at either end, by what they spell.
+/// Maximum bytes per item of a list of 12-byte items, pushed at either end, by their content.
 #[test]
-fn lists_of_ids_are_as_dense_as_what_they_spell() {
+fn lists_of_ids_reach_the_expected_density() {
     const SIGNS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
     let drawn = |nth: u64| {
         let mixed = (nth + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -124,7 +124,7 @@ fn lists_of_ids_are_as_dense_as_what_they_spell() {
 }
 
 #[test]
-fn blocks_of_long_items_are_as_large_as_these() {
+fn blocks_of_long_items_waste_little_space() {
     for end in [End::Head, End::Tail] {
         let mut list = BlockList::new();
         (0..3_000usize)
@@ -136,7 +136,7 @@ fn blocks_of_long_items_are_as_large_as_these() {
 }
 
 #[test]
-fn one_odd_item_does_not_spoil_a_run() {
+fn one_item_of_another_length_does_not_reduce_density() {
     let mut list = list_of(1000, 12);
     list.push(End::Tail, b"odd");
     (0..100_000).for_each(|_| list.push(End::Tail, b"twelve bytes"));
@@ -144,7 +144,7 @@ fn one_odd_item_does_not_spoil_a_run() {
 }
 
 #[test]
-fn a_queue_stays_small() {
+fn a_list_used_as_a_queue_stays_small() {
     let mut list = BlockList::new();
     for round in 0..300_000u32 {
         list.push(End::Head, &round.to_le_bytes());
@@ -161,7 +161,7 @@ fn a_queue_stays_small() {
 }
 
 #[test]
-fn removals_give_memory_back() {
+fn removals_free_memory() {
     let mut list = list_of(100_000, 12);
     let mut at = 0;
     while list.len() > 5_000 {
@@ -177,7 +177,7 @@ fn removals_give_memory_back() {
 }
 
 #[test]
-fn a_block_that_empties_shrinks() {
+fn a_leaf_shrinks_as_items_are_removed() {
     let shrinks = |name: &str, take: &dyn Fn(&mut BlockList)| {
         let mut list = list_of(300, 12);
         while list.len() > 5 {
@@ -192,9 +192,9 @@ fn a_block_that_empties_shrinks() {
     shrinks("trim", &|list| list.trim(1, list.len() - 1));
 }
 
-/// One long item a leaf makes a tree of three levels of nodes; the items carry numbers, the twin holds those.
+/// One long item per leaf makes a tree of three levels of nodes; the twin has the numbers of the items.
 #[test]
-fn deep_trees_do_what_their_twin_does() {
+fn a_deep_tree_matches_its_naive_twin() {
     let item = |number: u64| [&number.to_le_bytes()[..], &[0; 2100]].concat();
     let numbers = |list: &BlockList| {
         let mut seen = VecDeque::new();
@@ -252,7 +252,7 @@ fn deep_trees_do_what_their_twin_does() {
 }
 
 #[test]
-fn joining_and_cutting_keeps_lists_dense() {
+fn splitting_and_appending_keep_a_list_dense() {
     let mut list = list_of(50_000, 12);
     for round in 0..2_000u64 {
         let right = list.split_off((round * 7919) % list.len());
@@ -266,7 +266,7 @@ fn joining_and_cutting_keeps_lists_dense() {
 }
 
 #[test]
-fn many_short_lists_append_to_a_dense_one() {
+fn appending_many_short_lists_gives_a_dense_list() {
     let mut list = BlockList::new();
     (0..5_000).for_each(|_| list.append(list_of(5, 12)));
     list.check();
@@ -274,7 +274,7 @@ fn many_short_lists_append_to_a_dense_one() {
 }
 
 #[test]
-fn a_clone_costs_nothing_and_a_write_only_its_path() {
+fn a_write_copies_its_path_and_leaves_clones_unchanged() {
     let mut list = list_of(1_000_000, 12);
     let clone = list.clone();
     list.set(500_000, b"other bytes!");
@@ -284,7 +284,7 @@ fn a_clone_costs_nothing_and_a_write_only_its_path() {
 }
 
 #[test]
-fn clones_are_written_and_dropped_by_many_threads() {
+fn clones_can_change_and_drop_on_many_threads() {
     let list = list_of(20_000, 12);
     std::thread::scope(|scope| {
         for thread in 0..4u64 {
@@ -306,7 +306,7 @@ fn clones_are_written_and_dropped_by_many_threads() {
 }
 
 #[test]
-fn fixed_blocks_are_shown_as_runs_forward() {
+fn a_forward_walk_visits_fixed_leaves_as_runs() {
     struct Runs(Vec<(usize, usize)>);
     impl Visit for Runs {
         fn item(&mut self, _: &[u8]) -> ControlFlow<()> {
@@ -324,7 +324,7 @@ fn fixed_blocks_are_shown_as_runs_forward() {
 }
 
 #[test]
-fn a_visitor_can_stop() {
+fn a_visitor_can_stop_a_walk() {
     let mut seen = 0;
     let flow = list_of(1_000, 12).walk(0, 1_000, Direction::Backward, &mut |_: &[u8]| {
         seen += 1;
@@ -335,7 +335,7 @@ fn a_visitor_can_stop() {
 }
 
 #[test]
-fn very_long_items_have_blocks_of_their_own() {
+fn very_long_items_can_be_inserted_found_and_freed() {
     let long = vec![b'l'; 3 << 20];
     let mut list = list_of(100, 12);
     list.insert(50, &long);

@@ -33,10 +33,9 @@ pub fn categories(command: &CommandSpec) -> Vec<&'static str> {
     let fast = command.has(Flag::Fast);
     let facts = [
         // A script's reads are reported for its inner commands.
-        (command.told_access() == Access::Read && command.group != Group::Scripting, "read"),
-        (matches!(command.told_access(), Access::Write { .. }), "write"),
-        // These two are administrative, but need no such right in Redis.
-        (admin || matches!(command.name, "ROLE" | "LASTSAVE"), "admin"),
+        (command.reported_access() == Access::Read && command.group != Group::Scripting, "read"),
+        (matches!(command.reported_access(), Access::Write { .. }), "write"),
+        (admin, "admin"),
         (admin || command.has(Flag::Dangerous), "dangerous"),
         (fast, "fast"),
         (!fast, "slow"),
@@ -46,7 +45,8 @@ pub fn categories(command: &CommandSpec) -> Vec<&'static str> {
     // It works on three types, and is in all three categories.
     let kinds: &[&str] = if command.has(Flag::FollowsNames) { &["set", "sortedset", "list"] } else { &[] };
     let family = family(command).filter(|_| kinds.is_empty());
-    let mut names: Vec<&'static str> = kinds.iter().copied().chain(family).chain(from_facts).collect();
+    let own = command.flags.iter().filter_map(|flag| if let Flag::Category(name) = flag { Some(*name) } else { None });
+    let mut names: Vec<&'static str> = kinds.iter().copied().chain(family).chain(from_facts).chain(own).collect();
     names.sort_by_key(|name| CATEGORIES.iter().position(|known| known == name));
     names
 }
@@ -67,8 +67,6 @@ fn family(command: &CommandSpec) -> Option<&'static str> {
         Group::Stream => Some("stream"),
         Group::Transactions => Some("transaction"),
         Group::Scripting => Some("scripting"),
-        // In Redis, COMMAND belongs to the connection category.
-        Group::Server if command.name.starts_with("COMMAND") => Some("connection"),
         // Concerns the whole server, but its keys: FLUSHALL, DBSIZE.
         Group::Server
             if command.access != Access::None
@@ -77,6 +75,6 @@ fn family(command: &CommandSpec) -> Option<&'static str> {
         {
             Some("keyspace")
         }
-        Group::Server => None,
+        Group::Cluster | Group::Server => None,
     }
 }

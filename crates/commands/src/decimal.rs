@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number() {
+    fn malformed_decimals_are_rejected() {
         for text in [
             "",
             " 1",

@@ -88,7 +88,7 @@ mod tests {
 
     /// As C parses them.
     #[test]
-    fn hexadecimal_digits_are_read() {
+    fn hexadecimal_floats_parse_as_in_c() {
         let cases = [
             ("0x10", 16.0),
             ("-0X1F", -31.0),
@@ -127,7 +127,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_in_hexadecimal_is_read_back(bits in any::<u64>()) {
+        fn every_finite_double_round_trips_in_hexadecimal(bits in any::<u64>()) {
             let number = f64::from_bits(bits);
             prop_assume!(number.is_finite());
             let (fraction, biased) = (bits & ((1 << 52) - 1), bits >> 52 & 0x7ff);
@@ -138,7 +138,7 @@ mod tests {
         }
 
         #[test]
-        fn integers_are_rounded_as_the_machine_rounds_them(number in any::<u64>()) {
+        fn hexadecimal_integers_round_like_a_cast_to_f64(number in any::<u64>()) {
             prop_assert_eq!(parse(&format!("0x{number:x}")), Some(number as f64));
         }
     }

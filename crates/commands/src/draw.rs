@@ -36,7 +36,7 @@ pub(crate) trait Drawable: Send + 'static {
     fn heap_bytes(&self) -> u64;
 }
 
-/// How the next position is chosen.
+/// The way to choose the next position.
 enum Way {
     /// With repetition.
     Again,
@@ -52,7 +52,7 @@ enum Way {
 
 /// The maximum number of positions drawn before the first element is sent.
 const PLACES_MAX: u64 = 512;
-/// Up to this many positions, most of which are drawn, a walk is used.
+/// Maximum number of positions for which a walk is used, if most of them are drawn.
 const WALKED_MAX: u64 = 2 * PLACES_MAX;
 /// If at most one in this many is live, the live ones are listed first.
 const LISTED_SHARE: u64 = 16;

@@ -14,7 +14,7 @@ pub(crate) struct ScanOptions<'a> {
     pattern: Option<Cow<'a, [u8]>>,
     /// The approximate number of elements examined per step.
     pub(crate) count: u64,
-    /// Whether the values of fields are returned.
+    /// True if the values of fields are returned.
     pub(crate) values: bool,
     /// The bytes of names and pattern compared so far.
     compared_bytes: Cell<usize>,

@@ -4,21 +4,31 @@ use crate::prelude::*;
 use crate::registry;
 use crate::session::Session;
 
-/// The common part of all HELP commands.
-pub(crate) const HELP: CommandSpec = CommandSpec {
-    name: "HELP",
-    syntax: "",
-    arity: Arity::Exactly(2),
-    keys: &[],
-    access: Access::None,
-    flags: &[Flag::Loading, Flag::Stale],
-    group: Group::Server,
-    cost: "O(1)",
-    since: "5.0.0",
-    brief: "Lists the subcommands.",
-    answer: "array: lines of text",
-    run: Run::Session(help),
-};
+/// Returns the HELP subcommand of a container: all of them work alike.
+pub(crate) const fn help_command(
+    name: &'static str,
+    group: Group,
+    since: &'static str,
+    flags: &'static [Flag],
+) -> CommandSpec {
+    CommandSpec {
+        name,
+        syntax: "",
+        arity: Arity::Exactly(2),
+        keys: &[],
+        access: Access::None,
+        flags,
+        group,
+        cost: "O(1)",
+        since,
+        brief: "Lists the subcommands.",
+        answer: "array: lines of text",
+        run: Run::Session(help),
+    }
+}
+
+/// The flags of most HELP subcommands.
+pub(crate) const HELP_FLAGS: &[Flag] = &[Flag::Loading, Flag::Stale];
 
 fn help(_: &mut dyn Session, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let container = String::from_utf8_lossy(args.name()).to_ascii_uppercase();

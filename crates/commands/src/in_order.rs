@@ -117,7 +117,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_is_a_stable_sort(keys in prop::collection::vec(0u8..50, 0..5_000)) {
+        fn in_order_sorts_stably(keys in prop::collection::vec(0u8..50, 0..5_000)) {
             let mut in_order = InOrder::new();
             keys.iter().enumerate().for_each(|(at, key)| in_order.push(*key, at));
             let mut expected: Vec<(u8, usize)> = keys.iter().copied().zip(0..).collect();

@@ -52,7 +52,7 @@ mod transaction;
 pub use acl::{CATEGORIES, categories};
 pub use connection::greeting::REDIS_VERSION;
 pub use engine_arguments::{pause_arguments, shutdown_arguments, sleep_ms, timeout_ms, wait_arguments};
-pub use events::{Event, events, tells_misses};
+pub use events::{Event, events, reports_misses};
 pub use failure::{Failure, OUT_OF_MEMORY};
 pub use generic::delete::REMOVE_MORE;
 pub use generic::migrate::{Migration, migrate_arguments};
@@ -74,8 +74,9 @@ pub use session::{
     Session, SlowEntry, SlowEvents, Switch, Topic, TrackWhen, Tracking,
 };
 pub use spec::{
-    Access, Arity, Begin, BeginGather, BeginRange, BeginSweep, CommandSpec, Find, Flag, Gather, Group, KeySpec, Local,
-    OfSession, Outcome, Parts, Run, Settled, Sweep, SweepNext, TimeoutAt, Verb,
+    Access, ArgumentFact, Arity, Begin, BeginGather, BeginRange, BeginSweep, CommandSpec, CountedReads, EventRule,
+    Find, Flag, Gather, Group, ItemRequest, KeySpec, LibraryVerb, Local, MessageRequest, OfSession, Outcome, Parts,
+    Run, Secret, Settled, Sweep, SweepNext, TimeoutAt, Varies, Verb,
 };
 pub use string::many::put_sorted;
 pub use tagged::drop::REMOVE_TAGGED;

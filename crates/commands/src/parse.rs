@@ -87,7 +87,7 @@ pub(crate) struct Time<'a> {
     pub(crate) argument: &'a [u8],
     /// Its unit.
     pub(crate) unit: Unit,
-    /// Whether it is relative to now rather than to the epoch.
+    /// True if it is relative to now rather than to the epoch.
     pub(crate) from_now: bool,
 }
 

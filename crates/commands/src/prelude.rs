@@ -2,6 +2,9 @@
 
 pub(crate) use crate::failure::Failure;
 pub(crate) use crate::parse;
-pub(crate) use crate::spec::{Access, Arity, Begin, CommandSpec, Find, Flag, Group, KeySpec, Outcome, Run};
-pub(crate) use keyspace::{Absent, Expiry, Tx};
+pub(crate) use crate::spec::{
+    Access, Arity, Begin, CommandSpec, CountedReads, EventRule, Find, Flag, Group, ItemRequest, KeySpec,
+    MessageRequest, Outcome, Run, Secret, Varies, argument,
+};
+pub(crate) use keyspace::{Absent, Classes, Expiry, Tx};
 pub(crate) use wire::{Args, Reply};

@@ -215,7 +215,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_found_in_any_case_of_letters_and_nothing_else_is() {
+    fn commands_are_found_by_name_in_any_letter_case() {
         for name in names() {
             for spelt in [
                 name.to_owned(),

@@ -31,7 +31,7 @@ pub struct PrefixCounts {
     pub deletes: u64,
 }
 
-/// How a checkpoint is requested.
+/// The request for a checkpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Saving {
     /// BGSAVE
@@ -42,7 +42,7 @@ pub enum Saving {
     Rewrite,
 }
 
-/// The connection a command came from, and the server behind it.
+/// The connection a command came from, and its server.
 pub trait Session {
     // ---- the connection ----
 
@@ -241,26 +241,26 @@ pub enum Switch {
     NoTouch,
 }
 
-/// How a connection's reads are tracked.
+/// The tracking state of a connection.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tracking {
     /// The connection notified in its place; 0: none.
     pub redirect: u64,
-    /// Whether it is notified of all changes of keys with its prefixes, whatever it reads.
+    /// True if it is notified of all changes of keys with its prefixes, read or not.
     pub is_broadcast: bool,
-    /// Which reads are tracked.
+    /// The tracked reads.
     pub when: TrackWhen,
-    /// Whether its own changes are left out.
+    /// True if its own changes are left out.
     pub no_loop: bool,
     /// The key prefixes; only for broadcast.
     pub prefixes: Vec<Vec<u8>>,
-    /// Whether CLIENT CACHING was sent.
+    /// True if CLIENT CACHING was sent.
     pub is_caching_said: bool,
-    /// Whether the redirect connection is gone.
+    /// True if the redirect connection is gone.
     pub is_broken: bool,
 }
 
-/// Which reads are tracked.
+/// The tracked reads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TrackWhen {
     /// All.
@@ -287,7 +287,7 @@ pub struct ClientFilter {
     pub user: Option<String>,
     /// The minimum age, in seconds.
     pub age_s_min: Option<u64>,
-    /// Whether the calling connection is left out.
+    /// True if the calling connection is left out.
     pub skip_me: bool,
 }
 

@@ -33,7 +33,7 @@ fn world_with(items: &[String]) -> World {
 }
 
 #[test]
-fn ranges_of_a_long_list() {
+fn lrange_of_a_long_list_returns_its_elements() {
     let items = items();
     let mut world = world_with(&items);
     assert_eq!(call(&mut world, &["LRANGE", "k", "0", "-1"]), bulks(&items));
@@ -45,7 +45,7 @@ fn ranges_of_a_long_list() {
 }
 
 #[test]
-fn pops_of_many() {
+fn pops_of_many_elements_return_them_in_order() {
     let items = items();
     let mut world = world_with(&items);
     assert_eq!(call(&mut world, &["LPOP", "k", "12000"]), bulks(&items[..12_000]));
@@ -58,7 +58,7 @@ fn pops_of_many() {
 }
 
 #[test]
-fn searches_of_a_long_list() {
+fn lpos_and_lrem_match_a_scan_of_a_long_list() {
     let items: Vec<String> = (0..30_000).map(|index| (index % 7).to_string().repeat(5)).collect();
     let mut world = world_with(&items);
     let of = |range: std::ops::Range<usize>, wanted: &str| -> Vec<i64> {
@@ -99,7 +99,7 @@ fn removed(items: &[String], count: i64, wanted: &str) -> Vec<usize> {
 }
 
 #[test]
-fn removals_from_a_long_list() {
+fn lrem_of_a_long_list_matches_its_definition() {
     let few = |index: usize| index % 3001 == 2;
     let many = |index: usize| index.is_multiple_of(2);
     let neighbours = |index: usize| (5_000..17_000).contains(&index);
@@ -128,7 +128,7 @@ fn removals_from_a_long_list() {
 }
 
 #[test]
-fn insertions_into_a_long_list() {
+fn linsert_into_a_long_list_finds_the_first_pivot() {
     let mut items = items();
     items[20_000] = "pivot".to_owned();
     items[25_000] = "pivot".to_owned();
@@ -143,7 +143,7 @@ fn insertions_into_a_long_list() {
 }
 
 #[test]
-fn long_texts() {
+fn long_strings_are_read_appended_and_deleted_whole() {
     let text: String = (0..50_000).map(|index| char::from(b'a' + (index % 23) as u8)).collect();
     let text = text.repeat(3);
     let mut world = World::new(Protocol::Resp2);
@@ -157,7 +157,7 @@ fn long_texts() {
 
 /// Every command that tells a text, at lengths where it is inline, long, streamed, and cut at an edge of its pieces.
 #[test]
-fn long_texts_at_every_edge() {
+fn string_commands_agree_at_every_length_boundary() {
     const LENGTHS: [usize; 9] = [16_383, 16_384, 16_385, 20_399, 20_400, 20_401, 65_536, 65_537, 300_000];
     let of =
         |len: usize| -> Vec<u8> { (0..len as u32).map(|at| at.wrapping_mul(0x9e37_79b9).to_be_bytes()[0]).collect() };
@@ -215,7 +215,7 @@ fn puts_of(world: &mut World, text: &[u8], other: &[u8]) {
 }
 
 #[test]
-fn a_reply_is_of_the_text_as_it_was() {
+fn a_reply_shows_the_string_as_of_its_command() {
     let world = World::new(Protocol::Resp2);
     let mut outputs = Vec::new();
     for (words, expected) in [
@@ -266,7 +266,7 @@ fn common_length(left: &[u8], right: &[u8]) -> i64 {
 }
 
 #[test]
-fn a_subsequence_of_long_texts() {
+fn lcs_of_long_strings_is_a_longest_common_subsequence() {
     let left: Vec<u8> = (0..700u32).map(|index| b'a' + (index * index % 7) as u8).collect();
     let right: Vec<u8> = (0..900u32).map(|index| b'a' + (index * 31 % 11 % 7) as u8).collect();
     let mut world = World::new(Protocol::Resp2);
@@ -291,7 +291,7 @@ fn scan(world: &mut World, cursor: &str, count: usize) -> (String, Vec<String>) 
 }
 
 #[test]
-fn a_walk_tells_each_key_that_stays_once() {
+fn scan_returns_each_key_that_stays_exactly_once() {
     for count in [1, 10, 500, 100_000] {
         let mut world = World::new(Protocol::Resp2);
         let keys_count = if count == 1 { 300 } else { 5_000 };
@@ -320,7 +320,7 @@ fn a_walk_tells_each_key_that_stays_once() {
 }
 
 #[test]
-fn names_of_very_many_keys() {
+fn keys_returns_all_of_very_many_names() {
     let mut world = World::new(Protocol::Resp2);
     let keys: Vec<String> = (0..9_000).map(|index| format!("a rather long name of a key:{index}")).collect();
     for key in &keys {
@@ -353,7 +353,7 @@ fn draw(world: &World, random: u64) -> Value {
 }
 
 #[test]
-fn a_random_key_is_any_key() {
+fn randomkey_draws_live_keys_about_equally_often() {
     let mut world = World::new(Protocol::Resp2);
     assert_eq!(draw(&world, 1), Value::Null);
     for index in 0..8 {
@@ -391,7 +391,7 @@ fn serve(world: &World, words: &[&str], key: &str) -> Result<Value, commands::Fa
 }
 
 #[test]
-fn a_blocked_client_is_served_from_the_one_key_alone() {
+fn a_blocked_client_is_served_only_from_the_signalled_key() {
     let mut world = World::new(Protocol::Resp2);
     call(&mut world, &["RPUSH", "a", "1", "2"]);
     call(&mut world, &["RPUSH", "b", "3", "4"]);

@@ -48,7 +48,7 @@ fn nested<'a>(pairs: impl Iterator<Item = &'a (u32, String)>) -> Value {
 }
 
 #[test]
-fn ranges_of_a_long_sorted_set() {
+fn ranges_of_a_big_sorted_set_match_a_sorted_vector() {
     let pairs = pairs();
     let mut world = world_with(&pairs, Protocol::Resp2);
     assert_eq!(call(&mut world, &["ZRANGE", "k", "0", "-1"]), members(pairs.iter()));
@@ -68,7 +68,7 @@ fn ranges_of_a_long_sorted_set() {
 }
 
 #[test]
-fn pops_and_removals_of_many() {
+fn pops_and_rank_removals_of_many_keep_the_rest() {
     let pairs = pairs();
     let mut world = world_with(&pairs, Protocol::Resp2);
     assert_eq!(call(&mut world, &["ZPOPMAX", "k", "12000"]), flat(pairs[18_000..].iter().rev()));
@@ -86,7 +86,7 @@ fn pops_and_removals_of_many() {
 }
 
 #[test]
-fn draws_of_many() {
+fn zrandmember_draws_distinct_members_for_a_positive_count() {
     let pairs = pairs();
     let mut world = world_with(&pairs, Protocol::Resp2);
     let known: BTreeSet<&[u8]> = pairs.iter().map(|(_, member)| member.as_bytes()).collect();
@@ -125,7 +125,7 @@ fn scanned(world: &mut World, mut between: impl FnMut(&mut World)) -> BTreeMap<V
 }
 
 #[test]
-fn a_scan_tells_whatever_stays() {
+fn zscan_returns_every_member_that_stays() {
     for is_one_score in [false, true] {
         let mut pairs = pairs();
         if is_one_score {
@@ -155,7 +155,7 @@ fn a_scan_tells_whatever_stays() {
 }
 
 #[test]
-fn unions_of_many() {
+fn set_operations_on_big_sorted_sets_match_the_definition() {
     let pairs = pairs();
     let mut world = world_with(&pairs, Protocol::Resp2);
     let others: Vec<(u32, String)> =
@@ -180,7 +180,7 @@ fn unions_of_many() {
 }
 
 #[test]
-fn many_members_go_at_once() {
+fn removing_many_members_at_once_keeps_the_index_consistent() {
     let mut pairs = pairs();
     let mut world = world_with(&pairs, Protocol::Resp2);
     // Of few the index is made anew, of many each is taken out.

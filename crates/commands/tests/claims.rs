@@ -41,7 +41,7 @@ fn words(line: &str) -> Vec<Vec<u8>> {
 
 /// An element that is recorded under two keys takes the room of two.
 #[test]
-fn a_long_member_is_moved_between_sets() {
+fn smove_of_a_long_member_fits_its_claim() {
     let mut world = World::new(Protocol::Resp2);
     let long = vec![b'm'; 70_000];
     let members = (0..200).map(|number| if number % 2 == 0 { number.to_string() } else { format!("member {number}") });
@@ -74,7 +74,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: cases(), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_frame_is_never_longer_than_its_claim(numbers in prop::collection::vec(any::<u32>(), 500..6000)) {
+    fn a_frame_never_exceeds_its_claim(numbers in prop::collection::vec(any::<u32>(), 500..6000)) {
         let mut world = World::new(Protocol::Resp2);
         let mut dice = Dice::long(&numbers);
         let all: Vec<&CommandSpec> = commands().collect();

@@ -27,7 +27,10 @@ fn commands() -> impl Iterator<Item = &'static CommandSpec> {
 
 /// Whether commands of a group work on keys of one kind.
 fn is_of_a_kind(group: Group) -> bool {
-    !matches!(group, Group::Connection | Group::Generic | Group::Server | Group::Transactions | Group::Scripting)
+    !matches!(
+        group,
+        Group::Cluster | Group::Connection | Group::Generic | Group::Server | Group::Transactions | Group::Scripting
+    )
 }
 
 /// A request with the fewest arguments, each value what `value` says.
@@ -50,7 +53,7 @@ fn plain_value(name: &str) -> &'static str {
 }
 
 #[test]
-fn rows_are_presentable() {
+fn command_specs_are_presentable() {
     const KEY_FLAGS: &[&str] =
         &["RO", "RW", "OW", "RM", "ACCESS", "UPDATE", "INSERT", "DELETE", "VARIABLE_FLAGS", "NOT_KEY", "INCOMPLETE"];
     let mut names = BTreeSet::new();
@@ -134,7 +137,7 @@ fn minds_no_kind(command: &CommandSpec) -> bool {
 }
 
 #[test]
-fn another_kind_is_refused() {
+fn a_key_of_another_type_is_refused() {
     for command in commands().filter(|command| is_of_a_kind(command.group)) {
         let mut world = World::new(Protocol::Resp2);
         let of_texts = matches!(command.group, Group::String | Group::Bitmap | Group::HyperLogLog);
@@ -264,7 +267,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: cases(), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn state_is_the_replay_of_its_effects(numbers in prop::collection::vec(any::<u32>(), 200..1200)) {
+    fn state_equals_the_replay_of_its_effects(numbers in prop::collection::vec(any::<u32>(), 200..1200)) {
         let mut world = World::new(Protocol::Resp2);
         let copy = world.replayed();
         let mut dice = Dice::new(&numbers);
@@ -277,7 +280,7 @@ proptest! {
 
     /// Which commands touch so much that they are run ahead is said elsewhere; any might.
     #[test]
-    fn a_command_that_is_speculated_does_what_it_does_at_once(
+    fn a_speculative_run_equals_a_direct_run(
         numbers in prop::collection::vec(any::<u32>(), 200..1200),
     ) {
         let mut worlds = [World::new(Protocol::Resp2), World { rehearses: true, ..World::new(Protocol::Resp2) }];

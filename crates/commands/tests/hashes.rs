@@ -64,7 +64,7 @@ fn pairs_of(value: &Value) -> BTreeMap<String, String> {
 }
 
 #[test]
-fn all_of_a_big_hash_is_told_but_what_has_expired() {
+fn hgetall_returns_all_fields_that_have_not_expired() {
     for protocol in [Protocol::Resp2, Protocol::Resp3] {
         let mut world = world_with(protocol, 20_000);
         let gone = |number: &usize| number % 3 == 1;
@@ -92,7 +92,7 @@ fn scan(world: &mut World, cursor: &str, count: &str) -> (String, Vec<String>) {
 }
 
 #[test]
-fn a_walk_tells_each_field_that_stays_once() {
+fn hscan_returns_each_field_that_stays_exactly_once() {
     for count in ["1", "7", "1000"] {
         let mut world = world_with(Protocol::Resp2, 3_000);
         let (mut cursor, mut told, mut next) = ("0".to_owned(), Vec::new(), 3_000);
@@ -117,7 +117,7 @@ fn a_walk_tells_each_field_that_stays_once() {
 }
 
 #[test]
-fn a_walk_that_began_in_a_small_hash_ends() {
+fn hscan_ends_after_a_small_hash_grows() {
     let mut world = world_with(Protocol::Resp2, 100);
     let (cursor, fields) = scan(&mut world, "0", "10");
     assert_eq!((&cursor[..], fields.len()), ("0", 100));
@@ -127,7 +127,7 @@ fn a_walk_that_began_in_a_small_hash_ends() {
 }
 
 #[test]
-fn draws_are_of_fields_that_are_there_and_reach_all_of_them() {
+fn hrandfield_draws_only_live_fields_and_reaches_all() {
     // Of all, of most, of few.
     for gone in [0, 30, 190] {
         let mut world = world_with(Protocol::Resp2, 200);
@@ -163,7 +163,7 @@ fn draws_are_of_fields_that_are_there_and_reach_all_of_them() {
 }
 
 #[test]
-fn a_hash_turns_large_beyond_512_fields() {
+fn a_hash_becomes_a_hashtable_beyond_512_fields() {
     let encoding = |world: &mut World| call(world, &["OBJECT", "ENCODING", "k"]);
     for (first, more, name) in
         [(512, 0, "listpack"), (512, 1, "hashtable"), (513, 0, "hashtable"), (1, 511, "listpack")]
@@ -183,7 +183,7 @@ fn a_hash_turns_large_beyond_512_fields() {
 }
 
 #[test]
-fn a_reply_is_of_the_hash_as_it_was_and_expired_fields_are_none() {
+fn a_hash_of_expired_fields_is_absent() {
     let mut world = world_with(Protocol::Resp2, 300);
     expire(&mut world, 0..300);
     for words in [&["EXISTS", "k"][..], &["HLEN", "k"], &["DEL", "k"], &["HDEL", "k", "field:0"]] {

@@ -21,6 +21,7 @@ const GROUPS: &[(Group, &str)] = &[
     (Group::Transactions, "Transactions"),
     (Group::Scripting, "Scripts"),
     (Group::Memcached, "What the memcached port calls"),
+    (Group::Cluster, "Clusters"),
     (Group::Server, "The server"),
 ];
 
@@ -94,7 +95,7 @@ fn the_manual_is_up_to_date() {
 }
 
 #[test]
-fn every_row_is_presentable() {
+fn every_manual_entry_is_presentable() {
     let mut names = std::collections::HashSet::new();
     for command in registry::commands() {
         assert!(names.insert(command.name), "{} appears twice", command.name);

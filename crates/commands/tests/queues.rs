@@ -61,7 +61,7 @@ fn told(message: &Value) -> (String, i64, String) {
 }
 
 #[test]
-fn what_is_acknowledged_is_gone_and_its_receipt_is_worth_nothing() {
+fn an_acknowledged_message_is_removed_and_its_receipt_invalid() {
     let mut client = Client::new();
     client.call("RPUSH q a b c");
     let leased = client.reserve("q COUNT 2");
@@ -75,7 +75,7 @@ fn what_is_acknowledged_is_gone_and_its_receipt_is_worth_nothing() {
 }
 
 #[test]
-fn a_lease_that_is_over_is_the_next_ones() {
+fn an_expired_lease_passes_to_the_next_consumer() {
     let mut client = Client::new();
     client.call("RPUSH q a b");
     let first = client.reserve("q LEASE 100");
@@ -93,7 +93,7 @@ fn a_lease_that_is_over_is_the_next_ones() {
 
 /// What a queue that is gone gave out is worth nothing to the queue that comes after it.
 #[test]
-fn no_receipt_is_given_twice() {
+fn receipts_of_a_removed_queue_are_invalid_in_the_next() {
     let mut client = Client::new();
     client.call("Q.PUSH q a");
     let first = client.reserve("q LEASE 10");
@@ -108,7 +108,7 @@ fn no_receipt_is_given_twice() {
 }
 
 #[test]
-fn what_is_given_back_goes_first_in_the_order_of_ids() {
+fn nacked_messages_go_before_new_ones_in_id_order() {
     let mut client = Client::new();
     client.call("RPUSH q a b c d");
     let leased = client.reserve("q COUNT 3");
@@ -125,7 +125,7 @@ fn what_is_given_back_goes_first_in_the_order_of_ids() {
 }
 
 #[test]
-fn what_is_buried_waits_to_be_kicked() {
+fn buried_messages_wait_to_be_kicked() {
     let mut client = Client::new();
     client.call("RPUSH q a b");
     let leased = client.reserve("q COUNT 2 LEASE 10");
@@ -142,7 +142,7 @@ fn what_is_buried_waits_to_be_kicked() {
 }
 
 #[test]
-fn what_is_tried_too_often_is_ready_no_more() {
+fn messages_out_of_retries_are_dead() {
     let mut client = Client::new();
     client.call("Q.LIMIT q RETRIES 1");
     client.call("Q.PUSH q a");
@@ -162,7 +162,7 @@ fn what_is_tried_too_often_is_ready_no_more() {
 }
 
 #[test]
-fn what_is_too_old_goes_when_somebody_asks() {
+fn expired_messages_are_removed_on_the_next_reserve() {
     let mut client = Client::new();
     client.call("Q.LIMIT q TTL 1000");
     client.call("Q.PUSH q a");
@@ -179,7 +179,7 @@ fn what_is_too_old_goes_when_somebody_asks() {
 }
 
 #[test]
-fn a_dedup_id_is_free_when_its_message_is_gone() {
+fn a_dedup_id_is_free_once_its_message_is_acknowledged() {
     let mut client = Client::new();
     let push = |client: &mut Client| match client.call("Q.PUSH q a ID x") {
         Value::Array(ids) => ids[0] != Value::Null,
@@ -201,7 +201,7 @@ fn a_dedup_id_is_free_when_its_message_is_gone() {
 
 /// Copies and renamed queues keep all that is known of their messages, and so do frames.
 #[test]
-fn a_queue_goes_on_under_another_name() {
+fn rename_and_copy_keep_the_state_of_a_queue() {
     let mut client = Client::new();
     client.call("RPUSH q a b c");
     client.call("Q.PUSH q d ID x DELAY 1000");
@@ -217,7 +217,7 @@ fn a_queue_goes_on_under_another_name() {
 }
 
 #[test]
-fn many_messages_are_told_by_their_bytes() {
+fn reserve_bounds_its_reply_in_bytes() {
     let mut client = Client::new();
     let long = "x".repeat(600_000);
     (0..4).for_each(|_| drop(client.call(&format!("Q.PUSH q {long}"))));
@@ -229,7 +229,7 @@ fn many_messages_are_told_by_their_bytes() {
 }
 
 #[test]
-fn queues_that_follow_each_other_within_a_millisecond_tell_other_ids() {
+fn queues_recreated_within_a_millisecond_use_distinct_ids() {
     let (mut client, mut seen) = (Client::new(), BTreeSet::new());
     let mut see = |receipt: &str| assert!(seen.insert(receipt.to_owned()), "{receipt}");
     for round in 0..60 {

@@ -38,7 +38,7 @@ fn set(members: &[String]) -> BTreeSet<String> {
 }
 
 #[test]
-fn operations_on_big_sets() {
+fn operations_on_big_sets_match_a_naive_twin() {
     let (a, b, c) = (names(0..30_000), names(10_000..50_000), names(0..100));
     for protocol in [Protocol::Resp2, Protocol::Resp3] {
         let mut world = World::new(protocol);
@@ -74,7 +74,7 @@ fn operations_on_big_sets() {
 }
 
 #[test]
-fn draws_of_many() {
+fn srandmember_and_spop_of_many_match_a_naive_twin() {
     let mut world = World::new(Protocol::Resp2);
     let all = names(0..20_000);
     fill(&mut world, "k", &all);
@@ -100,7 +100,7 @@ fn draws_of_many() {
 
 /// Each of twenty members is drawn one time in twenty: 200 times of 4,000, give or take six times what chance allows.
 #[test]
-fn every_member_is_as_likely_as_another() {
+fn srandmember_draws_every_member_equally_often() {
     for form in ["0", "x"] {
         let mut world = World::new(Protocol::Resp2);
         let members: Vec<String> = (0..20).map(|number| format!("{number}{}", &form[1..])).collect();

@@ -34,7 +34,7 @@ fn entries(range: impl Iterator<Item = u64>) -> Value {
 }
 
 #[test]
-fn ranges_of_any_length_are_told_from_both_ends() {
+fn xrange_and_xrevrange_return_ranges_of_any_length() {
     let mut world = world();
     for (from, to) in [(1, COUNT), (2, COUNT - 1), (77, 29_000), (500, 10_000), (29_990, COUNT)] {
         let (start, end) = (from.to_string(), to.to_string());
@@ -54,7 +54,7 @@ fn ranges_of_any_length_are_told_from_both_ends() {
 }
 
 #[test]
-fn much_that_is_pending_is_searched_and_goes() {
+fn many_pending_entries_are_listed_and_removed() {
     let mut world = world();
     call(&mut world, &["XGROUP", "CREATE", "s", "g", "0"]);
     let mut read = |consumer: &str, count: &str| {
@@ -86,7 +86,7 @@ fn much_that_is_pending_is_searched_and_goes() {
 /// As in Redis, whose nodes hold 100 entries unless a setting says otherwise: only whole nodes go, and at most 100 of them where
 /// no LIMIT is given.
 #[test]
-fn a_rough_trim_removes_whole_hundreds() {
+fn an_approximate_trim_removes_whole_hundreds() {
     for (count, trim, removed) in [
         (1_000, "MAXLEN ~ 550", 400),
         (1_000, "MINID ~ 555", 500),

@@ -25,28 +25,28 @@ fn check(new_world: impl Fn() -> World) {
 }
 
 #[test]
-fn in_resp2() {
+fn transcripts_hold_in_resp2() {
     check(|| World::new(Protocol::Resp2));
 }
 
 #[test]
-fn in_resp3() {
+fn transcripts_hold_in_resp3() {
     check(|| World::new(Protocol::Resp3));
 }
 
 #[test]
-fn restarted_after_each_request() {
+fn transcripts_hold_with_a_restart_after_each_request() {
     check(|| World { restarts: true, ..World::new(Protocol::Resp2) });
 }
 
 #[test]
-fn speculated_and_played() {
+fn transcripts_hold_when_run_speculatively() {
     check(|| World { rehearses: true, ..World::new(Protocol::Resp2) });
 }
 
 /// Those of the connection and the server need a session: `tests/session` has them.
 #[test]
-fn every_row_has_a_transcript() {
+fn every_command_has_a_transcript() {
     let mut called = BTreeSet::new();
     for step in all().iter().flat_map(|transcript| &transcript.steps) {
         if let Step::Call { words, .. } = step
@@ -134,7 +134,7 @@ fn numbers(version: &str) -> Vec<u32> {
 
 #[test]
 #[ignore = "needs redis-server: make transcripts-against-redis"]
-fn against_redis() {
+fn transcripts_hold_against_redis() {
     let peer = Peer::find();
     let version = peer.version();
     let is_newer = |since: &str| numbers(since) > version;
@@ -272,14 +272,14 @@ fn is_comparing(word: &[u8]) -> bool {
 /// Random requests to both; `BOBBIN_CASES` tells how many hundreds.
 #[test]
 #[ignore = "needs redis-server: make transcripts-against-redis"]
-fn random_requests_against_redis() {
+fn random_requests_agree_against_redis() {
     let peer = Peer::find();
     let cases = std::env::var("BOBBIN_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(50);
     let version = peer.version();
     let commands: Vec<_> = registry::commands()
         .filter(|command| numbers(command.since) <= version)
         .filter(|command| {
-            let elsewhere = [Group::Connection, Group::Server, Group::Transactions, Group::Scripting];
+            let elsewhere = [Group::Cluster, Group::Connection, Group::Server, Group::Transactions, Group::Scripting];
             !elsewhere.contains(&command.group) || matches!(command.run, Run::Gate(_))
         })
         .filter(|command| !matches!(command.run, Run::Session(_) | Run::Parts { .. } | Run::Engine(_)))
@@ -331,7 +331,7 @@ fn random_requests_against_redis() {
 /// Lists that are searched without their lock: what is found, inserted and removed is what Redis says.
 #[test]
 #[ignore = "needs redis-server: make transcripts-against-redis"]
-fn big_lists_against_redis() {
+fn searches_of_big_lists_agree_against_redis() {
     let peer = Peer::find();
     let mut redis = socket::Socket::connect(&peer.address, false).unwrap();
     for seed in 0..8 {
@@ -372,7 +372,7 @@ fn big_lists_against_redis() {
 /// Areas of all sizes and everywhere, in sets small and large: what is found, and how far away, is what Redis says.
 #[test]
 #[ignore = "needs redis-server: make transcripts-against-redis"]
-fn places_against_redis() {
+fn geo_searches_agree_against_redis() {
     let peer = Peer::find();
     for seed in 0..6 {
         let protocol = if seed % 2 == 0 { Protocol::Resp2 } else { Protocol::Resp3 };
@@ -494,7 +494,7 @@ fn sorts_against_redis() {
 /// Tables that are filled in many steps, wide ones, high ones and square ones.
 #[test]
 #[ignore = "needs redis-server: make transcripts-against-redis"]
-fn long_subsequences_against_redis() {
+fn lcs_of_long_strings_agrees_against_redis() {
     let peer = Peer::find();
     let mut redis = socket::Socket::connect(&peer.address, false).unwrap();
     redis.ask(&[b"FLUSHALL".to_vec()]).unwrap();
@@ -516,7 +516,7 @@ fn long_subsequences_against_redis() {
 /// billionth of a billionth of the greatest of the three.
 #[test]
 #[ignore = "needs redis-server: make transcripts-against-redis"]
-fn sums_against_redis() {
+fn float_sums_agree_against_redis() {
     let peer = Peer::find();
     let mut redis = socket::Socket::connect(&peer.address, false).unwrap();
     let mut world = World::new(Protocol::Resp2);

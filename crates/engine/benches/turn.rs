@@ -1,11 +1,11 @@
-//! What a request costs in the server without sockets: whole turns of a session, in this process.
+//! Measures the cost of a request in the server without sockets: whole turns of a session, in this process.
 //!
 //! `cargo bench -p engine --bench turn [-- FILTER]` prints nanoseconds a request for pipelines of 64, and LRANGE of 100
 //! items of one list by one and by two threads at once (requests a second, and their ratio). A filter that is the name
-//! of a workload is that one alone.
+//! of a workload selects that workload only.
 //!
-//! With `BOBBIN_BATCHES=count` each workload runs once, with so many batches to warm up and as many again: the difference
-//! in instructions of two such runs is that of their requests alone. `scripts/instructions` counts so.
+//! With `BOBBIN_BATCHES=count` each workload runs once: `count` batches to warm up, then `count` more. The difference
+//! in instructions between two such runs comes from their requests alone; `scripts/instructions` uses it.
 
 use base::clock::{Clock, system_wall_time};
 use base::hash::KeyHasher;
@@ -87,7 +87,7 @@ fn keyed(request: &MakeRequest) -> Vec<Vec<u8>> {
 /// Makes the request for a key.
 type MakeRequest = fn(usize) -> String;
 
-/// What is measured.
+/// A measured workload.
 struct Workload {
     name: &'static str,
     /// Puts there what the requests need besides the keys.

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! A right password waits as long as a wrong one would: otherwise a guesser could take a late answer for a no and hang
-//! up. The delay is a second at most, so that a legitimate client behind the same address still gets in.
+//! up. The delay is a second at most, so that a legitimate client at the same address still gets in.
 
 use crate::client::Client;
 use base::Ms;

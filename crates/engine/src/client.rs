@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU32, AtomicU64, AtomicUsize
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Waker};
 
-/// Local connections accepted beyond `maxclients`: whoever repairs a full server must get in.
+/// Local connections accepted beyond `maxclients`: an operator must be able to reach a full server.
 pub const LOCAL_RESERVE: usize = 32;
 /// Minimum number of connections that may be unauthenticated at once, however small `maxclients` is.
 const LOCKED_MIN: usize = 64;
@@ -28,7 +28,7 @@ pub struct Client {
     pub address: Box<str>,
     /// The local address.
     pub local_address: Box<str>,
-    /// Whether the peer is on this machine.
+    /// True if the peer is on this machine.
     pub is_local: bool,
     /// When it connected.
     pub since_ms: Ms,
@@ -54,7 +54,7 @@ pub struct Client {
     pub(crate) pushes: ClientPushes,
     /// It monitors all requests.
     pub(crate) is_monitor: AtomicBool,
-    /// How its reads are tracked.
+    /// The tracking state of its reads.
     pub(crate) tracking: TrackingSign,
     /// Bytes that waited for it when it was cut off for that.
     cut_off_bytes: AtomicU64,
@@ -123,7 +123,7 @@ impl TrackingSign {
     }
 }
 
-/// What a client has declared about itself.
+/// Attributes that a client declares about itself.
 #[derive(Clone, Default)]
 pub struct ClientAttributes {
     /// CLIENT SETNAME.
@@ -194,7 +194,7 @@ impl Client {
         }
     }
 
-    /// Returns what it has declared about itself.
+    /// Returns its declared attributes.
     pub fn told(&self) -> ClientAttributes {
         self.told.lock().expect("no holder panics").as_deref().cloned().unwrap_or_default()
     }
@@ -214,7 +214,7 @@ impl Client {
         self.mail_bytes.load(Relaxed) + self.pushes.bytes()
     }
 
-    /// Changes what it has declared about itself.
+    /// Changes its declared attributes.
     pub fn tell(&self, change: impl FnOnce(&mut ClientAttributes)) {
         change(self.told.lock().expect("no holder panics").get_or_insert_default());
     }
@@ -329,7 +329,7 @@ impl Client {
         };
         let index = self.last_command.load(Relaxed).checked_sub(1);
         let command = index.and_then(|index| commands::registry::commands().nth(usize::from(index)));
-        let command = command.map_or("NULL".to_owned(), |command| command.name.to_ascii_lowercase().replace(' ', "|"));
+        let command = command.map_or("NULL".to_owned(), |command| command.reported_name());
         let output = self.output_bytes.load(Relaxed);
         let output_memory = output as u64 + self.told_bytes() + self.pinned_bytes();
         let [channels, shards, patterns] = [0, 1, 2].map(|topic| self.subscriptions[topic].load(Relaxed));
@@ -385,7 +385,7 @@ impl Clients {
         }
     }
 
-    /// Records what `client` pins now. Only for its own connection.
+    /// Records the bytes that `client` pins now. Only for its own connection.
     pub fn note_pinned(&self, client: &Client, bytes: u64) {
         let before = client.pinned_bytes.swap(bytes, Relaxed);
         if bytes != before {
@@ -398,8 +398,8 @@ impl Clients {
         self.pinned_bytes.load(Relaxed)
     }
 
-    /// Asks the greatest pinners to close, until the others pin at most `limit_bytes`. Those with NO-EVICT stay.
-    /// Returns the clients asked, and what each pins.
+    /// Asks the largest pinners to close, until the others pin at most `limit_bytes`. Clients with NO-EVICT stay.
+    /// Returns the clients asked, and the bytes each pins.
     pub fn close_greatest_pinners(&self, limit_bytes: u64) -> Vec<(Arc<Client>, u64)> {
         if self.pinned_bytes() <= limit_bytes {
             return Vec::new();
@@ -486,7 +486,7 @@ mod tests {
     use wire::resp::Protocol;
 
     #[test]
-    fn one_who_is_gone_ends_his_wait_unless_he_is_served_just_now() {
+    fn a_client_ends_its_wait_unless_its_waiter_is_claimed() {
         let client = Client::of_server(0);
         assert!(client.ends_wait());
         let Lookup::Command(row) = registry::by_name(b"blpop") else { panic!("a row") };

@@ -93,7 +93,7 @@ pub struct Engine {
     pub run_id: String,
     /// The port reported by INFO.
     pub port: AtomicU32,
-    /// Whether the expire cycle is active (DEBUG SET-ACTIVE-EXPIRE).
+    /// True if the expire cycle is active (DEBUG SET-ACTIVE-EXPIRE).
     pub active_expire: AtomicBool,
     /// The result of recovery.
     pub recovery: Option<Recovery>,

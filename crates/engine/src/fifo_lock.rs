@@ -56,7 +56,7 @@ mod tests {
     use std::task::Context;
 
     #[test]
-    fn each_goes_on_when_those_before_it_have_left() {
+    fn a_waiter_proceeds_when_all_before_it_have_left() {
         let line = FifoLock::default();
         let context = &mut Context::from_waker(Waker::noop());
         let (mut first, mut second) = (pin!(line.enter()), Box::pin(line.enter()));

@@ -5,6 +5,7 @@
 
 use crate::waiter::Waiter;
 use base::limits::SHARDS;
+use commands::Flag;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
@@ -96,7 +97,7 @@ impl Hooks {
         result
     }
 
-    /// Adds a waiter to a key, behind the existing ones. The caller holds the shard.
+    /// Adds a waiter to the end of a key's queue. The caller holds the shard.
     pub fn add_waiter(&self, shard: usize, database: u32, key: &[u8], waiter: &Arc<Waiter>) {
         self.change(shard, |hooks| {
             let queue = hooks.waiters.entry(name(database, key)).or_default();
@@ -169,7 +170,7 @@ impl Hooks {
             for queue in self.shard(shard).waiters.values() {
                 let mut waiting = queue.iter().filter(|waiter| waiter.is_waiting()).peekable();
                 keys += usize::from(waiting.peek().is_some());
-                told += usize::from(waiting.any(|waiter| waiter.command.name == "XREADGROUP"));
+                told += usize::from(waiting.any(|waiter| waiter.command.has(Flag::WaitEndsWithKey)));
             }
         }
         (keys, told)

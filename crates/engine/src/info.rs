@@ -407,7 +407,7 @@ fn cpu(_: &Engine, out: &mut String) {
 /// Returns the CPU time of this process in user and system mode, in seconds.
 pub(crate) fn cpu_seconds() -> (f64, f64) {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    // The name, in brackets, may contain anything: count from behind it.
+    // The name, in brackets, may contain anything: count fields from the closing bracket.
     let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
     let seconds = |index: usize| fields.get(index).and_then(|ticks| ticks.parse::<f64>().ok()).unwrap_or(0.0) / 100.0;
     (seconds(11), seconds(12))
@@ -423,7 +423,7 @@ fn commandstats(engine: &Engine, out: &mut String) {
         if calls + rejected == 0 {
             continue;
         }
-        let name = command.name.to_ascii_lowercase().replace(' ', "|");
+        let name = command.reported_name();
         let took_us = took_ns as f64 / 1000.0;
         let each_us = if calls == 0 { 0.0 } else { took_us / calls as f64 };
         let value = format!(
@@ -437,7 +437,7 @@ fn latencystats(engine: &Engine, out: &mut String) {
     for (index, command) in registry::commands().enumerate() {
         let all = engine.counters.iter().map(|counters| &counters.by_command[index].latency);
         if let Some(value) = percentiles_us(all) {
-            let name = command.name.to_ascii_lowercase().replace(' ', "|");
+            let name = command.reported_name();
             line(out, &format!("latency_percentiles_usec_{name}"), value);
         }
     }

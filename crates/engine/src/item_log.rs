@@ -146,7 +146,7 @@ mod tests {
 
     /// The lines of memcached 1.6.18, except time, number and connection.
     #[test]
-    fn lines_are_those_of_memcached() {
+    fn log_lines_match_memcached() {
         for (row, words, reply, expected) in [
             (
                 "MC.GET",
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn what_found_no_item_and_stored_none_is_not_told() {
+    fn commands_that_neither_look_up_nor_store_are_not_logged() {
         for (row, words, reply) in [
             ("MC.SET", &["set", "k", "0", "0", "x"][..], "SERVER_ERROR MISCONF\r\n"),
             ("MC.INCR", &["incr", "k", "x"], "CLIENT_ERROR invalid numeric delta argument\r\n"),

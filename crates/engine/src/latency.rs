@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_time_lies_in_its_step_and_a_step_is_a_sixteenth() {
+    fn steps_are_contiguous_and_at_most_a_sixteenth_wide() {
         let mut before = 0;
         for step in 0..POWERS * STEPS {
             let end = end_ns_of(step);
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn powers_of_two_count_all_that_took_less() {
+    fn buckets_of_powers_of_two_are_cumulative() {
         let (one, other) = (Latency::default(), Latency::default());
         assert!(by_powers_us([&one, &other].into_iter()).is_empty());
         [50, 900, 1_100, 100_000].into_iter().for_each(|ns| one.add(ns));
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn percentiles_are_those_of_all_writers_together() {
+    fn percentiles_merge_all_writers() {
         let (one, other) = (Latency::default(), Latency::default());
         assert_eq!(percentiles_ns([&one, &other].into_iter(), [0.5]), None);
         (0..990).for_each(|_| one.add(1_000));

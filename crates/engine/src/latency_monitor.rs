@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_second_keeps_its_longest_and_old_ones_go() {
+    fn each_second_keeps_its_maximum_and_old_samples_are_dropped() {
         let latency_monitor = LatencyMonitor::default();
         [(1, 5), (1, 9), (1, 7), (2, 3)].into_iter().for_each(|(at_s, ms)| latency_monitor.note("command", at_s, ms));
         let expected = SlowEvents { event: "command".to_owned(), samples: vec![(1, 9), (2, 3)], max_ms: 9 };
@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn those_named_are_forgotten_or_all() {
+    fn forget_clears_the_named_events_or_all() {
         let latency_monitor = LatencyMonitor::default();
         ["command", "fast-command"].into_iter().for_each(|event| latency_monitor.note(event, 1, 1));
         assert_eq!(latency_monitor.forget(&[b"none"]), 0);

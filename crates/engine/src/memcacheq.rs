@@ -112,7 +112,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_that_come_and_go_do_not_grow_it_for_ever() {
+    fn the_table_of_queue_names_is_bounded() {
         let counters = QueueCounters::default();
         (0..NAMES_MAX as u64 + 5).for_each(|name| counters.note_set(&name.to_le_bytes(), true));
         assert_eq!(counters.taken.lock().unwrap().len(), NAMES_MAX);

@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn margins_are_a_sixteenth_or_64_mb_and_never_above_a_quarter() {
+    fn margins_are_a_sixteenth_within_their_bounds() {
         let margins = [100 * MB, 512 * MB, 1024 * MB, 16 << 30].map(|bytes| limit(bytes).margin_bytes());
         assert_eq!(margins, [25 * MB, 64 * MB, 64 * MB, 1 << 30]);
     }
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_taken_is_not_left_until_the_next_reading() {
+    fn taken_memory_is_unavailable_until_the_next_reading() {
         let (memory, told) = limited(1024 * MB);
         assert!(memory.take(900 * MB), "960 MB are there");
         told.lock().unwrap().bytes = 700 * MB;
@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_that_are_half_empty_are_filled_again() {
+    fn idle_bytes_beyond_an_eighth_count_as_room() {
         let of = |bytes: u64, idle_bytes: u64| Used { bytes: bytes * MB, idle_bytes: idle_bytes * MB, free_bytes: 0 };
         let limit = limit(1024 * MB);
         assert_eq!(limit.room_bytes(of(960, 100)), 0, "an eighth is usual");
@@ -335,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn free_pages_are_given_back_when_the_limit_is_near_with_them() {
+    fn free_pages_are_returned_when_usage_nears_the_limit() {
         let (memory, told) = limited(1024 * MB);
         *told.lock().unwrap() = Used { bytes: 500 * MB, idle_bytes: 0, free_bytes: 100 * MB };
         assert_eq!(memory.watch(), Some(PAUSE_MS_MAX));
@@ -348,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn the_smallest_limit_is_told_and_each_is_obeyed() {
+    fn status_reports_the_tightest_limit_and_every_limit_applies() {
         struct Two;
         impl Meter for Two {
             fn read(&mut self) -> Vec<Used> {

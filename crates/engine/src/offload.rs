@@ -80,7 +80,7 @@ mod tests {
     use std::task::Context;
 
     #[test]
-    fn a_job_is_done_by_who_asks_for_it_or_by_who_has_taken_the_other_end() {
+    fn jobs_run_in_the_caller_unless_the_receiver_is_taken() {
         let offload = OffloadPool::default();
         let mut context = Context::from_waker(Waker::noop());
         assert_eq!(pin!(offload.run(|| 1)).poll(&mut context), Poll::Ready(1));

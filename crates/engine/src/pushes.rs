@@ -6,9 +6,9 @@
 //!                                  its position follows before the shards are let go
 //! ```
 //!
-//! Unlike a message, a push goes to its client at once, on whatever worker that is: so whoever holds a shard after the
-//! tx finds its pushes in place. [`ClientPushes::count`] counts all pushes so far; a reply that has seen the keys at
-//! some instant belongs after those already posted, and before all later ones.
+//! Unlike a message, a push goes to its client at once, on any worker: so the next holder of a shard after the tx finds
+//! its pushes in place. [`ClientPushes::count`] counts all pushes so far; a reply that has seen the keys at some
+//! instant belongs after the pushes already posted, and before all later ones.
 
 use crate::pubsub::Stamp;
 use std::collections::VecDeque;
@@ -41,7 +41,7 @@ impl Push {
 /// A push in transit.
 pub(crate) struct Sent {
     pub(crate) push: Push,
-    /// Whether it concerns a key that another connection has read.
+    /// True if it concerns a key that another connection has read.
     pub(crate) is_redirected: bool,
     pub(crate) stamp: Arc<Stamp>,
 }
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn none_is_taken_before_its_position_is_known_or_behind_the_end_asked_for() {
+    fn take_returns_only_pushes_with_position_before_the_end() {
         let pushes = ClientPushes::default();
         let (known, unknown) = (Stamp::of(5, false), Stamp::unset());
         assert!(!pushes.any());
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn what_grows_beyond_its_bound_goes_and_nothing_comes_after() {
+    fn a_queue_beyond_its_bound_is_emptied_and_stays_empty() {
         let pushes = ClientPushes::default();
         let stamp = Stamp::of(0, false);
         assert_eq!(pushes.put(sent(&[0; 100], &stamp), 200), None);

@@ -1,9 +1,9 @@
 //! Client-side caching: which connections may have cached which keys, and invalidations of changed keys.
 //!
 //! ```text
-//! a reader, its shards held --> Tracker: key -> numbers of connections        only those that track
+//! a reader, its shards held --> Tracker: key -> numbers of connections        only connections that track
 //! a writer, its shards held --> takes the key's numbers out --> a push to each
-//!                           --> prefixes of those that want every change  --> a push a prefix, all its keys in one
+//!                           --> prefixes of broadcast trackers --> a push a prefix, all its keys in one
 //! ```
 //!
 //! - Keys are distinguished by name alone, whatever their database, as in the invalidations.
@@ -83,7 +83,7 @@ impl Default for Tracker {
 pub(crate) struct Own {
     pub(crate) push: Push,
     pub(crate) is_redirected: bool,
-    /// Whether it goes ahead of the reply, as for reads of others; for its own reads it follows the reply.
+    /// True if it precedes the reply, as for reads of other connections; for its own reads it follows the reply.
     pub(crate) is_first: bool,
 }
 
@@ -359,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_meets_few_of_very_many_prefixes() {
+    fn a_lookup_visits_few_of_very_many_prefixes() {
         let all: PrefixSubscribers =
             (0..100_000).map(|nth| (format!("prefix:{nth}:").into_bytes().into(), BTreeSet::from([1]))).collect();
         cost::take();

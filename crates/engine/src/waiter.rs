@@ -1,4 +1,4 @@
-//! A blocked command: one atomic state, waiting or claimed, whoever ends the wait.
+//! A blocked command: one atomic state, waiting or claimed, shared by all parties that may end the wait.
 //!
 //! ```text
 //! WAITING --claim--> CLAIMED --answer--> its connection is woken
@@ -9,7 +9,7 @@
 //!                 GONE
 //! ```
 //!
-//! It may retry by itself, from its place in the line: at a set time, or as soon as it is asked to.
+//! It may retry by itself, from its position in the queue: at a set time, or as soon as it is asked to.
 //!
 //! A writer that serves it, its own timeout, CLIENT UNBLOCK, CLIENT KILL and the closing connection all claim it in the
 //! same way, so exactly one of them gets it.
@@ -30,7 +30,7 @@ const GONE: u8 = 2;
 /// One blocked command.
 pub struct Waiter {
     state: AtomicU8,
-    /// Whether it must retry from its place in the line.
+    /// True if it must retry from its position in the queue.
     looks: AtomicBool,
     /// When it retries by itself; `Ms::MAX`: never.
     looks_at_ms: AtomicU64,
@@ -213,7 +213,7 @@ mod schedules {
     }
 
     #[test]
-    fn an_element_goes_to_the_wait_or_stays() {
+    fn an_element_reaches_the_waiter_or_stays() {
         shuttle::check_random(
             || {
                 let (waiter, timer, served) = (waiter(), Arc::new(Timer::default()), Arc::new(AtomicUsize::new(0)));
@@ -238,7 +238,7 @@ mod schedules {
     }
 
     #[test]
-    fn whoever_leaves_while_claimed_is_not_served_again() {
+    fn a_client_that_leaves_while_claimed_is_not_served_again() {
         shuttle::check_random(
             || {
                 let (waiter, served) = (waiter(), Arc::new(AtomicUsize::new(0)));
@@ -256,7 +256,7 @@ mod schedules {
     }
 
     #[test]
-    fn who_is_told_to_look_again_does() {
+    fn a_notified_waiter_looks_again() {
         shuttle::check_random(
             || {
                 let waiter = waiter();

@@ -3,7 +3,7 @@
 //! ```text
 //! workers: turn, command, locks  ---.
 //! requests that wait for room       +--> sightings, several times a second --> Watchdog::observe --> reports, counters
-//! the gate: who raised it last   ---'
+//! the gate: its last raiser      ---'
 //! ```
 //!
 //! A worker publishes, by relaxed stores into a cache line of its own and without reading a clock, when a turn or a
@@ -64,7 +64,7 @@ pub struct Report {
     pub sighting: Sighting,
     /// Its minimum age, in milliseconds.
     pub age_ms: u64,
-    /// Whether this is its first report.
+    /// True for the first report of an event.
     pub is_first: bool,
 }
 
@@ -156,7 +156,7 @@ impl Watchdog {
 pub(crate) struct Beat {
     /// When the current turn began, in nanoseconds since the start; 0: none.
     turn_ns: AtomicU64,
-    /// How often shard locks were taken and released, outside of scripts and by scripts: odd while held.
+    /// Number of times shard locks were taken or released, outside of scripts and by scripts: odd while held.
     holds: [AtomicU64; 2],
     /// The commands that hold them.
     hold_rows: [AtomicU16; 2],
@@ -212,8 +212,8 @@ pub(crate) struct WatchdogState {
     start: Instant,
     beats: Box<[Beat]>,
     room_waits: Mutex<RoomWaits>,
-    /// How often the gate was raised (from bit 32 on); the worker that raised it, plus one (16 bits); the command, plus
-    /// one.
+    /// Number of times the gate was raised (from bit 32 on); the worker that raised it, plus one (16 bits); the
+    /// command, plus one.
     gate: AtomicU64,
     /// In the order of [`WatchedThing::ALL`].
     counts: [AtomicU64; WatchedThing::ALL.len()],
@@ -375,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn one_event_is_reported_once_and_then_when_its_age_has_doubled() {
+    fn an_event_is_reported_again_when_its_age_has_doubled() {
         let mut watchdog = Watchdog::new(Duration::from_secs(1));
         let mut reported = Vec::new();
         for now_ms in (5_000..60_000).step_by(100) {
@@ -399,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_clock_of_its_own_is_as_old_as_its_first_sighting() {
+    fn an_event_without_a_start_ages_from_its_first_sighting() {
         let mut watchdog = Watchdog::new(Duration::from_secs(1));
         let hold = |number| Sighting { what: WatchedThing::LockHold, number, began_ns: None, ..turn(2, 0) };
         for now_ms in (1_000..9_000).step_by(100) {
@@ -411,7 +411,7 @@ mod tests {
     }
 
     #[test]
-    fn many_that_wait_for_room_are_one_event_until_none_has_waited_for_long() {
+    fn overlapping_journal_waits_are_one_event() {
         let mut watchdog = Watchdog::new(Duration::from_secs(1));
         let oldest = |began_ms| Sighting { what: WatchedThing::JournalWait, number: 0, ..turn(0, began_ms) };
         // Each waits for a second and a half, and another follows it.
@@ -425,7 +425,7 @@ mod tests {
     }
 
     #[test]
-    fn a_report_names_the_command_and_the_worker_and_no_argument() {
+    fn a_report_names_the_command_and_worker_but_no_argument() {
         let command = registry::commands().position(|command| command.name == "ZADD").map(|command| command as u16);
         let sighting = Sighting { command, ..turn(4, 0) };
         let report = Report { sighting, age_ms: 1_234, is_first: true };
@@ -438,7 +438,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_worker_does_is_seen_while_it_does_it() {
+    fn a_workers_activity_is_sighted_while_it_lasts() {
         let watch = WatchdogState::new(2);
         let kinds = |watch: &WatchdogState| {
             watch.sightings(false).iter().map(|seen| (seen.what, seen.command)).collect::<Vec<_>>()

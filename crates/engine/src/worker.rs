@@ -108,7 +108,7 @@ pub(crate) trait Chore {
     fn step(&mut self, worker: &Worker) -> bool;
 }
 
-/// How often a waiter for the order of names checks again, in milliseconds.
+/// Interval at which a waiter for the order of names checks again, in milliseconds.
 const BEHIND_MS: Ms = 1;
 
 /// Bytes of notes that may be left when the gate is raised, some hundred names; and steps after which it is raised

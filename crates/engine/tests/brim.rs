@@ -1,4 +1,4 @@
-//! A disk filled to the brim: who takes away goes on, and then who grows.
+//! A full disk: commands that remove data succeed, and then commands that grow.
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
@@ -6,12 +6,12 @@ use crate::support;
 use crate::support::World;
 
 const DISK_BYTES: u64 = 8 << 20;
-/// More than lies in a record, so that leaves have segments of their own.
+/// More content than a record holds, so that leaves have segments of their own.
 const LIST_ITEMS: usize = 40;
 const ITEM_BYTES: usize = 1000;
 
 fn item(list: usize, number: usize) -> String {
-    // No codec makes it much shorter.
+    // Hardly compressible.
     let mut state = (list * LIST_ITEMS + number) as u64;
     let mut text = format!("{list}:{number}:");
     while text.len() < ITEM_BYTES {
@@ -21,7 +21,7 @@ fn item(list: usize, number: usize) -> String {
     text
 }
 
-/// Has everything stored, after a round that is under way.
+/// Saves everything, after a round that is under way.
 fn save(client: &mut support::Client) {
     let is_other = |reply: &String| reply.contains("in progress");
     let reply = (0..1000).map(|_| client.call("SAVE")).find(|reply| !is_other(reply));
@@ -42,13 +42,13 @@ fn fill(client: &mut support::Client, from: usize) -> (usize, usize) {
 }
 
 #[test]
-fn what_is_taken_away_from_a_full_disk_makes_room() {
+fn removals_on_a_full_disk_make_room() {
     let world = World::on_small_disk(DISK_BYTES);
     let mut client = world.client();
     let (mut first, (mut last, mut items)) = (0, fill(&mut client, 0));
     assert!(last > 60, "{last} lists fit");
     for _ in 0..3 {
-        // Half of the lists go; of the others some items, so that no segment is alone theirs.
+        // Half of the lists are removed, and an item of each other list: so no segment holds removed lists alone.
         let middle = first + (last - first) / 2;
         for list in first..middle {
             assert_eq!(client.call(&format!("DEL list:{list}")), ":1\r\n");
@@ -75,9 +75,9 @@ fn what_is_taken_away_from_a_full_disk_makes_room() {
     }
 }
 
-/// A round for the sake of room ends, though leaves lie alone in segments that are as short as they can be.
+/// A round to regain room ends although single leaves are stored in segments of minimal length.
 #[test]
-fn segments_of_one_short_leaf_are_not_drained_for_ever() {
+fn segments_of_one_short_leaf_are_not_drained_forever() {
     let world = World::on_small_disk(DISK_BYTES);
     let mut client = world.client();
     for list in 0..12 {
@@ -96,10 +96,10 @@ fn segments_of_one_short_leaf_are_not_drained_for_ever() {
 
 /// A shard without room does not keep the others from being written.
 #[test]
-fn all_shards_are_tried() {
+fn a_shard_without_room_does_not_block_others() {
     let world = World::on_small_disk(DISK_BYTES);
     let mut client = world.client();
-    // None of them has been written before, and none of the first fits.
+    // No key has been written before, and none of the large ones fits.
     for large in 0..6 {
         let text: String = (0..40).map(|number| item(large, number)).collect();
         assert_eq!(client.call(&format!("SET large:{large} {}", text.repeat(8))), "+OK\r\n");
@@ -113,7 +113,7 @@ fn all_shards_are_tried() {
     assert!(stored.statistics.live_bytes > 0, "{stored:?}");
 }
 
-/// Little data is stored though others leave little of a large disk.
+/// Little data is stored although other files leave little room on a large disk.
 #[test]
 fn little_data_needs_little_room() {
     let world = World::on_small_disk(2 << 30);
@@ -125,9 +125,10 @@ fn little_data_needs_little_room() {
     save(&mut client);
 }
 
-/// Bases are not written anew for a segment that stays, since others have deltas in it: that would take room and give none.
+/// Bases are not rewritten for a segment that stays because other shards have deltas in it: that would take room and
+/// free none.
 #[test]
-fn a_segment_with_deltas_of_others_is_emptied_of_them_too() {
+fn a_drained_segment_is_emptied_of_other_shards_deltas() {
     let world = World::on_small_disk(2 * DISK_BYTES);
     let mut client = world.client();
     let keys: Vec<(usize, String)> = (0..6000).map(|number| (number, format!("key:{number}"))).collect();
@@ -138,7 +139,7 @@ fn a_segment_with_deltas_of_others_is_emptied_of_them_too() {
     };
     keys.iter().for_each(|key| set(key, 0));
     save(&mut world.client());
-    // Half of the shards are written whole, beside deltas of the others.
+    // Half of the shards are written whole, the others as deltas.
     let mut seen = std::collections::BTreeSet::new();
     for key in &keys {
         if shard(&key.1) % 2 == 1 || seen.insert(shard(&key.1)) {
@@ -157,7 +158,7 @@ fn a_segment_with_deltas_of_others_is_emptied_of_them_too() {
 }
 
 #[test]
-fn leases_follow_their_connections_on_a_full_disk() {
+fn leases_are_extended_and_released_on_a_full_disk() {
     let world = World::on_small_disk(DISK_BYTES);
     let (mut client, mut queue_client) = (world.client(), world.client_of_queues());
     for queue in 0..20 {
@@ -168,7 +169,7 @@ fn leases_follow_their_connections_on_a_full_disk() {
         );
     }
     fill(&mut client, 0);
-    // As long as nobody makes room: for an hour.
+    // For an hour without room.
     for _ in 0..3_600 / 5 {
         world.advance(5_000);
         world.extend_leases();

@@ -1,6 +1,5 @@
-//! The law of claims with all that an engine adds: clients that wait for what comes, transactions, scripts, deadlines. The
-//! journal refuses, by an assertion, a frame that is longer than what was claimed for it. Payloads of RESTORE are those of
-//! `rdb::dump`.
+//! The law of claims with an engine: waiting clients, transactions, scripts and deadlines. The journal asserts that a
+//! frame is no longer than its claim. Payloads of RESTORE come from `rdb::dump`.
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
@@ -15,7 +14,7 @@ use wire::Output;
 
 type Waiting = Pin<Box<dyn Future<Output = ()>>>;
 
-/// A client that waits, with all that it holds.
+/// Runs a blocking request and holds its client until it ends.
 async fn wait(mut client: Client, words: Vec<Vec<u8>>) {
     let mut output = Output::new();
     let words: Vec<&[u8]> = words.iter().map(Vec::as_slice).collect();
@@ -28,14 +27,14 @@ fn rows_of(groups: &[Group], is_asked: fn(&Run) -> bool) -> Vec<&'static Command
     registry::commands().filter(|command| groups.contains(&command.group) && is_asked(&command.run)).collect()
 }
 
-/// Has no deadline, or one that the clock passes.
+/// Returns a random request without a deadline, or with one that the clock passes.
 fn request(dice: &mut Dice<'_>, commands: &[&'static CommandSpec]) -> Vec<Vec<u8>> {
     let command = commands[dice.below(commands.len())];
     dice.request(command, &Dice::value)
 }
 
 #[test]
-fn a_frame_that_serves_others_is_never_longer_than_its_claim() {
+fn a_frame_that_serves_waiters_never_exceeds_its_claim() {
     const GROUPS: &[Group] = &[Group::List, Group::Queue, Group::SortedSet, Group::Stream];
     let cases = std::env::var("BOBBIN_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(64);
     let waits = rows_of(GROUPS, |run| matches!(run, Run::Blocking { .. }));
@@ -51,7 +50,7 @@ fn a_frame_that_serves_others_is_never_longer_than_its_claim() {
             match dice.below(12) {
                 0..4 if waiting.len() < 40 => {
                     let mut words = request(&mut dice, &waits);
-                    // For ever: the clock of this world would have to be moved.
+                    // Waits forever: the clock of this world would have to be moved.
                     words.iter_mut().filter(|word| *word == b"0.01").for_each(|word| *word = b"0".to_vec());
                     waiting.push(Box::pin(wait(world.client(), words)));
                 }
@@ -70,7 +69,7 @@ fn a_frame_that_serves_others_is_never_longer_than_its_claim() {
             }
             waiting.retain_mut(|wait| wait.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
         }
-        // What waits holds the engine.
+        // Waiting clients hold the engine.
         drop(waiting);
     }
 }

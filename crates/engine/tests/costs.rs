@@ -1,7 +1,8 @@
-//! The work between two points where others may run is bounded, whatever is asked for: so many keys looked up, elements
-//! passed and bytes compared at most. Counted, not timed.
+//! The work of a turn is bounded for every request: at most so many keys looked up, elements passed and bytes compared.
+//! Counted, not timed.
 //!
-//! Each command that takes any number of arguments is asked with very many, and each that compares with elements of 1 MB.
+//! Each command that takes any number of arguments is called with very many, and each command that compares is called
+//! with elements of 1 MB.
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 #![cfg(debug_assertions)]
@@ -21,11 +22,11 @@ const ARGUMENTS: usize = 100_000;
 /// The bound on one turn.
 const BOUND: Counts = Counts { names: 4_096, elements: 8_192, bytes: 16 << 20 };
 
-/// Cells of a table that LCS fills in a turn.
+/// Maximum number of table cells that LCS fills in a turn.
 const LCS_CELLS: u64 = 64 << 10;
 
-/// Requests with as many arguments as `{n}` is told for, `{count}` of them: head, what is repeated, tail. Each is asked as the
-/// state is that those before it left.
+/// Requests as head, repeated part and tail: `{n}` is the number of the repetition, `{count}` their count. Each request
+/// runs on the state that the earlier ones left.
 const CASES: &[(&str, &str, &str)] = &[
     ("HELLO 3", "", ""),
     ("WATCH", "watched:{n}", ""),
@@ -187,13 +188,13 @@ fn words(case: (&str, &str, &str)) -> Vec<Vec<u8>> {
     words
 }
 
-/// Runs a request; the reply, and the greatest counts of a turn.
+/// Runs a request; returns the reply, and the largest counts of a turn.
 fn run(client: &mut Client, words: &[Vec<u8>]) -> (String, Counts) {
     let (reply, most, _) = run_in_turns(client, words);
     (reply, most)
 }
 
-/// As [`run`]; and how many turns there were beside those in which the reply was sent.
+/// Like [`run`], but also returns the number of turns, not counting those in which the reply was sent.
 fn run_in_turns(client: &mut Client, words: &[Vec<u8>]) -> (String, Counts, usize) {
     let words: Vec<&[u8]> = words.iter().map(Vec::as_slice).collect();
     let mut input = Vec::new();
@@ -216,7 +217,7 @@ fn run_in_turns(client: &mut Client, words: &[Vec<u8>]) -> (String, Counts, usiz
                     most = most.max(cost::take());
                     turns += 1;
                     thread::yield_now();
-                    // Scripts and what touches libraries go on here.
+                    // Scripts and library commands continue here.
                     assert!(listening.as_mut().poll(&mut context).is_pending());
                     most = most.max(cost::take());
                 }
@@ -248,13 +249,13 @@ fn is_within(counts: Counts) -> bool {
 
 fn world() -> World {
     let world = World::new(&[]);
-    // Speculative runs are made by another thread, which holds nobody up.
+    // Speculative runs are made by another thread, which delays no turn.
     let jobs = world.engine.offload.receiver().unwrap();
     thread::spawn(move || jobs.iter().for_each(|job| job()));
     world
 }
 
-/// Requests with names of 1 MB, and patterns that used to cost their product.
+/// Requests with names of 1 MB, and with patterns whose cost was once the product of both lengths.
 fn long_requests() -> Vec<Vec<Vec<u8>>> {
     let name = |nth: usize| format!("{}{nth:08}", "a".repeat(1 << 20)).into_bytes();
     let word = |text: &str| text.as_bytes().to_vec();
@@ -288,7 +289,7 @@ fn long_requests() -> Vec<Vec<Vec<u8>>> {
 }
 
 #[test]
-fn no_turn_compares_more_bytes_than_its_bound_with_names_of_1_mb() {
+fn requests_with_1_mb_names_stay_within_the_turn_bound() {
     let world = world();
     let mut client = world.client();
     client.call("HELLO 3");
@@ -303,7 +304,7 @@ fn no_turn_compares_more_bytes_than_its_bound_with_names_of_1_mb() {
 }
 
 #[test]
-fn a_key_of_a_long_watch_that_changes_before_the_reply_ends_the_transaction() {
+fn a_change_during_a_long_watch_aborts_the_transaction() {
     let world = world();
     let [mut one, mut other] = [world.client(), world.client()];
     let request = words(("WATCH", "key:{n}", ""));
@@ -325,7 +326,7 @@ fn a_key_of_a_long_watch_that_changes_before_the_reply_ends_the_transaction() {
 }
 
 #[test]
-fn a_watched_key_whose_time_comes_ends_the_transaction_and_one_that_was_not_there_does_not() {
+fn expiry_of_a_watched_key_aborts_unless_it_was_absent() {
     let world = world();
     let mut client = world.client();
     client.call("SET lasting value");
@@ -344,7 +345,7 @@ fn a_watched_key_whose_time_comes_ends_the_transaction_and_one_that_was_not_ther
 }
 
 #[test]
-fn many_watches_and_subscriptions_of_one_who_goes_are_ended_in_turns() {
+fn watches_and_subscriptions_of_a_closed_client_end_in_turns() {
     let world = world();
     let [mut client, mut other] = [world.client(), world.client()];
     run(&mut client, &words(("WATCH", "watched:{n}", "")));
@@ -370,13 +371,13 @@ fn many_watches_and_subscriptions_of_one_who_goes_are_ended_in_turns() {
 }
 
 #[test]
-fn no_turn_of_a_request_with_very_many_arguments_does_more_than_its_bound() {
+fn requests_with_very_many_arguments_stay_within_the_turn_bound() {
     let world = world();
     let mut client = world.client();
     let mut faults = Vec::new();
     for case in CASES {
         let (reply, most) = run(&mut client, &words(*case));
-        // Those fill what others work on.
+        // Excepted requests fill the keys that others work on.
         if !(is_within(most) || is_excepted(case.0)) || reply.starts_with('-') {
             faults.push(format!("{}: {most:?} {reply}", case.0));
         }
@@ -388,7 +389,7 @@ fn no_turn_of_a_request_with_very_many_arguments_does_more_than_its_bound() {
 const LIBRARIES: usize = 5_000;
 
 #[test]
-fn no_turn_of_a_request_to_very_many_libraries_does_more_than_its_bound() {
+fn requests_on_very_many_libraries_stay_within_the_turn_bound() {
     let world = world();
     let mut client = world.client();
     client.call("HELLO 3");
@@ -399,7 +400,7 @@ fn no_turn_of_a_request_to_very_many_libraries_does_more_than_its_bound() {
     let word = |text: &str| text.as_bytes().to_vec();
     let restore = |policy| vec![word("FUNCTION"), word("RESTORE"), payload.clone(), word(policy)];
     let split = |text: &str| text.split_whitespace().map(word).collect::<Vec<_>>();
-    // Whether it takes turns before its reply is sent.
+    // True if it takes turns before its reply is sent.
     let requests = [
         (restore("APPEND"), true),
         (split("FCALL f4999 0"), false),
@@ -425,7 +426,7 @@ fn no_turn_of_a_request_to_very_many_libraries_does_more_than_its_bound() {
 }
 
 #[test]
-fn no_row_does_more_in_a_turn_than_its_bound_for_arguments_that_mean_little() {
+fn every_command_stays_within_the_turn_bound_on_meaningless_arguments() {
     let is_case = |name: &str| CASES.iter().any(|(head, ..)| format!("{head} ").starts_with(&format!("{name} ")));
     let world = world();
     let mut faults = Vec::new();
@@ -443,7 +444,7 @@ fn no_row_does_more_in_a_turn_than_its_bound_for_arguments_that_mean_little() {
 }
 
 #[test]
-fn a_pattern_that_cannot_be_matched_in_linear_time_is_refused_wherever_one_is_taken() {
+fn patterns_that_need_superlinear_time_are_refused_everywhere() {
     let world = world();
     let mut client = world.client();
     let pattern = format!("*{}*", "?".repeat(257));

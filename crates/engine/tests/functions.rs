@@ -1,5 +1,5 @@
-//! Any number of libraries of functions: a change looks at few of them, however many there are, and all workers find what a naive
-//! twin has, whatever was undone.
+//! Any number of function libraries: a change looks up few of them, and all workers find the functions of a naive twin,
+//! also after aborted transactions.
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
@@ -27,7 +27,7 @@ mod counted {
     use super::*;
     use base::cost;
 
-    /// How many names each change and each call looks up among `count` libraries.
+    /// Returns the number of names that each change and each call looks up among `count` libraries.
     fn looks(client: &mut Client, count: usize) -> Vec<(&'static str, u64)> {
         let (new, again) = (one(count, 1), one(count, 2));
         let name = format!("function_{count}");
@@ -54,7 +54,7 @@ mod counted {
     }
 
     #[test]
-    fn a_change_looks_at_as_few_libraries_among_5_000_as_among_500() {
+    fn library_lookups_do_not_grow_with_the_number_of_libraries() {
         let world = World::new(&[]);
         let mut client = world.client();
         let mut seen = Vec::new();
@@ -70,7 +70,7 @@ mod counted {
 }
 
 #[test]
-fn only_libraries_that_are_called_are_kept_compiled_by_the_worker_that_loads_and_all_are_found() {
+fn libraries_loaded_by_one_worker_are_found_by_another() {
     let world = World::of_workers(2);
     let [mut loader, mut caller] = [world.client_of(0), world.client_of(1)];
     for nth in 0..3_000 {
@@ -91,9 +91,9 @@ fn only_libraries_that_are_called_are_kept_compiled_by_the_worker_that_loads_and
     }
 }
 
-/// A Lua state of `mlua` holds some 8,000 of them for its host, and panics at one more.
+/// A Lua state of `mlua` holds some 8,000 references for its host, and panics at one more.
 #[test]
-fn ten_thousand_functions_are_called_on_one_worker_and_once_more() {
+fn ten_thousand_functions_are_called_on_one_worker() {
     let world = World::new(&[]);
     let mut client = world.client();
     for nth in 0..10_000 {
@@ -111,7 +111,7 @@ fn ten_thousand_functions_are_called_on_one_worker_and_once_more() {
 }
 
 #[test]
-fn what_a_library_counts_in_its_own_variables_stays_while_others_come_and_go() {
+fn library_variables_survive_loads_and_deletions_of_other_libraries() {
     let world = World::new(&[]);
     let mut client = world.client();
     let counter = "#!lua name=counter\nlocal n = 0 redis.register_function('count', function() n = n + 1 return n end)";
@@ -127,7 +127,7 @@ fn what_a_library_counts_in_its_own_variables_stays_while_others_come_and_go() {
     }
 }
 
-/// What there is to be: libraries by their names, and functions by small letters.
+/// Expected state: libraries by name, and functions by name in lower case.
 #[derive(Clone, Default)]
 struct Twin {
     all: BTreeMap<String, Vec<(String, u64)>>,
@@ -192,7 +192,7 @@ impl Dice {
         (self.0 >> 20) as usize % bound
     }
 
-    /// Some functions, of different names.
+    /// Returns some functions with distinct names.
     fn functions(&mut self, taken: &mut Vec<usize>) -> Vec<(String, u64)> {
         let count = 1 + self.below(2);
         let mut functions = Vec::new();
@@ -208,7 +208,7 @@ impl Dice {
     }
 }
 
-/// A request, and its reply by the twin.
+/// Returns a request, and its reply according to the twin.
 fn request(dice: &mut Dice, twin: &mut Twin) -> (Vec<Vec<u8>>, String) {
     let words = |words: &[&str]| words.iter().map(|word| word.as_bytes().to_vec()).collect::<Vec<_>>();
     match dice.below(20) {
@@ -270,8 +270,8 @@ fn send(client: &mut Client, words: &[Vec<u8>]) -> String {
     client.call_bytes(&words.iter().map(Vec::as_slice).collect::<Vec<_>>())
 }
 
-/// A transaction of some requests; one that needs the gate half-way is undone and runs again, one whose watched key has changed
-/// does nothing.
+/// Runs a transaction of some requests. If it needs the gate half-way, it is undone and runs again; if its watched key
+/// has changed, it does nothing.
 fn transact(clients: &mut [Client; 2], dice: &mut Dice, twin: &mut Twin) {
     let worker = dice.below(2);
     let is_in_vain = dice.below(4) == 0;
@@ -304,7 +304,7 @@ fn transact(clients: &mut [Client; 2], dice: &mut Dice, twin: &mut Twin) {
     }
 }
 
-/// All libraries as FUNCTION LIST WITHCODE tells them.
+/// Asserts that FUNCTION LIST WITHCODE returns the libraries of the twin.
 fn told(client: &mut Client, twin: &Twin) {
     let reply = call(client, &["FUNCTION", "LIST", "WITHCODE"]);
     assert!(reply.starts_with(&format!("*{}\r\n", twin.all.len())), "{reply}");
@@ -315,7 +315,7 @@ fn told(client: &mut Client, twin: &Twin) {
 }
 
 #[test]
-fn two_workers_find_what_a_twin_has_whatever_is_loaded_restored_and_undone() {
+fn two_workers_match_a_naive_twin_after_random_requests() {
     for seed in 1..=6 {
         let world = World::of_workers(2);
         let mut dice = Dice(0x9e37_79b9_7f4a_7c15 ^ seed);
@@ -344,7 +344,7 @@ fn two_workers_find_what_a_twin_has_whatever_is_loaded_restored_and_undone() {
 }
 
 #[test]
-fn a_function_is_still_found_when_its_library_has_more_than_one_of_a_name_but_for_the_case_of_letters() {
+fn names_that_differ_only_in_case_resolve_to_the_first() {
     let world = World::new(&[]);
     let mut client = world.client();
     let functions = [("F".to_owned(), 1), ("f".to_owned(), 2)];

@@ -1,11 +1,11 @@
-//! Libraries of functions that no request has left as they are.
+//! Function libraries in a state that no request produces.
 
 use crate::support::{START_MS, World};
 use keyspace::{Absent, FieldExpiry, LIBRARIES, Log, Plan, Tx};
 use std::sync::{Arc, Mutex};
 use sync::lock::Want;
 
-/// Puts libraries where a start finds them, whatever they are.
+/// Puts arbitrary sources into the hash from which a start loads libraries.
 fn put(world: &World, pairs: &[&[u8]]) {
     let keyspace = &world.engine.keyspace;
     let mut plan = Plan::default();
@@ -22,7 +22,7 @@ fn put(world: &World, pairs: &[&[u8]]) {
 }
 
 #[test]
-fn what_cannot_be_loaded_is_told_and_keeps_nothing_else_from_running() {
+fn an_unloadable_library_is_logged_and_the_others_run() {
     let world = World::new(&[]);
     let told = Arc::new(Mutex::new(Vec::new()));
     let log = told.clone();
@@ -49,7 +49,7 @@ fn what_cannot_be_loaded_is_told_and_keeps_nothing_else_from_running() {
     assert_eq!(told.len(), 2, "{told:?}");
     assert!(told[0].starts_with("3 the library broken of functions cannot be loaded: ERR Error compiling"), "{told:?}");
     assert!(told[1].contains("ERR Missing library metadata"), "{told:?}");
-    // It gives way as any other.
+    // It can be deleted like any other.
     assert_eq!(client.call("FUNCTION DELETE broken"), "+OK\r\n");
     assert_eq!(client.call("FUNCTION DELETE none"), "+OK\r\n");
     assert!(client.call("FUNCTION STATS").contains("libraries_count\r\n:1\r\n"));

@@ -1,5 +1,5 @@
-//! A start that serves before its shards are loaded. Here a shard is loaded only when somebody waits for it, unless the
-//! test asks for all.
+//! A start that serves before its shards are loaded. Here a shard is loaded only when a request waits for it, unless
+//! the test loads all.
 
 use crate::support::{Client, Load, START_MS, World, read};
 use base::disk::Disk;
@@ -8,10 +8,10 @@ use std::path::Path;
 use wire::Output;
 
 const DEBUG: &[(&str, &str)] = &[("enable-debug-command", "yes")];
-/// Enough that they lie in more shards than are ever locked one by one.
+/// Keys in more shards than are ever locked one by one.
 const KEYS: usize = 200;
 
-/// Keys of all sorts in three databases, of which some lie in the journal alone.
+/// A world with strings and lists in three databases, in the journal alone.
 fn filled() -> World {
     let world = World::new(DEBUG);
     let mut client = world.client();
@@ -32,7 +32,7 @@ fn saved() -> World {
     world
 }
 
-/// Whether the keys wait for a start that loads them when they are wanted.
+/// Restarts the world; each shard is then loaded when a request waits for it.
 fn late(world: World) -> World {
     let world = world.restarted(DEBUG, Load::Wanted);
     assert!(world.shards_left() > 64, "shards are still to be loaded");
@@ -40,7 +40,7 @@ fn late(world: World) -> World {
 }
 
 #[test]
-fn a_key_is_answered_when_its_shard_is_there_and_no_other_is_loaded() {
+fn a_request_loads_only_the_shards_it_needs() {
     for world in [filled(), saved()] {
         let world = late(world);
         let left = world.shards_left();
@@ -58,7 +58,7 @@ fn a_key_is_answered_when_its_shard_is_there_and_no_other_is_loaded() {
 }
 
 #[test]
-fn a_wait_for_a_shard_to_be_loaded_is_no_wait_for_a_lock() {
+fn waiting_for_a_shard_to_load_is_no_lock_wait() {
     let world = late(saved());
     let mut client = world.client();
     for key in 0..50 {
@@ -68,7 +68,7 @@ fn a_wait_for_a_shard_to_be_loaded_is_no_wait_for_a_lock() {
     assert!(client.call("INFO stats").contains("longest_lock_wait_us:0\r\n"));
 }
 
-/// What may be asked for while shards are missing, one after another.
+/// Successive requests while shards are missing.
 const SCRIPT: &[&str] = &[
     "DBSIZE",
     "EXISTS key:1 key:2 key:300",
@@ -106,13 +106,13 @@ const SCRIPT: &[&str] = &[
 ];
 
 #[test]
-fn what_is_told_while_shards_are_missing_is_what_is_told_when_they_are_there() {
+fn replies_are_the_same_before_and_after_shards_are_loaded() {
     for (make, sweeps) in [(filled as fn() -> World, true), (saved, true), (filled, false), (saved, false)] {
         let disk = make().stopped();
         let whole = World::over(disk.copy(), START_MS, DEBUG, Load::AtOnce);
         let late = World::over(disk, START_MS, DEBUG, Load::Wanted);
         let (mut here, mut there) = (late.client(), whole.client());
-        // Keys in more shards than are locked one by one: all this goes under the gate.
+        // Keys in more shards than are locked one by one: this request raises the gate.
         let keys: Vec<String> = (0..KEYS).map(|key| format!("key:{key} {key}")).collect();
         let many = format!("MSET {}", keys.join(" "));
         for line in SCRIPT.iter().copied().chain([&*many, "DBSIZE", "KEYS *"]) {
@@ -133,7 +133,7 @@ fn what_is_told_while_shards_are_missing_is_what_is_told_when_they_are_there() {
 }
 
 #[test]
-fn counts_come_from_the_store_as_far_as_the_journal_has_no_more() {
+fn counts_come_from_the_store_unless_the_journal_has_more() {
     let world = saved();
     world.client().call("SET key:0 changed");
     let world = late(world);
@@ -152,8 +152,8 @@ fn counts_come_from_the_store_as_far_as_the_journal_has_no_more() {
 }
 
 #[test]
-fn a_draw_is_of_keys_that_are_there() {
-    // All of database 1 was removed since it was stored, but one.
+fn randomkey_returns_only_existing_keys() {
+    // All keys of database 1 but one have been removed since they were stored.
     let world = World::new(DEBUG);
     let mut client = world.client();
     client.call("SELECT 1");
@@ -173,7 +173,7 @@ fn a_draw_is_of_keys_that_are_there() {
 }
 
 #[test]
-fn a_flush_or_an_exchange_waits_for_no_shard_and_what_is_dead_never_comes() {
+fn flush_and_swap_load_no_shard_and_drop_dead_keys() {
     for make in [filled as fn() -> World, saved] {
         let mut world = late(make());
         let left = world.shards_left();
@@ -202,14 +202,14 @@ fn a_flush_or_an_exchange_waits_for_no_shard_and_what_is_dead_never_comes() {
     }
 }
 
-/// Whether a change of some KB is admitted at once.
+/// Returns true if a change of some KB is admitted at once.
 fn admits(client: &mut Client) -> bool {
     let value = vec![b'x'; 4096];
     !matches!(client.send(&[b"SET", b"key:1", &value], &mut Output::new()), Next::Slow(_))
 }
 
 #[test]
-fn writers_wait_neither_for_a_long_tail_nor_for_the_round_that_follows_a_load() {
+fn writers_wait_for_neither_old_tail_nor_first_checkpoint_round() {
     const LIMIT: u64 = 3 * (64 << 10);
     const SMALL: &[(&str, &str)] = &[("checkpoint-journal-size", "64kb")];
     let world = World::new(&[]);
@@ -218,7 +218,7 @@ fn writers_wait_neither_for_a_long_tail_nor_for_the_round_that_follows_a_load() 
     drop(client);
     let world = world.restarted(SMALL, Load::Wanted);
     let mut client = world.client();
-    // The limit counts from here on: the key below may lie where there is nothing to load.
+    // The limit counts from here on: the key below may be in a shard that is already loaded.
     client.rest();
     let journal = world.engine.journal.clone().unwrap();
     let tail = |from| journal.tail_bytes(from);
@@ -248,7 +248,7 @@ fn writers_wait_neither_for_a_long_tail_nor_for_the_round_that_follows_a_load() 
 }
 
 #[test]
-fn whoever_waits_for_a_load_counts_as_waiting() {
+fn a_client_waiting_for_a_load_counts_as_waiting() {
     let world = late(saved());
     let mut client = world.client();
     for words in [&[&b"GET"[..], b"key:1"][..], &[b"KEYS", b"*"]] {
@@ -261,7 +261,7 @@ fn whoever_waits_for_a_load_counts_as_waiting() {
 }
 
 #[test]
-fn a_transaction_that_needs_the_gate_has_its_shards_loaded_before() {
+fn exec_requests_all_its_shards_before_raising_the_gate() {
     let world = late(saved());
     let mut client = world.client();
     client.call("MULTI");
@@ -275,7 +275,7 @@ fn a_transaction_that_needs_the_gate_has_its_shards_loaded_before() {
 }
 
 #[test]
-fn nothing_is_begun_after_a_stop() {
+fn no_load_begins_after_a_stop() {
     let world = late(saved());
     let left = world.shards_left();
     world.engine.loading.stop();
@@ -284,21 +284,21 @@ fn nothing_is_begun_after_a_stop() {
 }
 
 #[test]
-fn a_save_waits_until_everything_is_there() {
+fn a_save_waits_until_all_shards_are_loaded() {
     let world = late(saved());
     let mut client = world.client();
     client.call("SET key:1 changed");
     assert_eq!(client.call("BGSAVE"), "+Background saving started\r\n");
     assert!(client.call("INFO persistence").contains("checkpoint_rounds:0\r\n"));
     world.load_all();
-    // Polled on while others wait.
+    // The checkpointer runs while this request waits.
     client.call("DEBUG RELOAD");
     assert!(client.call("INFO persistence").contains("rdb_last_bgsave_status:ok\r\n"));
     assert_eq!(client.call("GET key:1"), "$7\r\nchanged\r\n");
 }
 
 #[test]
-fn a_key_whose_time_came_before_it_was_loaded_is_absent_and_goes_by_an_effect() {
+fn keys_expired_before_loading_are_absent_and_their_removal_journaled() {
     let world = World::new(DEBUG);
     let mut client = world.client();
     (0..100).for_each(|key| drop(client.call(&format!("SET key:{key} value PX 1000"))));
@@ -324,7 +324,7 @@ fn a_key_whose_time_came_before_it_was_loaded_is_absent_and_goes_by_an_effect() 
 }
 
 #[test]
-fn a_shard_that_cannot_be_loaded_ends_the_server_and_answers_nobody() {
+fn an_unreadable_shard_shuts_the_server_down_without_a_reply() {
     let world = saved();
     let disk = world.stopped();
     let folder = Path::new("/data/store");

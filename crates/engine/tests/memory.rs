@@ -1,4 +1,4 @@
-//! Memory that is short, as a meter of the test's own tells it: what grows is refused in each protocol, the rest goes on.
+//! Memory that is short, as reported by a meter of the test: growing commands are refused in each protocol, others run.
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
@@ -10,7 +10,7 @@ const MB: u64 = 1 << 20;
 const LIMIT_BYTES: u64 = 1024 * MB;
 const OOM: &str = "-OOM command not allowed when used memory > 'maxmemory'.\r\n";
 
-/// A world whose memory the test says to be in use.
+/// A world whose used memory is set by the test.
 fn limited() -> (World, Client, Arc<AtomicU64>) {
     let world = World::new(&[]);
     let used_bytes = world.limit_memory(LIMIT_BYTES);
@@ -18,7 +18,7 @@ fn limited() -> (World, Client, Arc<AtomicU64>) {
     (world, client, used_bytes)
 }
 
-/// Has memory be short, which the worker knows from then on.
+/// Makes memory short, and makes the worker notice.
 fn exhaust(world: &World, client: &mut Client, used_bytes: &AtomicU64) {
     used_bytes.store(LIMIT_BYTES - 10 * MB, Relaxed);
     world.engine.memory.look();
@@ -32,7 +32,7 @@ fn ease(world: &World, used_bytes: &AtomicU64) {
 }
 
 #[test]
-fn what_grows_is_refused_and_the_rest_goes_on() {
+fn commands_that_grow_are_refused_and_others_run() {
     let (world, mut client, used_bytes) = limited();
     for line in ["SET kept value", "SET number 1", "HSET hash field value", "SADD set a b", "ZADD sorted 1 a"] {
         assert!(!client.call(line).starts_with('-'), "{line}");
@@ -85,7 +85,7 @@ fn what_grows_is_refused_and_the_rest_goes_on() {
 }
 
 #[test]
-fn a_transaction_is_aborted_as_in_redis() {
+fn transactions_are_aborted_on_oom_as_in_redis() {
     let (world, mut client, used_bytes) = limited();
     client.call("SET kept value");
     exhaust(&world, &mut client, &used_bytes);
@@ -107,7 +107,7 @@ fn a_transaction_is_aborted_as_in_redis() {
 }
 
 #[test]
-fn a_script_hears_of_it_where_it_grows() {
+fn a_script_gets_oom_only_from_growing_commands() {
     let (world, mut client, used_bytes) = limited();
     client.call_all(&["SET kept value", "SET doomed value"]);
     exhaust(&world, &mut client, &used_bytes);
@@ -121,7 +121,7 @@ fn a_script_hears_of_it_where_it_grows() {
 }
 
 #[test]
-fn ports_of_lines_have_their_own_words() {
+fn memcached_and_queue_ports_report_oom_in_their_protocol() {
     let (world, mut client, used_bytes) = limited();
     let (mut items, mut queues) = (world.client_of_memcached(), world.client_of_queues());
     assert_eq!(items.ask("set kept 0 0 1\r\n1\r\n"), "STORED\r\n");
@@ -136,9 +136,9 @@ fn ports_of_lines_have_their_own_words() {
     assert_eq!(queues.ask("get queue\r\n"), "VALUE queue 0 1\r\nx\r\nEND\r\n");
 }
 
-/// The request is short, and what it makes is long.
+/// The request is short, and the value that it makes is long.
 #[test]
-fn a_far_offset_asks_for_what_lies_before_it() {
+fn a_far_offset_counts_the_bytes_before_it() {
     let (world, mut client, used_bytes) = limited();
     used_bytes.store(LIMIT_BYTES - 164 * MB, Relaxed);
     world.engine.memory.look();
@@ -151,7 +151,7 @@ fn a_far_offset_asks_for_what_lies_before_it() {
 }
 
 #[test]
-fn a_long_text_is_not_cut_when_there_is_no_room_for_it_twice() {
+fn a_long_string_is_refused_when_it_does_not_fit() {
     let (world, mut client, used_bytes) = limited();
     used_bytes.store(LIMIT_BYTES - 65 * MB, Relaxed);
     world.engine.memory.look();
@@ -164,7 +164,7 @@ fn a_long_text_is_not_cut_when_there_is_no_room_for_it_twice() {
 
 /// Data that does not fit is not loaded; keys in it are answered at once, and it is loaded once there is room.
 #[test]
-fn a_start_loads_what_fits_and_says_what_is_not_there() {
+fn loading_halts_at_the_memory_limit_and_resumes_with_room() {
     let world = World::new(&[]);
     let mut client = world.client();
     for key in 0..100 {

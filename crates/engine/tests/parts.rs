@@ -1,4 +1,4 @@
-//! DEL and UNLINK of very many keys: some at a time, and in the end as if it had been done at once.
+//! DEL and UNLINK of very many keys: some at a time, with the same result as at once. MSET of very many pairs.
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
@@ -9,9 +9,9 @@ use std::pin::pin;
 use std::task::{Context, Waker};
 use wire::Output;
 
-/// Keys of one request: many more than are removed before others have their turn.
+/// Keys of one request: many more than are removed in one turn.
 const KEYS: usize = 3_000;
-/// Keys between two points where others may run, at most.
+/// Maximum number of keys removed in one turn.
 const TURN_KEYS_MAX: usize = 512;
 const DEBUG: &[(&str, &str)] = &[("enable-debug-command", "yes")];
 
@@ -34,15 +34,15 @@ fn count(client: &mut Client) -> usize {
     client.call("DBSIZE").trim_start_matches(':').trim_end().parse().unwrap()
 }
 
-/// After a restart from the journal alone it is the same.
+/// Asserts that a reload from the journal alone gives the same data.
 fn assert_durable(client: &mut Client) {
     let before = client.call("DEBUG DIGEST");
     assert_eq!(client.call("DEBUG RELOAD"), "+OK\r\n");
     assert_eq!(client.call("DEBUG DIGEST"), before);
 }
 
-/// Sends a request, and lets `meanwhile` act between any two of its turns until it says no more: then the request is dropped.
-/// The reply, or nothing.
+/// Sends a request and calls `meanwhile` between its turns; drops the request once that returns false. Returns the
+/// reply, if any.
 fn run_beside(client: &mut Client, line: &str, mut meanwhile: impl FnMut(usize) -> bool) -> Option<String> {
     let mut output = Output::new();
     let Next::Slow(slow) = client.send(&words(line), &mut output) else { panic!("it is too much for a turn") };
@@ -61,14 +61,14 @@ fn run_beside(client: &mut Client, line: &str, mut meanwhile: impl FnMut(usize) 
 }
 
 #[test]
-fn others_have_their_turn_after_some_keys_and_each_is_removed_once() {
+fn del_yields_after_some_keys_and_counts_each_once() {
     let world = World::new(DEBUG);
     let [mut one, mut other] = [world.client(), world.client()];
     for command in ["DEL", "UNLINK"] {
         fill(&mut one, KEYS);
         one.call("SET other value");
         let (mut left, mut parts) = (KEYS + 1, 0);
-        // Every key twice, and some that are not there.
+        // Every key twice, and some absent keys.
         let line = format!("{command} {} {} {}", names(0..KEYS), names(KEYS..KEYS + 100), names(0..KEYS));
         let reply = run_beside(&mut one, &line, |_| {
             let now = count(&mut other);
@@ -84,7 +84,7 @@ fn others_have_their_turn_after_some_keys_and_each_is_removed_once() {
     }
 }
 
-/// Keys of all kinds, of which some expire.
+/// Fills keys of all types, some with a deadline.
 fn fill_with_all_kinds(client: &mut Client, random: &mut Random) {
     let items: Vec<String> = (0..300).map(|item| format!("item:{item}")).collect();
     for key in 0..KEYS {
@@ -114,7 +114,7 @@ fn random_names(random: &mut Random) -> String {
 }
 
 #[test]
-fn in_parts_it_does_what_it_does_at_once() {
+fn del_in_parts_equals_del_at_once() {
     for seed in 0..4 {
         let [parts, at_once] = [World::new(DEBUG), World::new(DEBUG)];
         let [mut one, mut other] = [parts.client(), at_once.client()];
@@ -135,7 +135,7 @@ fn in_parts_it_does_what_it_does_at_once() {
 }
 
 #[test]
-fn in_a_transaction_or_a_script_nobody_sees_a_part() {
+fn del_in_exec_or_a_script_is_atomic() {
     let world = World::new(DEBUG);
     let [mut one, mut other] = [world.client(), world.client()];
     fill(&mut one, KEYS);
@@ -153,7 +153,7 @@ fn in_a_transaction_or_a_script_nobody_sees_a_part() {
 }
 
 #[test]
-fn watches_listeners_and_those_who_track_hear_of_every_part() {
+fn watches_notifications_and_tracking_cover_every_part() {
     let world = World::new(&[("notify-keyspace-events", "Eg")]);
     let [mut one, mut watcher] = [world.client(), world.client()];
     fill(&mut one, KEYS);
@@ -185,9 +185,9 @@ fn watches_listeners_and_those_who_track_hear_of_every_part() {
     assert_eq!(watcher.call("EXEC"), "*-1\r\n");
 }
 
-/// A reader that waits in a stream's group hears of its end.
+/// A reader blocked in a stream's group gets an error when the stream is deleted.
 #[test]
-fn one_who_waits_for_a_key_that_goes_is_told() {
+fn a_blocked_group_reader_fails_when_its_stream_is_deleted() {
     let world = World::new(&[]);
     let [mut one, mut reader] = [world.client(), world.client()];
     fill(&mut one, KEYS);
@@ -208,7 +208,7 @@ fn one_who_waits_for_a_key_that_goes_is_told() {
 }
 
 #[test]
-fn a_pause_holds_what_is_left() {
+fn a_pause_stops_the_remaining_parts() {
     let world = World::new(&[]);
     let [mut one, mut other] = [world.client(), world.client()];
     fill(&mut one, KEYS);
@@ -236,7 +236,7 @@ fn a_pause_holds_what_is_left() {
 }
 
 #[test]
-fn a_crash_in_between_leaves_whole_parts() {
+fn a_crash_between_parts_keeps_the_committed_parts() {
     let world = World::new(DEBUG);
     let [mut one, mut other] = [world.client(), world.client()];
     fill(&mut one, KEYS);
@@ -255,7 +255,7 @@ fn a_crash_in_between_leaves_whole_parts() {
 }
 
 #[test]
-fn shards_that_are_still_to_be_loaded_are_waited_for() {
+fn del_waits_for_shards_that_are_still_loading() {
     let world = World::new(DEBUG);
     let mut client = world.client();
     fill(&mut client, KEYS);
@@ -269,7 +269,7 @@ fn shards_that_are_still_to_be_loaded_are_waited_for() {
 }
 
 #[test]
-fn a_full_disk_does_not_refuse_it() {
+fn del_of_many_keys_works_on_a_full_disk() {
     let world = World::on_small_disk(8 << 20);
     let mut client = world.client();
     let value = "v".repeat(1000);
@@ -282,9 +282,9 @@ fn a_full_disk_does_not_refuse_it() {
     assert_eq!(count(&mut client), 0);
 }
 
-/// INFO tells of it as one call, whose time is no hold of shards.
+/// INFO counts it as one call.
 #[test]
-fn it_is_counted_as_one_call() {
+fn del_in_parts_counts_as_one_call() {
     let world = World::new(&[]);
     let mut client = world.client();
     fill(&mut client, KEYS);
@@ -301,16 +301,16 @@ fn pairs(random: &mut Random, value: &str) -> String {
     pairs.join(" ")
 }
 
-/// Frames of the journal, of which a checkpoint has been asked before: so none is on its way.
+/// Returns the number of journal frames, after a checkpoint: so no frame is on its way.
 fn frames(client: &mut Client) -> u64 {
     assert_eq!(client.call("SAVE"), "+OK\r\n");
     let told = client.call("INFO persistence");
     told.lines().find_map(|line| line.strip_prefix("journal_frames:")).unwrap().parse().unwrap()
 }
 
-/// However its pairs are sorted, of a key that is given twice the last value stays.
+/// Pairs are sorted by shard, yet the last value of a repeated key stays.
 #[test]
-fn very_many_pairs_are_put_as_they_are_at_once() {
+fn mset_of_very_many_pairs_equals_mset_in_exec() {
     for seed in 0..3 {
         let [sorted, at_once] = [World::new(DEBUG), World::new(DEBUG)];
         let [mut one, mut other] = [sorted.client(), at_once.client()];
@@ -334,7 +334,7 @@ fn very_many_pairs_are_put_as_they_are_at_once() {
 }
 
 #[test]
-fn very_many_pairs_are_one_change_to_observers_and_to_the_journal() {
+fn mset_of_very_many_pairs_is_atomic_and_one_frame() {
     let world = World::new(DEBUG);
     let [mut one, mut other] = [world.client(), world.client()];
     let all = (0..KEYS).map(|key| format!("key:{key} value:{key}")).collect::<Vec<_>>().join(" ");

@@ -1,4 +1,4 @@
-//! What replies under way keep of values that have changed since: counted, told, and limited.
+//! Memory that replies under way pin of values that have changed since: counted, reported, and limited.
 
 use crate::support::{Client, World, read};
 use engine::close_greatest_pinners;
@@ -6,12 +6,12 @@ use std::sync::atomic::Ordering::Relaxed;
 use wire::Output;
 
 const ITEMS: usize = 100_000;
-/// The content of the list: less than its blocks take, and not by much.
+/// The content of the list: a little less than its blocks take.
 const CONTENT_BYTES: u64 = 16 * ITEMS as u64;
-/// What a clone keeps of it: the first 64 KiB are told at once.
+/// Content that a clone keeps: the first 64 KiB are sent at once.
 const KEPT_BYTES: u64 = CONTENT_BYTES - (64 << 10);
 
-/// Items that no packed form makes smaller.
+/// Returns an incompressible item.
 fn item(index: usize) -> String {
     let drawn = (index as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     (0..16).map(|at| char::from(33 + (drawn.rotate_left(7 * at) % 94) as u8)).collect()
@@ -24,7 +24,7 @@ fn fill(client: &mut Client, key: &str) {
     }
 }
 
-/// Asks for all of a list and reads none of it.
+/// Requests a whole list and reads none of the reply.
 fn ask(client: &mut Client, key: &str) -> Output {
     let mut output = Output::new();
     client.send(&[b"LRANGE", key.as_bytes(), b"0", b"-1"], &mut output);
@@ -36,14 +36,14 @@ fn pinned(client: &Client, output: &Output) -> u64 {
     client.session.client().pinned_bytes()
 }
 
-/// What INFO tells.
+/// Returns a field of INFO.
 fn info(client: &mut Client, field: &str) -> u64 {
     let reply = client.call("INFO everything");
     let value = reply.lines().find_map(|line| line.strip_prefix(field)?.strip_prefix(':'));
     value.expect("a field").parse().unwrap()
 }
 
-/// Gives to be dropped what waits for it.
+/// Drops values whose drop was deferred.
 fn free(world: &World) {
     if let Some(garbage) = world.engine.deferred_drop.receiver() {
         garbage.try_iter().for_each(drop);
@@ -51,7 +51,7 @@ fn free(world: &World) {
 }
 
 #[test]
-fn a_reader_pins_what_the_list_gives_up_and_no_more_than_the_list_was() {
+fn a_reader_pins_replaced_blocks_up_to_the_list_size() {
     let world = World::new(&[]);
     let [mut writer, mut reader] = [world.client(), world.client()];
     fill(&mut writer, "list");
@@ -81,7 +81,7 @@ fn a_reader_pins_what_the_list_gives_up_and_no_more_than_the_list_was() {
 }
 
 #[test]
-fn what_is_removed_while_it_is_told_is_pinned_once_it_has_been_dropped() {
+fn a_list_removed_during_a_reply_is_pinned_once_dropped() {
     for removal in ["DEL list", "LTRIM list 1 0", "SET list x", "RENAME other list", "FLUSHALL", "LPOP list 100000"] {
         let world = World::new(&[]);
         let [mut writer, mut reader] = [world.client(), world.client()];
@@ -97,7 +97,7 @@ fn what_is_removed_while_it_is_told_is_pinned_once_it_has_been_dropped() {
 }
 
 #[test]
-fn a_removal_that_nobody_looks_on_pins_nothing() {
+fn removing_a_list_without_readers_pins_nothing() {
     let world = World::new(&[]);
     let [mut writer, mut reader] = [world.client(), world.client()];
     fill(&mut writer, "{tag}other");
@@ -109,12 +109,12 @@ fn a_removal_that_nobody_looks_on_pins_nothing() {
 }
 
 #[test]
-fn the_greatest_pinners_are_asked_to_close_until_the_rest_is_within_the_limit() {
+fn the_largest_pinners_are_closed_until_pins_fit_the_limit() {
     let world = World::new(&[("client-pinned-limit", "2mb")]);
     let mut writer = world.client();
     let mut readers: Vec<Client> = (0..4).map(|_| world.client()).collect();
     fill(&mut writer, "list");
-    // Each later one pins less.
+    // Each later reader pins less.
     let mut outputs = Vec::new();
     for (nth, reader) in readers.iter_mut().enumerate() {
         outputs.push(ask(reader, "list"));

@@ -1,5 +1,5 @@
-//! What becomes of a queue's messages by themselves: leases and delays that end, messages that are too old or were tried
-//! too often, and those who wait for them.
+//! State changes of a queue's messages without a request: leases and delays end, messages expire or run out of retries,
+//! and waiting clients are served.
 
 use crate::support::{Client, Load, World, block_on, read};
 use engine::{ExpireCycle, Next};
@@ -18,7 +18,7 @@ fn expire_by(expire_cycle: &mut ExpireCycle) {
     assert!(is_over, "there is always more");
 }
 
-/// The receipt in a reply of Q.RESERVE of one message.
+/// Returns the receipt in the reply to a Q.RESERVE of one message.
 fn receipt(reply: &str) -> String {
     reply
         .lines()
@@ -27,7 +27,7 @@ fn receipt(reply: &str) -> String {
         .into()
 }
 
-/// Sends a request that waits, lets `meanwhile` run, and gives its reply.
+/// Sends a request that waits, calls `meanwhile`, and returns the reply.
 fn wait(client: &mut Client, request: &str, meanwhile: impl FnOnce()) -> String {
     let mut output = Output::new();
     let words: Vec<&[u8]> = request.split(' ').map(str::as_bytes).collect();
@@ -44,7 +44,7 @@ fn wait(client: &mut Client, request: &str, meanwhile: impl FnOnce()) -> String 
 }
 
 #[test]
-fn a_lease_that_is_over_serves_who_waits_whatever_he_asks() {
+fn an_expired_lease_serves_waiters_of_every_command() {
     let world = World::new(&[]);
     let (mut one, mut other) = (world.client(), world.client());
     for request in ["BLPOP q 0", "Q.RESERVE q BLOCK 0", "BRPOPLPUSH q r 0", "BLMPOP 0 2 p q LEFT"] {
@@ -60,7 +60,7 @@ fn a_lease_that_is_over_serves_who_waits_whatever_he_asks() {
 }
 
 #[test]
-fn a_delay_that_is_over_and_what_is_given_back_serve_who_waits() {
+fn expired_delays_nacks_and_kicks_serve_waiters() {
     let world = World::new(&[]);
     let (mut one, mut other) = (world.client(), world.client());
     one.call("Q.PUSH q later DELAY 500");
@@ -82,7 +82,7 @@ fn a_delay_that_is_over_and_what_is_given_back_serve_who_waits() {
 }
 
 #[test]
-fn a_plain_list_serves_who_wants_to_lease_and_turns() {
+fn a_plain_list_becomes_a_queue_for_a_reserve_waiter() {
     let world = World::new(&[]);
     let (mut one, mut other) = (world.client(), world.client());
     let reply = wait(&mut other, "Q.RESERVE none q BLOCK 0", || drop(one.call("RPUSH q a b")));
@@ -92,7 +92,7 @@ fn a_plain_list_serves_who_wants_to_lease_and_turns() {
 }
 
 #[test]
-fn one_who_waits_looks_again_when_a_lease_ends_though_nobody_expires() {
+fn a_waiter_looks_again_at_lease_end_without_expire_cycle() {
     let world = World::new(&[]);
     let (mut one, mut other) = (world.client(), world.client());
     one.call("RPUSH q work");
@@ -101,7 +101,7 @@ fn one_who_waits_looks_again_when_a_lease_ends_though_nobody_expires() {
     assert!(reply.contains("work"), "{reply}");
 }
 
-/// A queue whose one message was tried too often.
+/// A queue whose one message is out of retries.
 fn spent(message: &str) -> World {
     let world = World::new(DEBUG);
     let mut client = world.client();
@@ -114,7 +114,7 @@ fn spent(message: &str) -> World {
 }
 
 #[test]
-fn what_is_tried_too_often_goes_to_another_key_and_serves_who_waits_there() {
+fn dead_letters_go_to_their_key_and_serve_its_waiters() {
     let world = spent("work");
     let mut client = world.client();
     expire(&world);
@@ -135,7 +135,7 @@ fn what_is_tried_too_often_goes_to_another_key_and_serves_who_waits_there() {
 }
 
 #[test]
-fn a_long_message_goes_there_too() {
+fn a_long_message_becomes_a_dead_letter_too() {
     let world = spent(&"x".repeat(400_000));
     expire(&world);
     assert_eq!(world.client().call("LLEN d"), ":1\r\n");
@@ -143,7 +143,7 @@ fn a_long_message_goes_there_too() {
 }
 
 #[test]
-fn many_go_there_in_the_order_of_their_ids() {
+fn dead_letters_keep_the_order_of_their_ids() {
     let world = World::new(&[]);
     let mut client = world.client();
     client.call("Q.LIMIT q RETRIES 0 DEADLETTER d");
@@ -158,7 +158,7 @@ fn many_go_there_in_the_order_of_their_ids() {
 }
 
 #[test]
-fn what_can_go_nowhere_is_buried() {
+fn dead_letters_without_a_destination_are_buried() {
     for (filled, full) in [("SET d text", false), ("Q.LIMIT d MAXLEN 1", true), ("Q.LIMIT q DEADLETTER ", false)] {
         let world = spent("work");
         let mut client = world.client();
@@ -173,7 +173,7 @@ fn what_can_go_nowhere_is_buried() {
 }
 
 #[test]
-fn what_is_too_old_goes_by_itself_and_takes_the_queue_along() {
+fn expired_messages_are_removed_but_a_limited_queue_stays() {
     let world = World::new(&[]);
     let mut client = world.client();
     client.call("Q.LIMIT q TTL 500");
@@ -190,9 +190,9 @@ fn what_is_too_old_goes_by_itself_and_takes_the_queue_along() {
     assert_eq!((client.call("LLEN q"), client.call("EXISTS q")), (":0\r\n".into(), ":1\r\n".into()));
 }
 
-/// Acknowledging one queue and putting into another is one frame: after a stop at any time there are both or none.
+/// An acknowledgement in one queue and a push to another are one frame: after a stop at any time both exist or neither.
 #[test]
-fn work_passes_from_queue_to_queue_once() {
+fn work_moves_between_queues_exactly_once() {
     let world = World::new(DEBUG);
     let mut client = world.client();
     client.call("RPUSH a one two");
@@ -201,7 +201,7 @@ fn work_passes_from_queue_to_queue_once() {
         client.call(line);
     }
     assert!(client.call("EXEC").starts_with("*2\r\n:1\r\n"));
-    // The idiom where a lease may be over: a script.
+    // The idiom for a lease that may have expired: a script.
     let script = "if redis.call('Q.ACK', KEYS[1], ARGV[1]) == 1 then redis.call('Q.PUSH', KEYS[2], ARGV[2]) return 1 end return 0";
     let leased = receipt(&client.call("Q.RESERVE a LEASE 100"));
     world.advance(200);
@@ -219,9 +219,9 @@ fn work_passes_from_queue_to_queue_once() {
     assert_eq!(world.client().call("DEBUG DIGEST"), told);
 }
 
-/// A stop in each state, and nothing is lost or ready twice.
+/// A restart in each state loses no message and makes none ready twice.
 #[test]
-fn every_state_outlasts_a_stop() {
+fn every_message_state_survives_a_restart() {
     let mut world = World::new(DEBUG);
     let mut client = world.client();
     client.call("RPUSH q leased buried back ready");
@@ -253,7 +253,7 @@ fn every_state_outlasts_a_stop() {
 
 const CAME: &str = "VALUE q 0 4\r\nwork\r\nEND\r\n";
 
-/// Lets so many seconds pass as they do in a server: leases are kept and what is over is given back.
+/// Lets time pass as in a server: leases are extended, and messages of expired leases are given back.
 fn pass_seconds(world: &World, seconds: u64) {
     let mut expire_cycle = ExpireCycle::new(world.engine.clone());
     for _ in 0..seconds / 5 {
@@ -264,7 +264,7 @@ fn pass_seconds(world: &World, seconds: u64) {
 }
 
 #[test]
-fn a_message_may_be_open_for_an_hour_and_comes_back_at_once_when_its_connection_ends() {
+fn an_open_message_stays_leased_until_its_connection_ends() {
     let world = World::new(&[]);
     let (mut resp, mut queue_client) = (world.client(), world.client_of_queues());
     resp.call("RPUSH q work");
@@ -283,7 +283,7 @@ fn a_message_may_be_open_for_an_hour_and_comes_back_at_once_when_its_connection_
 }
 
 #[test]
-fn what_was_open_is_ready_half_a_minute_after_a_crash() {
+fn an_open_message_is_ready_30_seconds_after_a_crash() {
     let world = World::new(&[]);
     let (mut resp, mut queue_client) = (world.client(), world.client_of_queues());
     resp.call("RPUSH q work");
@@ -294,14 +294,14 @@ fn what_was_open_is_ready_half_a_minute_after_a_crash() {
     let mut resp = world.client();
     assert_eq!(resp.call("LLEN q"), ":0\r\n");
     pass_seconds(&world, 30);
-    // Time is looked at ten times a second.
+    // The expire cycle checks the time ten times a second.
     world.advance(100);
     expire(&world);
     assert_eq!(resp.call("LRANGE q 0 -1"), "*1\r\n$4\r\nwork\r\n");
 }
 
 #[test]
-fn who_closes_after_his_lease_is_told_and_an_error_ends_its_line() {
+fn closing_after_the_lease_fails_and_ends_the_line() {
     let world = World::new(&[]);
     let (mut resp, mut queue_client) = (world.client(), world.client_of_queues());
     resp.call("RPUSH q work");

@@ -1,4 +1,4 @@
-//! Commands that search a big list while others change it: what they do is as if they had run alone, at their end.
+//! Commands that search a big list while others change it: their effect is as if they had run alone, at their end.
 
 use crate::support::{Client, World, read};
 use engine::Next;
@@ -16,7 +16,7 @@ fn fill(client: &mut Client) -> Vec<String> {
     items
 }
 
-/// Sends a request that is to wait for its search, and lets `meanwhile` act between any two of its turns.
+/// Sends a request that searches off the lock, calls `meanwhile` between its turns, and returns the reply.
 fn run_beside(client: &mut Client, line: &str, mut meanwhile: impl FnMut()) -> String {
     let words: Vec<&[u8]> = line.split(' ').map(str::as_bytes).collect();
     let mut output = Output::new();
@@ -39,7 +39,7 @@ fn elements(client: &mut Client) -> Vec<String> {
     reply.split("\r\n").skip(1).filter(|part| !part.is_empty() && !part.starts_with('$')).map(str::to_owned).collect()
 }
 
-/// After a restart from the journal alone it is the same.
+/// Asserts that a reload from the journal alone gives the same list.
 fn assert_durable(client: &mut Client) {
     let before = elements(client);
     assert_eq!(client.call("DEBUG RELOAD"), "+OK\r\n");
@@ -51,7 +51,7 @@ fn world() -> World {
 }
 
 #[test]
-fn lrem_beside_nobody() {
+fn lrem_of_a_big_list_removes_the_counted_elements() {
     for (count, expected) in [(0, 2858), (5, 5), (-2000, 2000)] {
         let world = world();
         let mut client = world.client();
@@ -76,7 +76,7 @@ fn lrem_beside_nobody() {
 }
 
 #[test]
-fn lrem_beside_pushes_and_pops() {
+fn lrem_is_atomic_beside_pushes_and_pops() {
     let world = world();
     let (mut client, mut other) = (world.client(), world.client());
     let items = fill(&mut client);
@@ -97,7 +97,7 @@ fn lrem_beside_pushes_and_pops() {
 }
 
 #[test]
-fn linsert_beside_pivots_that_come_and_go() {
+fn linsert_finds_a_pivot_that_comes_and_goes() {
     let world = world();
     let (mut client, mut other) = (world.client(), world.client());
     fill(&mut client);
@@ -118,7 +118,7 @@ fn linsert_beside_pivots_that_come_and_go() {
 }
 
 #[test]
-fn a_key_that_goes_or_becomes_another_kind_meanwhile() {
+fn lrem_sees_a_key_deleted_or_retyped_meanwhile() {
     for (change, reply) in [("DEL big", ":0\r\n"), ("SET big text", "-WRONGTYPE"), ("LTRIM big 1 3", ":0\r\n")] {
         let world = world();
         let (mut client, mut other) = (world.client(), world.client());
@@ -129,7 +129,7 @@ fn a_key_that_goes_or_becomes_another_kind_meanwhile() {
 }
 
 #[test]
-fn a_blocked_client_is_served_what_a_removal_leaves() {
+fn lrem_runs_beside_a_waiter_and_in_an_aborted_exec() {
     let world = world();
     let (mut client, mut other) = (world.client(), world.client());
     let count = fill(&mut client).iter().filter(|item| *item == "x").count();
@@ -147,7 +147,7 @@ fn a_blocked_client_is_served_what_a_removal_leaves() {
 }
 
 #[test]
-fn exec_with_searches_is_one_instant() {
+fn exec_with_searches_is_atomic() {
     for changes in [false, true] {
         let world = world();
         let (mut client, mut other) = (world.client(), world.client());
@@ -180,9 +180,9 @@ fn exec_with_searches_is_one_instant() {
     }
 }
 
-/// Each attempt gives the database a fresh table: a list in it can never be searched off the lock.
+/// Each attempt gives the database a new table: a list in it can never be searched off the lock.
 #[test]
-fn exec_may_search_a_list_in_a_database_that_it_flushed() {
+fn exec_searches_a_list_in_a_database_it_flushed() {
     let world = world();
     let mut client = world.client();
     fill(&mut client);
@@ -224,7 +224,7 @@ fn fill_bits(client: &mut Client) {
     }
 }
 
-/// Whether `d` is what BITOP makes of `a` and `b` now.
+/// Asserts that `d` is the result of BITOP on `a` and `b`, and durable.
 fn assert_mixed(client: &mut Client, operation: &str) {
     run_beside(client, &format!("BITOP {operation} again a b"), || {});
     assert_ne!(client.call("STRLEN d"), ":0\r\n");
@@ -241,7 +241,7 @@ fn counted(client: &mut Client, key: &str) -> String {
 }
 
 #[test]
-fn bitop_beside_changes_of_its_sources() {
+fn bitop_is_atomic_beside_changes_of_its_sources() {
     for operation in ["OR", "XOR", "AND", "DIFF", "ONE"] {
         let world = world();
         let (mut client, mut other) = (world.client(), world.client());
@@ -259,7 +259,7 @@ fn bitop_beside_changes_of_its_sources() {
 }
 
 #[test]
-fn bitop_beside_sources_that_become_others() {
+fn bitop_sees_sources_replaced_or_retyped_meanwhile() {
     let world = world();
     let (mut client, mut other) = (world.client(), world.client());
     fill_bits(&mut client);
@@ -282,7 +282,7 @@ fn bitop_beside_sources_that_become_others() {
 }
 
 #[test]
-fn bitop_of_a_source_into_itself_and_in_exec() {
+fn bitop_writes_to_its_own_source_and_runs_in_exec() {
     let world = world();
     let mut client = world.client();
     fill_bits(&mut client);

@@ -7,14 +7,14 @@ use std::task::{Context, Waker};
 use wire::Output;
 
 #[test]
-fn a_number_that_is_short_when_told_may_be_long_in_print() {
+fn incrbyfloat_prints_a_huge_number_in_full() {
     let mut client = World::new(&[]).client();
     let reply = client.call("INCRBYFLOAT number 1e4000");
     assert!(reply.starts_with("$4001\r\n1000"), "{reply}");
 }
 
 #[test]
-fn flushall_of_many_databases_has_room_in_the_journal() {
+fn flushall_of_many_databases_fits_in_the_journal() {
     let mut client = World::new(&[("databases", "5000")]).client();
     client.call("SET key value");
     assert_eq!(client.call("FLUSHALL"), "+OK\r\n");
@@ -22,7 +22,7 @@ fn flushall_of_many_databases_has_room_in_the_journal() {
 }
 
 #[test]
-fn rows_of_exec_do_not_take_each_others_room() {
+fn commands_in_exec_keep_their_own_journal_room() {
     let world = World::new(&[]);
     let mut client = world.client();
     let value = "x".repeat(10_000);
@@ -40,8 +40,8 @@ fn rows_of_exec_do_not_take_each_others_room() {
 }
 
 #[test]
-fn long_texts_in_exec_are_put_whole_and_in_their_turn() {
-    // What is cut in a turn, and what is cut in steps.
+fn long_strings_in_exec_are_set_in_order() {
+    // A string that is split in one turn, and one that is split in steps.
     for count in [300_000, 3_000_000] {
         long_texts_in_exec(&World::new(&[]), count);
     }
@@ -65,7 +65,7 @@ fn long_texts_in_exec(world: &World, count: usize) {
 }
 
 #[test]
-fn hello_in_an_exec_that_runs_twice_changes_only_what_follows() {
+fn hello_in_a_retried_exec_affects_only_later_replies() {
     let world = World::new(&[]);
     let mut client = world.client();
     client.call(&format!("SET a {}", "x".repeat(10_000)));
@@ -78,7 +78,7 @@ fn hello_in_an_exec_that_runs_twice_changes_only_what_follows() {
 }
 
 #[test]
-fn a_pipeline_at_one_key_is_as_its_requests_alone_whatever_comes_between() {
+fn a_pipeline_on_one_key_equals_its_requests_alone() {
     let between = [
         "LRANGE k 0 -1",
         "SET other 1",
@@ -136,7 +136,7 @@ fn a_pipeline_at_one_key_is_as_its_requests_alone_whatever_comes_between() {
 }
 
 #[test]
-fn who_waits_for_a_list_is_served_amid_a_pipeline() {
+fn a_waiter_is_served_amid_a_pipeline() {
     let world = World::new(&[]);
     let (mut waiting, mut client) = (world.client(), world.client());
     let mut output = Output::new();
@@ -152,7 +152,7 @@ fn who_waits_for_a_list_is_served_amid_a_pipeline() {
 }
 
 #[test]
-fn an_element_passes_to_a_list_whose_time_has_come() {
+fn rpoplpush_replaces_an_expired_destination_list() {
     let world = World::new(&[]);
     let mut client = world.client();
     let target = "t".repeat(500);
@@ -165,7 +165,7 @@ fn an_element_passes_to_a_list_whose_time_has_come() {
 }
 
 #[test]
-fn a_client_that_goes_before_its_wait_begins_is_not_served() {
+fn a_client_gone_before_its_wait_begins_is_not_served() {
     let world = World::new(&[]);
     let (mut blocked, mut pusher) = (world.client(), world.client());
     let next = blocked.send(&[b"BLPOP", b"queue", b"0"], &mut Output::new());
@@ -176,7 +176,7 @@ fn a_client_that_goes_before_its_wait_begins_is_not_served() {
 }
 
 #[test]
-fn a_command_that_waited_for_room_while_a_pause_began_waits_for_its_end_too() {
+fn a_delayed_command_waits_for_a_pause_begun_meanwhile() {
     let world = World::new(&[]);
     let (mut writer, mut other) = (world.client(), world.client());
     let paused = writer.client_slow(&world);
@@ -193,7 +193,7 @@ fn a_command_that_waited_for_room_while_a_pause_began_waits_for_its_end_too() {
 }
 
 #[test]
-fn who_waits_for_another_kind_is_passed_over_and_keeps_its_place() {
+fn waiters_for_another_type_are_skipped_and_keep_their_position() {
     let world = World::new(&[]);
     let (mut list, mut sorted, mut writer) = (world.client(), world.client(), world.client());
     let (mut list_output, mut sorted_output) = (Output::new(), Output::new());
@@ -241,7 +241,7 @@ fn the_queue_of_multi_is_bounded() {
 }
 
 #[test]
-fn a_key_that_did_not_fit_one_pass_of_the_expire_cycle_goes_with_the_next() {
+fn expired_keys_beyond_one_pass_go_with_the_next() {
     let world = World::new(&[]);
     let mut client = world.client();
     let keyspace = &world.engine.keyspace;
@@ -259,14 +259,14 @@ fn a_key_that_did_not_fit_one_pass_of_the_expire_cycle_goes_with_the_next() {
 }
 
 #[test]
-fn a_deadline_survives_a_tx_that_is_abandoned() {
+fn a_deadline_survives_an_abandoned_transaction() {
     let world = World::new(&[]);
     let mut client = world.client();
     for _ in 0..6 {
         client.call(&format!("APPEND long {}", "v".repeat(60_000)));
     }
     client.call("RPUSH k a");
-    // As many hints as are kept before they are made anew.
+    // As many expiry hints as are kept before they are rebuilt.
     (0..66).for_each(|_| drop(client.call("EXPIRE k 1000")));
     client.call("MULTI");
     client.call("RPUSH k x");
@@ -280,7 +280,7 @@ fn a_deadline_survives_a_tx_that_is_abandoned() {
 }
 
 #[test]
-fn a_watch_is_marked_by_a_flush_or_swap_only_for_a_key_that_is_or_was_there() {
+fn flush_and_swap_mark_watches_only_of_existing_keys() {
     let world = World::new(&[]);
     let (mut watcher, mut other) = (world.client(), world.client());
     other.call("SET here value");
@@ -307,7 +307,7 @@ fn a_watch_is_marked_by_a_flush_or_swap_only_for_a_key_that_is_or_was_there() {
 }
 
 #[test]
-fn a_reload_that_cannot_read_leaves_all_keys_as_they_were() {
+fn a_failed_reload_leaves_all_keys_unchanged() {
     let world = World::new(&[("enable-debug-command", "yes")]);
     let mut client = world.client();
     client.call("SET key value");
@@ -335,7 +335,7 @@ impl Client {
 }
 
 #[test]
-fn what_is_put_whole_is_journaled_as_it_was_when_it_was_put() {
+fn whole_values_are_journaled_as_of_their_command() {
     let world = World::new(&[("enable-debug-command", "yes")]);
     let mut client = world.client();
     client.push_many("long", 200_000);
@@ -373,7 +373,7 @@ fn what_is_put_whole_is_journaled_as_it_was_when_it_was_put() {
 }
 
 #[test]
-fn a_long_list_that_is_put_whole_marks_watches_and_feeds_who_waits() {
+fn copied_and_renamed_lists_mark_watches_and_serve_waiters() {
     let world = World::new(&[]);
     let (mut blocked, mut watcher, mut other) = (world.client(), world.client(), world.client());
     other.push_many("long", 20_000);
@@ -393,7 +393,7 @@ fn a_long_list_that_is_put_whole_marks_watches_and_feeds_who_waits() {
     assert_eq!(watcher.call("EXEC"), "*-1\r\n");
 }
 
-/// MGET of `keys_count` keys, which another client puts anew, all at once, whenever it lets others have their turn.
+/// Runs MGET of `keys_count` keys, all of which another client sets again, at once, between the turns of the MGET.
 fn look_while_all_are_put(keys_count: usize, puts_max: usize) -> (String, usize) {
     let world = World::new(&[]);
     let (mut reader, mut writer) = (world.client(), world.client());
@@ -421,7 +421,7 @@ fn look_while_all_are_put(keys_count: usize, puts_max: usize) -> (String, usize)
 }
 
 #[test]
-fn many_texts_are_told_as_of_one_instant() {
+fn mget_of_many_keys_is_a_snapshot() {
     for (keys_count, puts_max) in [(300, 1), (300, usize::MAX), (3_000, 1), (3_000, 2), (3_000, usize::MAX)] {
         let (reply, puts) = look_while_all_are_put(keys_count, puts_max);
         assert!(puts > 0, "somebody else had a turn");
@@ -432,7 +432,7 @@ fn many_texts_are_told_as_of_one_instant() {
 }
 
 #[test]
-fn keys_that_expire_or_change_their_database_while_many_are_looked_at_are_looked_at_again() {
+fn exists_of_many_keys_reflects_changes_made_meanwhile() {
     for change in ["expire", "SWAPDB 0 1", "FLUSHALL", "DEL key:7"] {
         let world = World::new(&[]);
         let (mut reader, mut other) = (world.client(), world.client());
@@ -468,7 +468,7 @@ fn keys_that_expire_or_change_their_database_while_many_are_looked_at_are_looked
 
 /// Under CLIENT NO-TOUCH only TOUCH counts as a use of a key.
 #[test]
-fn touch_is_a_use_though_nothing_else_is() {
+fn only_touch_counts_as_use_under_no_touch() {
     let world = World::new(&[]);
     let mut client = world.client();
     client.call("SET key value");

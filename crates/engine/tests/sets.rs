@@ -1,4 +1,4 @@
-//! Operations on big sets while others change them: what is stored or told is made of one instant of all sources.
+//! Operations on big sets while others change them: stored results and replies show all sources as of one instant.
 
 use crate::support::{Client, Load, START_MS, World, read};
 use engine::Next;
@@ -7,7 +7,7 @@ use std::pin::pin;
 use std::task::{Context, Waker};
 use wire::Output;
 
-/// Adds so many members to a set.
+/// Adds these members to a set.
 fn fill(client: &mut Client, key: &str, members: std::ops::Range<u32>) {
     let members: Vec<String> = members.map(|member| format!("member:{member}")).collect();
     for part in members.chunks(1000) {
@@ -15,7 +15,7 @@ fn fill(client: &mut Client, key: &str, members: std::ops::Range<u32>) {
     }
 }
 
-/// Sends a request that is to wait for its work, and lets `meanwhile` act between any two of its turns.
+/// Sends a request that works off the locks, calls `meanwhile` between its turns, and returns the reply.
 fn run_beside(client: &mut Client, line: &str, mut meanwhile: impl FnMut()) -> String {
     let words: Vec<&[u8]> = line.split(' ').map(str::as_bytes).collect();
     let mut output = Output::new();
@@ -47,7 +47,7 @@ fn world() -> World {
 }
 
 #[test]
-fn stored_beside_nobody() {
+fn big_set_stores_match_the_plain_operations() {
     for (line, count) in [
         ("SUNIONSTORE to a b", 9_000),
         ("SINTERSTORE to a b", 3_000),
@@ -71,9 +71,9 @@ fn stored_beside_nobody() {
     }
 }
 
-/// Whatever is stored was the truth at one instant: each step moves a member, so that the union never changes.
+/// The stored result was true at one instant: each step moves a member, so that the union never changes.
 #[test]
-fn stored_beside_changes() {
+fn big_set_stores_are_atomic_beside_changes() {
     for line in ["SUNIONSTORE to a b", "SINTERSTORE to a b", "SDIFFSTORE to a b"] {
         let world = world();
         let (mut client, mut other) = (world.client(), world.client());
@@ -95,7 +95,7 @@ fn stored_beside_changes() {
 }
 
 #[test]
-fn a_key_that_goes_or_becomes_another_kind_meanwhile() {
+fn sunionstore_sees_a_key_deleted_or_retyped_meanwhile() {
     for (change, reply) in [("DEL b", ":6000\r\n"), ("SET b text", "-WRONGTYPE"), ("SET to text", ":9000\r\n")] {
         let world = world();
         let (mut client, mut other) = (world.client(), world.client());
@@ -105,7 +105,7 @@ fn a_key_that_goes_or_becomes_another_kind_meanwhile() {
 }
 
 #[test]
-fn exec_with_operations_is_one_instant() {
+fn exec_with_set_operations_is_atomic() {
     for changes in [false, true] {
         let world = world();
         let (mut client, mut other) = (world.client(), world.client());
@@ -139,9 +139,9 @@ fn exec_with_operations_is_one_instant() {
     }
 }
 
-/// A reply is worked out as it is sent: from the sets as they were when the command ran.
+/// A reply is computed as it is sent, from clones of the sets made when the command ran.
 #[test]
-fn what_is_told_is_of_the_instant_of_the_command() {
+fn a_reply_shows_the_sets_as_of_its_command() {
     for (line, count) in [("SUNION a b", 9_000), ("SINTER a b", 3_000), ("SDIFF a b", 3_000)] {
         let world = world();
         let (mut client, mut other) = (world.client(), world.client());
@@ -158,9 +158,9 @@ fn what_is_told_is_of_the_instant_of_the_command() {
     }
 }
 
-/// A set of more than a megabyte is read behind its shard: what the journal has beyond is kept for it.
+/// A set of more than a megabyte is read after its shard: later changes in the journal are kept for it.
 #[test]
-fn a_large_set_is_read_late_with_what_the_journal_has_beyond() {
+fn a_large_set_loaded_late_includes_its_journal_changes() {
     const DEBUG: &[(&str, &str)] = &[("enable-debug-command", "yes")];
     let world = World::new(DEBUG);
     let mut client = world.client();
@@ -179,7 +179,7 @@ fn a_large_set_is_read_late_with_what_the_journal_has_beyond() {
     }
     let (len, digest) = (client.call("SCARD set"), client.call("DEBUG DIGEST"));
     assert_eq!(len, ":94996\r\n");
-    // What was popped was drawn.
+    // Popped members are random.
     let members = client.call("SMISMEMBER set more member:5");
     drop(client);
     let disk = world.stopped();
@@ -193,9 +193,9 @@ fn a_large_set_is_read_late_with_what_the_journal_has_beyond() {
     }
 }
 
-/// A count of two thousand million costs nobody the memory for it: what is not read is not made.
+/// A count of two billion takes no memory: members are drawn only as the reply is read.
 #[test]
-fn a_draw_without_bounds_is_made_as_it_is_read() {
+fn an_unbounded_srandmember_is_generated_as_it_is_read() {
     let world = world();
     let mut client = world.client();
     for key in ["a", "few"] {
@@ -211,9 +211,9 @@ fn a_draw_without_bounds_is_made_as_it_is_read() {
     }
 }
 
-/// What is there throughout a walk is told, whatever comes and goes meanwhile.
+/// A scan returns every member that exists throughout, while others are added and removed.
 #[test]
-fn a_walk_tells_all_that_stays() {
+fn sscan_returns_every_member_that_stays() {
     let world = world();
     let (mut client, mut other) = (world.client(), world.client());
     let (mut cursor, mut told, mut steps) = ("0".to_owned(), BTreeSet::new(), 0);

@@ -1,4 +1,5 @@
-//! Operations on big sorted sets while others change them: what is stored or told is made of one instant of all sources.
+//! Operations on big sorted sets while others change them: stored results and replies show all sources as of one
+//! instant.
 
 use crate::support::{Client, World, read};
 use engine::Next;
@@ -6,7 +7,7 @@ use std::pin::pin;
 use std::task::{Context, Waker};
 use wire::Output;
 
-/// Puts so many members into a sorted set, each with its number as its score.
+/// Adds these members to a sorted set, each with its number as its score.
 fn fill(client: &mut Client, key: &str, members: std::ops::Range<u32>) {
     let members: Vec<String> = members.map(|member| format!("{member} member:{member}")).collect();
     for part in members.chunks(1000) {
@@ -22,7 +23,7 @@ fn world() -> World {
     world
 }
 
-/// Sends a request that is to wait for its work, and lets `meanwhile` act between any two of its turns.
+/// Sends a request that works off the locks, calls `meanwhile` between its turns, and returns the reply.
 fn run_beside(client: &mut Client, line: &str, mut meanwhile: impl FnMut()) -> String {
     let words: Vec<&[u8]> = line.split(' ').map(str::as_bytes).collect();
     let mut output = Output::new();
@@ -41,7 +42,7 @@ fn run_beside(client: &mut Client, line: &str, mut meanwhile: impl FnMut()) -> S
 }
 
 #[test]
-fn stored_beside_nobody() {
+fn big_sorted_set_stores_have_the_expected_members() {
     for (line, count, first, last) in [
         ("ZUNIONSTORE to 2 a b", 9_000, "member:0", "8999"),
         ("ZUNIONSTORE to 2 a b WEIGHTS 1 10 AGGREGATE MIN", 9_000, "member:0", "89990"),
@@ -57,7 +58,7 @@ fn stored_beside_nobody() {
         let (lowest, highest) = (format!("ZRANGE {to} 0 0"), format!("ZRANGE {to} -1 -1 WITHSCORES"));
         let told = [client.call(&lowest), client.call(&highest)];
         assert!(told[0].contains(first), "{line}: {told:?}");
-        // The sums of the first line are highest amid both.
+        // The highest sum of the first line is at a member of both sets.
         assert!(line == "ZUNIONSTORE to 2 a b" || told[1].contains(&format!("\r\n{last}\r\n")), "{line}: {told:?}");
         let digest = client.call("DEBUG DIGEST");
         assert_eq!(client.call("DEBUG RELOAD"), "+OK\r\n");
@@ -66,9 +67,9 @@ fn stored_beside_nobody() {
     }
 }
 
-/// Whatever is stored was the truth at one instant: each step adds one member to both and takes one from both.
+/// The stored result was true at one instant: each step moves a member from `a` to `b`.
 #[test]
-fn stored_beside_changes() {
+fn big_sorted_set_stores_are_atomic_beside_changes() {
     for line in ["ZUNIONSTORE to 2 a b", "ZINTERSTORE to 2 a b", "ZDIFFSTORE to 2 a b"] {
         let world = world();
         let (mut client, mut other) = (world.client(), world.client());
@@ -90,7 +91,7 @@ fn stored_beside_changes() {
 }
 
 #[test]
-fn a_key_that_goes_or_becomes_another_kind_meanwhile() {
+fn zunionstore_sees_a_key_deleted_or_retyped_meanwhile() {
     for (change, reply) in
         [("DEL b", ":6000\r\n"), ("SET b text", "-WRONGTYPE"), ("SET to text", ":9000\r\n"), ("ZADD b 7 new", ":9001")]
     {
@@ -101,9 +102,9 @@ fn a_key_that_goes_or_becomes_another_kind_meanwhile() {
     }
 }
 
-/// A reply is worked out as it is sent: from the sorted sets as they were when the command ran.
+/// A reply is computed as it is sent, from clones of the sorted sets made when the command ran.
 #[test]
-fn what_is_told_is_of_the_instant_of_the_command() {
+fn a_reply_shows_the_sets_as_of_its_command() {
     for (line, count) in [("ZUNION 2 a b", 9_000), ("ZINTER 2 a b", 3_000), ("ZDIFF 2 a b", 3_000)] {
         let world = world();
         let (mut client, mut other) = (world.client(), world.client());

@@ -1,4 +1,4 @@
-//! SORT of much, and of what other keys hold, while others change both.
+//! SORT of a long list by the values of other keys, while other clients change both.
 
 use crate::support::{Client, World, read};
 use engine::Next;
@@ -6,7 +6,7 @@ use std::pin::pin;
 use std::task::{Context, Waker};
 use wire::Output;
 
-/// Elements of the list, each of which has a weight.
+/// Elements of the list; each has a weight.
 const COUNT: u32 = 3_000;
 
 fn world() -> World {
@@ -21,7 +21,7 @@ fn world() -> World {
     world
 }
 
-/// Sends a request that is to wait for its work, and lets `meanwhile` act between any two of its turns.
+/// Sends a request that works off the locks, calls `meanwhile` between its turns, and returns the reply.
 fn run_beside(client: &mut Client, line: &str, mut meanwhile: impl FnMut()) -> String {
     let words: Vec<&[u8]> = line.split(' ').map(str::as_bytes).collect();
     let mut output = Output::new();
@@ -40,7 +40,7 @@ fn run_beside(client: &mut Client, line: &str, mut meanwhile: impl FnMut()) -> S
 }
 
 #[test]
-fn in_a_transaction_it_is_of_one_instant() {
+fn sort_in_a_transaction_is_atomic() {
     let world = world();
     let mut client = world.client();
     client.call("MULTI");
@@ -55,7 +55,7 @@ fn in_a_transaction_it_is_of_one_instant() {
 }
 
 #[test]
-fn other_keys_are_looked_at_one_after_the_other() {
+fn sort_by_other_keys_uses_their_weights() {
     let world = world();
     let mut client = world.client();
     let told = client.call("SORT list BY w:* LIMIT 0 3");
@@ -65,7 +65,7 @@ fn other_keys_are_looked_at_one_after_the_other() {
 }
 
 #[test]
-fn what_is_stored_is_of_one_instant_of_the_list() {
+fn sort_store_uses_one_snapshot_of_the_list() {
     let world = world();
     let (mut client, mut other) = (world.client(), world.client());
     let mut pushed = 0;
@@ -78,14 +78,14 @@ fn what_is_stored_is_of_one_instant_of_the_list() {
     let len = client.call("LLEN to");
     assert_eq!(stored, len);
     let first = client.call("LINDEX to 0");
-    // Those that were pushed before: the list and its greatest element go together.
+    // The count and the largest element are of the same instant.
     let count: u32 = stored.trim_matches([':', '\r', '\n']).parse().unwrap();
     let greatest = if count == COUNT { COUNT - 1 } else { count };
     assert_eq!(first, format!("$4\r\n{greatest}\r\n"));
 }
 
 #[test]
-fn a_list_that_always_changes_is_sorted_as_it_was() {
+fn sort_of_an_always_changing_list_uses_a_snapshot() {
     let world = world();
     let (mut client, mut other) = (world.client(), world.client());
     let told = run_beside(&mut client, "SORT list BY w:* LIMIT 0 1 GET #", || {

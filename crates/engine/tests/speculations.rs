@@ -1,4 +1,4 @@
-//! Commands that touch very much run speculatively while others go on: what they do is as if they had run alone, at their end.
+//! Long commands run speculatively while others run: their effect is as if they had run alone, at their end.
 
 use crate::support::{Client, World, read};
 use engine::Next;
@@ -6,15 +6,15 @@ use std::pin::pin;
 use std::task::{Context, Waker};
 use wire::Output;
 
-/// Members of one request: more than are put under a lock.
+/// Members of one request: more than are added under a lock.
 const MEMBERS: usize = 3_000;
 
 fn words(line: &str) -> Vec<&[u8]> {
     line.split(' ').map(str::as_bytes).collect()
 }
 
-/// Sends a request that is to run speculatively, and lets `meanwhile` act between any two of its turns. The reply, and how many
-/// turns there were.
+/// Sends a request that runs speculatively, and calls `meanwhile` between its turns. Returns the reply and the number
+/// of turns.
 fn run_beside(client: &mut Client, line: &str, mut meanwhile: impl FnMut(usize)) -> (String, usize) {
     let mut output = Output::new();
     let Next::Slow(slow) = client.send(&words(line), &mut output) else {
@@ -42,7 +42,7 @@ fn world() -> World {
     World::new(&[("enable-debug-command", "yes")])
 }
 
-/// After a restart from the journal alone it is the same.
+/// Asserts that a reload from the journal alone gives the same data.
 fn assert_durable(client: &mut Client) {
     let before = client.call("DEBUG DIGEST");
     assert_eq!(client.call("DEBUG RELOAD"), "+OK\r\n");
@@ -50,7 +50,7 @@ fn assert_durable(client: &mut Client) {
 }
 
 #[test]
-fn members_come_all_at_once_and_nothing_before_that() {
+fn a_speculative_zadd_becomes_visible_all_at_once() {
     let world = world();
     let [mut one, mut other] = [world.client(), world.client()];
     other.call("ZADD z 1 first");
@@ -64,11 +64,11 @@ fn members_come_all_at_once_and_nothing_before_that() {
 }
 
 #[test]
-fn what_others_do_meanwhile_is_not_lost() {
+fn concurrent_writes_survive_a_speculation() {
     let world = world();
     let [mut one, mut other] = [world.client(), world.client()];
     other.call("ZADD z 1 first");
-    // Whenever it can: so both speculative runs are in vain, and it is done under the lock.
+    // At every turn: so both speculative runs are in vain, and the command runs under the lock.
     let mut count = 0;
     let (reply, _) = run_beside(&mut one, &zadd(0), |turn| {
         other.call(&format!("ZADD z {turn} other:{turn}"));
@@ -76,17 +76,17 @@ fn what_others_do_meanwhile_is_not_lost() {
     });
     assert_eq!(reply, format!(":{MEMBERS}\r\n"));
     assert_eq!(other.call("ZCARD z"), format!(":{}\r\n", MEMBERS + 1 + count));
-    // Another key of the same shard, or of any, is nothing to it.
+    // Changes of other keys, of the same shard or another, do not matter.
     let (reply, _) = run_beside(&mut one, &zadd(MEMBERS), |turn| drop(other.call(&format!("SET key:{turn} value"))));
     assert_eq!(reply, format!(":{MEMBERS}\r\n"));
     assert_durable(&mut one);
 }
 
 #[test]
-fn it_may_come_to_nothing_or_to_an_error() {
+fn a_speculation_handles_retyped_keys_expiry_and_errors() {
     let world = world();
     let [mut one, mut other] = [world.client(), world.client()];
-    // The key goes, or turns into another kind, or expires.
+    // The key is deleted and gets another type, or expires.
     other.call("ZADD z 1 first");
     let (reply, _) = run_beside(&mut one, &zadd(0), |turn| {
         if turn == 1 {
@@ -112,7 +112,7 @@ fn it_may_come_to_nothing_or_to_an_error() {
 }
 
 #[test]
-fn watches_waiters_and_listeners_hear_of_it() {
+fn a_speculation_marks_watches_and_serves_waiters() {
     let world = World::new(&[("notify-keyspace-events", "KEA")]);
     let [mut one, mut watcher] = [world.client(), world.client()];
     watcher.call("SET other 1");
@@ -137,9 +137,9 @@ fn watches_waiters_and_listeners_hear_of_it() {
     assert_eq!(one.call("LLEN list"), format!(":{}\r\n", MEMBERS - 1));
 }
 
-/// What it holds is not all that such a command touches: it is done at once, however long it is.
+/// A command that touches other keys than those it locks runs under the locks, however long it is.
 #[test]
-fn what_goes_beyond_its_keys_is_not_speculated() {
+fn commands_that_touch_other_keys_are_not_speculated() {
     let world = world();
     let mut client = world.client();
     client.call("RPUSH list 2 1");
@@ -153,7 +153,7 @@ fn what_goes_beyond_its_keys_is_not_speculated() {
 }
 
 #[test]
-fn a_reader_is_told_what_was_there_when_it_asked() {
+fn a_speculative_read_returns_the_values_at_its_start() {
     let world = world();
     let [mut one, mut other] = [world.client(), world.client()];
     run_beside(&mut one, &zadd(0), |_| {});
@@ -165,7 +165,7 @@ fn a_reader_is_told_what_was_there_when_it_asked() {
 }
 
 #[test]
-fn much_that_is_pending_is_claimed_told_and_forgotten_in_turns() {
+fn operations_on_many_pending_entries_run_in_turns() {
     let world = world();
     let [mut one, mut other] = [world.client(), world.client()];
     for nth in 1..=MEMBERS {
@@ -187,7 +187,7 @@ fn much_that_is_pending_is_claimed_told_and_forgotten_in_turns() {
     let claim = "XREADGROUP GROUP g alice COUNT 100000 CLAIM 0 STREAMS s >";
     let (reply, turns) = run_beside(&mut one, claim, |_| drop(other.call("XLEN s")));
     assert!(turns > 0 && reply.contains(&format!("*{}\r\n*4\r\n$3\r\n1-0\r\n", MEMBERS - 1)), "{}", &reply[..60]);
-    // Nothing is idle, and what says so is known when it is to wait.
+    // Nothing is idle, as a speculative run finds out before the command blocks.
     let (reply, turns) = run_beside(&mut one, "XREADGROUP GROUP g bob BLOCK 50 CLAIM 99999 STREAMS s >", |turn| {
         if turn > 2 {
             world.advance(60);

@@ -1,4 +1,5 @@
-//! Clients that wait for entries of streams: one entry serves all readers, and whoever reads in a group that goes is told so.
+//! Clients that wait for entries of streams: one entry serves all readers, and a group reader fails when its group is
+//! removed.
 
 use crate::support::{Client, World, read};
 use std::future::Future;
@@ -10,7 +11,7 @@ use engine::Next;
 
 const ENTRY: &str = "*2\r\n$3\r\n2-0\r\n*2\r\n$1\r\nf\r\n$1\r\nv\r\n";
 
-/// What each of several clients waits for, and what it is told once `feed` has run; `None` if it waits on.
+/// Blocks a client in each of `waits`, runs `feed`, and returns each client's reply; `None` if it still waits.
 fn told(prepare: &[&str], waits: &[&str], feed: &[(&str, &str)]) -> Vec<Option<String>> {
     let world = World::new(&[]);
     let mut writer = world.client();
@@ -34,7 +35,7 @@ fn told(prepare: &[&str], waits: &[&str], feed: &[(&str, &str)]) -> Vec<Option<S
 }
 
 #[test]
-fn one_entry_serves_all_who_read_and_one_of_a_group() {
+fn one_entry_serves_all_readers_and_one_group_consumer() {
     let told = told(
         &["XADD s 1-0 f v", "XGROUP CREATE s g $"],
         &[
@@ -54,17 +55,17 @@ fn one_entry_serves_all_who_read_and_one_of_a_group() {
 }
 
 #[test]
-fn a_word_for_the_last_entry_means_the_one_there_was() {
+fn xread_dollar_means_the_last_entry_at_the_call() {
     let feed = [("XDEL s 1-0", ":1\r\n"), ("XADD s 2-0 f v", "$3\r\n2-0\r\n"), ("XADD s 3-0 f v", "$3\r\n3-0\r\n")];
     let told = told(&["XADD s 1-0 f v"], &["XREAD BLOCK 0 STREAMS s $"], &feed);
     assert_eq!(told, [Some(format!("*1\r\n*2\r\n$1\r\ns\r\n*1\r\n{ENTRY}"))]);
 }
 
 #[test]
-fn who_reads_in_a_group_that_goes_is_told() {
+fn a_blocked_group_reader_fails_when_its_group_is_removed() {
     let prepare = ["XGROUP CREATE s g $ MKSTREAM"];
     let waits = ["XREADGROUP GROUP g one BLOCK 0 STREAMS s >", "XREAD BLOCK 0 STREAMS s $"];
-    // As since Redis 7.2: what is asked for is asked anew.
+    // As since Redis 7.2: the request runs again.
     let text = "-NOGROUP No such key 's' or consumer group 'g' in XREADGROUP with GROUP option\r\n";
     let gone = Some(text.to_owned());
     assert_eq!(told(&prepare, &waits, &[("DEL s", ":1\r\n")]), [gone.clone(), None]);
@@ -74,7 +75,7 @@ fn who_reads_in_a_group_that_goes_is_told() {
 }
 
 #[test]
-fn a_consumer_that_waits_is_there() {
+fn a_blocked_group_read_creates_its_consumer() {
     let world = World::new(&[]);
     let (mut reader, mut writer) = (world.client(), world.client());
     assert_eq!(writer.call("XGROUP CREATE s g $ MKSTREAM"), "+OK\r\n");

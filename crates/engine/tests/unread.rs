@@ -1,5 +1,5 @@
-//! Large values that are read behind their shards. Here nothing is loaded or read unless somebody waits for it, or the test
-//! asks for all.
+//! Large values that are read after their shards. Here a shard or value is loaded only when a request waits for it,
+//! unless the test loads all.
 
 use crate::support::{Load, START_MS, World, read};
 use base::disk::Disk;
@@ -11,13 +11,13 @@ use wire::Output;
 const DEBUG: &[(&str, &str)] = &[("enable-debug-command", "yes")];
 const ITEMS: usize = 1_500;
 
-/// A key in the shard of `other`.
+/// Returns a key in the shard of `other`.
 fn near(world: &World, other: &str) -> String {
     let shard = |key: &str| shard_of(world.engine.keyspace.hash(key.as_bytes()));
     (0..).map(|number| format!("near:{number}")).find(|key| shard(key) == shard(other)).unwrap()
 }
 
-/// Lists and texts of more than a megabyte, each with a small key in its shard, all of them stored.
+/// A world with lists and a string of more than a megabyte, each with a small key in its shard, all saved.
 fn filled() -> World {
     let world = World::new(DEBUG);
     let mut client = world.client();
@@ -34,7 +34,7 @@ fn filled() -> World {
     world
 }
 
-/// What the journal has beyond that.
+/// Changes that only the journal has.
 const TAIL: &[&str] = &[
     "LPUSH list first",
     "RPOP list 20",
@@ -59,7 +59,7 @@ fn open(world: &World, keys: &[&str]) {
 }
 
 #[test]
-fn other_keys_of_the_shard_are_answered_and_names_are_counted() {
+fn small_keys_are_served_while_large_values_are_unread() {
     let world = filled().restarted(DEBUG, Load::Wanted);
     let mut client = world.client();
     open(&world, &["list"]);
@@ -78,7 +78,7 @@ fn other_keys_of_the_shard_are_answered_and_names_are_counted() {
     assert!(client.call("INFO persistence").contains("\r\nasync_loading:0\r\n"));
 }
 
-/// What may be asked for while values are unread, one after another.
+/// Successive requests while values are unread.
 const SCRIPT: &[&str] = &[
     "DBSIZE",
     "LINDEX list 0",
@@ -104,7 +104,7 @@ const SCRIPT: &[&str] = &[
 ];
 
 #[test]
-fn what_is_told_while_values_are_unread_is_what_is_told_when_they_are_there() {
+fn replies_are_the_same_before_and_after_values_are_loaded() {
     for from in 0..SCRIPT.len() {
         let world = filled();
         TAIL.iter().for_each(|line| drop(world.client().call(line)));
@@ -115,7 +115,7 @@ fn what_is_told_while_values_are_unread_is_what_is_told_when_they_are_there() {
         assert!(values_left(&late) >= 3);
         let (mut here, mut there) = (late.client(), whole.client());
         let is_over = |line: &&&str| **line == "EXEC";
-        // Not from amid a transaction.
+        // Not from the middle of a transaction.
         let before = SCRIPT[..from].iter().filter(is_over).count();
         if SCRIPT[..from].contains(&"MULTI") && before == 0 {
             continue;
@@ -136,7 +136,7 @@ fn what_is_told_while_values_are_unread_is_what_is_told_when_they_are_there() {
 }
 
 #[test]
-fn what_is_flushed_unread_never_comes() {
+fn a_value_flushed_unread_does_not_reappear() {
     let mut world = filled().restarted(DEBUG, Load::Wanted);
     open(&world, &["list", "text"]);
     assert!(values_left(&world) >= 3);
@@ -151,7 +151,7 @@ fn what_is_flushed_unread_never_comes() {
 }
 
 #[test]
-fn one_whose_time_has_come_goes_unread() {
+fn an_expired_value_is_removed_unread() {
     let world = filled();
     world.client().call("PEXPIRE list 1000");
     let world = world.restarted(DEBUG, Load::Wanted);
@@ -168,7 +168,7 @@ fn one_whose_time_has_come_goes_unread() {
 }
 
 #[test]
-fn one_that_cannot_be_read_ends_the_server_and_answers_nobody() {
+fn an_unreadable_value_shuts_the_server_down_without_a_reply() {
     let disk = filled().stopped();
     let folder = Path::new("/data/store");
     for name in disk.list(folder).unwrap().into_iter().filter(|name| name.ends_with(".blocks")) {
@@ -188,7 +188,7 @@ fn one_that_cannot_be_read_ends_the_server_and_answers_nobody() {
     assert!(world.engine.is_shutting_down(None) && read(output).is_empty());
 }
 
-/// Of every kind that grows large: what fills it, what the journal has beyond that, what is asked, and the answer.
+/// For each type that grows large: the request that fills it, later changes, a query, and its reply.
 const KINDS: &[(&str, &[&str], &str, &str)] = &[
     ("HSET k {n} {v}", &["HDEL k 7", "HSET k new 1"], "HMGET k 7 new", "*2\r\n$-1\r\n$1\r\n1\r\n"),
     ("SADD k {v}", &["SADD k new"], "SISMEMBER k new", ":1\r\n"),
@@ -203,7 +203,7 @@ const KINDS: &[(&str, &[&str], &str, &str)] = &[
 ];
 
 #[test]
-fn what_the_journal_has_of_a_value_of_any_kind_is_kept_until_it_is_read() {
+fn journal_changes_to_an_unread_value_are_kept_until_read() {
     for (fill, changes, question, answer) in KINDS {
         let world = World::new(DEBUG);
         let mut client = world.client();
@@ -233,9 +233,9 @@ fn what_the_journal_has_of_a_value_of_any_kind_is_kept_until_it_is_read() {
     }
 }
 
-/// It is left without a message, and another comes under its key.
+/// Its last message is popped, and another queue is created under its key.
 #[test]
-fn a_queue_that_is_consumed_unread_is_gone() {
+fn a_queue_consumed_while_unread_is_gone() {
     let world = World::new(DEBUG);
     let mut client = world.client();
     (0..700).for_each(|number| drop(client.call(&format!("Q.PUSH k {number:02000}"))));
@@ -251,9 +251,9 @@ fn a_queue_that_is_consumed_unread_is_gone() {
     assert_eq!(world.client().call("LRANGE k 0 -1"), "*1\r\n$3\r\nnew\r\n");
 }
 
-/// What was tried too often waits until the list is read to which it goes.
+/// A message out of retries waits until its destination list is read.
 #[test]
-fn a_dead_letter_is_put_into_no_list_that_is_unread() {
+fn a_dead_letter_waits_until_its_unread_list_is_read() {
     let world = World::new(DEBUG);
     let mut client = world.client();
     (0..700).for_each(|number| drop(client.call(&format!("RPUSH dead {number:02000}"))));

@@ -1,4 +1,4 @@
-//! Sightings by the watchdog of requests that wait.
+//! Reports of the watchdog on requests that wait.
 
 use crate::support::World;
 use engine::{Next, Report, Watchdog, WatchedThing};
@@ -8,7 +8,7 @@ use std::time::Duration;
 use wire::Output;
 
 const DISK_BYTES: u64 = 8 << 20;
-/// More than fit on that disk.
+/// More keys than fit on that disk.
 const KEYS: usize = 20_000;
 
 fn waits(reports: &[Report]) -> Vec<String> {

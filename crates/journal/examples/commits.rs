@@ -1,4 +1,4 @@
-//! How fast a journal commits and how fast it is read again: `commits FOLDER always|everysec|never THREADS SECONDS`.
+//! Times commits to a journal and its recovery: `commits FOLDER always|everysec|never THREADS SECONDS`.
 //!
 //! Each thread hands over frames of 60 bytes; under `always` it waits for each to be durable, else for none.
 

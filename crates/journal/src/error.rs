@@ -19,9 +19,9 @@ pub enum OpenError {
         file: PathBuf,
         /// Offset in the file.
         offset: u64,
-        /// What is wrong there.
+        /// A description of the damage.
         why: String,
-        /// What the operator can do about it.
+        /// Advice to the operator.
         remedy: String,
     },
 }

@@ -89,7 +89,7 @@ mod tests {
         Seal::new([7; 16])
     }
 
-    /// A mark of segment 9, 300 bytes behind the break; frames of 200 bytes may lie between.
+    /// A mark of segment 9, 300 bytes after the break; frames of 200 bytes may be between them.
     fn mark(seal: &Seal, segment: u32, history: History, position: Position, synced: Position) -> Vec<u8> {
         let head = RecordHead { kind: Kind::Mark, payload_bytes: 8, segment, history, position, time_ms: 0 };
         [&[b'b'; AT + 300][..], &encode_mark(seal, head, synced), &[b'o'; 77]].concat()
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_mark_that_was_sealed_here_and_can_stand_there_counts() {
+    fn only_a_mark_with_valid_seal_and_plausible_position_counts() {
         let sealed = Form::Sealed(seal(), NOW);
         let later = History(NOW.0 + 1);
         let own = |segment, history, position, synced| mark(&seal(), segment, history, position, synced);
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn any_wrong_bit_silences_a_mark() {
+    fn a_mark_with_a_flipped_bit_is_no_evidence() {
         let mut bytes = mark(&seal(), 9, NOW, BEGIN + 200, BEGIN + 100);
         for bit in (AT + 300) * 8..(AT + 300 + MARK_BYTES) * 8 {
             bytes[bit / 8] ^= 1 << (bit % 8);

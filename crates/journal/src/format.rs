@@ -151,7 +151,7 @@ impl SegmentHead {
         bytes
     }
 
-    /// Decodes a head; also returns the form of the records behind it.
+    /// Decodes a head; also returns the form of the records after it.
     ///
     /// # Errors
     /// A description of what is wrong with it.
@@ -214,7 +214,7 @@ pub struct RecordHead {
     pub segment: u32,
     /// The history it belongs to.
     pub history: History,
-    /// Position at which it begins; for a mark, that of the next frame.
+    /// Position at which it begins; for a mark, the position of the next frame.
     pub position: Position,
     /// Its time.
     pub time_ms: Ms,
@@ -335,8 +335,8 @@ pub(crate) fn encode_mark(seal: &Seal, mut head: RecordHead, synced: Position) -
     bytes
 }
 
-/// Returns the head of a record of no kind, put behind the last record where stale bytes may follow. The next write
-/// overwrites it.
+/// Returns the head of a record without a kind, written after the last record where stale bytes may follow. The next
+/// write overwrites it.
 pub(crate) fn encode_stop(form: Form, segment: u32, history: History, position: Position) -> [u8; HEAD_BYTES] {
     let head = RecordHead { kind: Kind::Frame, payload_bytes: 0, segment, history, position, time_ms: 0 };
     let mut bytes = head.encode_as(form, [&[], &[]]);
@@ -387,7 +387,7 @@ mod tests {
     }
 
     #[test]
-    fn the_published_bytes_of_a_frame() {
+    fn a_frame_has_its_published_bytes() {
         let sealed = Form::Sealed(seal(), FRAME.history);
         let plain = frame(Form::Plain);
         let mut bytes = frame(sealed);
@@ -412,7 +412,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_is_read_in_its_form_and_its_history_alone() {
+    fn a_record_is_read_only_in_its_form_and_history() {
         let of = |history| Form::Sealed(seal(), History(history));
         let foreign = Form::Sealed(Seal::new([1; 16]), FRAME.history);
         let forms = [Form::Plain, of(FRAME.history.0), of(FRAME.history.0 + 1), foreign];
@@ -427,7 +427,7 @@ mod tests {
     }
 
     #[test]
-    fn a_segment_head_is_refused_with_any_bit_wrong() {
+    fn a_segment_head_with_a_flipped_bit_is_rejected() {
         let head = SegmentHead {
             number: 3,
             history: History(1 << 40),
@@ -454,13 +454,13 @@ mod tests {
     }
 
     #[test]
-    fn kinds_keep_their_numbers() {
+    fn record_kinds_keep_their_numbers() {
         let numbers = [Kind::Frame, Kind::Mark, Kind::SegmentEnd, Kind::CleanStop].map(|kind| kind as u8);
         assert_eq!(numbers, [1, 2, 3, 4]);
     }
 
     #[test]
-    fn only_plain_names_are_segments() {
+    fn only_canonical_file_names_are_segments() {
         assert_eq!(segment_number(&segment_name(42)), Some(42));
         for name in ["42.log", "spare-1.log", "00000000+1.log", "9999999999.log", "0000000001.log.x"] {
             assert_eq!(segment_number(name), None, "{name}");

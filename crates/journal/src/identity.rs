@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn any_wrong_bit_and_any_other_length_is_refused() {
+    fn a_flipped_bit_or_wrong_length_is_rejected() {
         let old = Identity { seal_key: None, ..IDENTITY };
         for (mut bytes, identity) in [(IDENTITY.encode().to_vec(), IDENTITY), (plain(), old)] {
             assert!(Identity::decode(&bytes) == Ok(identity));
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn no_key_is_told() {
+    fn debug_output_contains_no_keys() {
         let told = format!("{IDENTITY:?} {:?}", IDENTITY.seal());
         assert_eq!(told, "Identity { shards: 1024, blocks: 3, created_ms: 77 } Seal");
     }

@@ -1,14 +1,13 @@
 //! The journal shared by all threads: positions, admission, log buffers.
 //!
 //! ```text
-//!   before locks   try_admit -> Reservation room in the log buffer's ring, room in the segments, bytes not yet durable bounded
-//!   under locks    take      -> FrameSlot the position: one atomic add
-//!   after them     hand_over             bytes to the writer; what the claim had over goes back
-//!   after many     end_turn              the writer is woken, if it rests
+//!   before locks   try_admit -> Reservation  room in the log buffer's ring and in the segments; bounds undurable bytes
+//!   under locks    take      -> FrameSlot    the position: one atomic add
+//!   after them     hand_over                 bytes to the writer; unused room of the reservation is returned
+//!   after many     end_turn                  wakes the writer if it sleeps
 //! ```
 //! During a turn a log buffer takes room from its local credit, not from the shared total, so that most frames touch
 //! only one thing shared between threads: the position.
-//! threads touch: the position.
 
 use crate::format::{HEAD_BYTES, History, PAYLOAD_BYTES_MAX};
 use crate::preallocator::SparePool;
@@ -39,7 +38,7 @@ const CREDIT_MAX: i64 = 64 << 10;
 /// Divisor: a refill is also at most this part of the reserve kept back.
 const PURSES_IN_KEPT: i64 = 64;
 
-/// How a frame affects the room it may use.
+/// The effect of a frame on the data, which decides the room it may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
     /// It may grow the data.
@@ -62,7 +61,7 @@ pub enum Reached {
 /// The journal, shared by all threads.
 pub struct Journal {
     pub(crate) next: Padded<AtomicU64>,
-    /// Worth of the segments at hand, less the claims on them.
+    /// Worth of the available segments, less the claims on them.
     pub(crate) free: Padded<AtomicI64>,
     pub(crate) written: Padded<AtomicU64>,
     pub(crate) durable: AtomicU64,
@@ -87,7 +86,7 @@ pub struct Journal {
     pub(crate) is_low: AtomicBool,
     /// There is no spare of last resort, and a release made no room for one.
     pub(crate) is_spent: AtomicBool,
-    /// The greatest value of `free` needed by a refused frame; 0 if none was refused.
+    /// The maximum of `free` that a refused frame needed; 0 if none was refused.
     pub(crate) asked: AtomicI64,
     /// The same for frames that only remove data.
     pub(crate) shrink_asked: AtomicI64,
@@ -371,7 +370,7 @@ impl Journal {
     }
 }
 
-/// Where an opened journal begins to write.
+/// The state in which an opened journal begins to write.
 pub(crate) struct Begin {
     pub(crate) position: Position,
     pub(crate) history: History,

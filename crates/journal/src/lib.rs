@@ -91,7 +91,7 @@ pub struct Options {
     pub segment_bytes_first: u64,
     /// Maximum file size of a segment.
     pub segment_bytes_max: u64,
-    /// Disk space reserved for the store that keeps what frames say: this many bytes, plus as many as the frames have.
+    /// Disk space reserved for the store that keeps the data of frames: this many bytes, plus the bytes of all frames.
     /// Frames that grow data are refused before they use it. `None` without a store.
     pub kept_free_bytes: Option<u64>,
     /// Admission stops while more bytes than this are not yet durable (under [`Policy::Never`]: not yet written).

@@ -11,7 +11,7 @@
 //! size at once, and smaller spares are removed.
 //!
 //! **Space is reserved for releases** ([`crate::Options::kept_free_bytes`]). The data of frames takes space in the
-//! store before the frames can be released, so a disk filled by frames would stay full for ever. When only the reserve
+//! store before the frames can be released, so a disk filled by frames would stay full forever. When only the reserve
 //! is left, only the spare of last resort is made, or as many as a long frame needs that only removes; frames that grow
 //! data wait for a release, and are refused once a release has ended that began after their wait
 //! ([`Journal::end_release`]). So is a frame that only removes, if a spare of last resort would take the space that the
@@ -649,8 +649,8 @@ impl Journal {
     }
 }
 
-/// Creates a file of `bytes` with its space claimed; if `filled`, with zeros written and synced. Leaves no file behind
-/// on failure.
+/// Creates a file of `bytes` with its space claimed; if `filled`, with zeros written and synced. Removes the file on
+/// failure.
 pub(crate) fn make_file(disk: &dyn Disk, folder: &Path, name: String, bytes: u64, filled: bool) -> io::Result<Spare> {
     let path = folder.join(&name);
     let mut file = disk.create(&path)?;
@@ -709,7 +709,7 @@ mod tests {
     }
 
     #[test]
-    fn spares_follow_the_load() {
+    fn the_number_of_spares_follows_the_load() {
         let (now, long) = (0, IDLE_US);
         for (state, choice) in [
             (state(0, 0, 0, long, long), Choice::Make),
@@ -732,7 +732,7 @@ mod tests {
     }
 
     #[test]
-    fn spares_that_are_in_the_way_are_replaced() {
+    fn outgrown_spares_are_replaced() {
         let outgrown = |is_replaced, state| choose(&State { is_outgrown: true, is_replaced, ..state });
         assert_eq!(outgrown(false, state(4, 10, 0, 0, 0)), Choice::Make);
         assert_eq!(outgrown(true, state(5, 10, 0, 0, 0)), Choice::GiveBack);
@@ -741,7 +741,7 @@ mod tests {
     }
 
     #[test]
-    fn released_segments_wait_to_be_wanted_while_frames_come() {
+    fn released_segments_are_kept_for_reuse_under_load() {
         let (now, long) = (0, IDLE_US);
         let released = |released, state| choose(&State { released, ..state });
         assert_eq!(released(1, state(3, 10, 0, now, now)), Choice::Recycle);
@@ -753,7 +753,7 @@ mod tests {
     }
 
     #[test]
-    fn without_room_there_is_only_the_last_resort() {
+    fn a_full_disk_allows_only_spares_of_last_resort() {
         let now = 0;
         let short = |spares, released| State { released, has_room: false, ..state(spares, 10, 11, now, now) };
         assert_eq!(choose(&short(0, 0)), Choice::Make);

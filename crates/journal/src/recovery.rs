@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! 1 read, refuse damage
-//! 2 torn bytes and segments beyond them: kept aside under other names     a crash before 7 ends finds the same or less
+//! 2 save torn bytes and the segments after them under other names         a crash before 7 ends finds the same or less
 //! 3 sync every segment that counts, and the folder; then remove those below where reading begins
 //! 4 cut the last segment that counts where its records end
 //! 5 if the identity has no key of seals yet: write it anew, with one
@@ -13,10 +13,10 @@
 //! Everything accepted is synced before step 6, so the new segment's head may say so: from then on a loss below it is
 //! damage. The cut needs no sync: if it is undone, the next segment still says where the records end.
 //!
-//! A repair ([`Prepared::mending`]) refuses no damage of records: it ends the journal where they break off, keeps what
-//! follows aside, and reports it. If the store knows more of the journal than is left, the new segment begins beyond
-//! that: the store must then checkpoint everything as of that position before anything else opens the journal, which
-//! has a gap until then.
+//! A repair ([`Prepared::mending`]) refuses no damaged records: it ends the journal at the break, saves the bytes after
+//! it under other names, and reports them. If the store is of a later position than the journal's end, the new segment
+//! begins at the store's position: the journal has a gap, and the store must checkpoint everything as of that position
+//! before anything else opens the journal.
 
 use crate::evidence::has_record_of;
 use crate::format::{History, Kind, MARK_BYTES, Record, SEGMENT_HEAD_BYTES, SegmentHead, encode_stop, segment_name};
@@ -58,7 +58,7 @@ pub struct Opened {
     pub writer: Writer,
     /// Stepped by another.
     pub preallocator: Preallocator,
-    /// What was found.
+    /// The findings.
     pub recovery: Recovery,
     /// The data folder's identity.
     pub identity: Identity,
@@ -77,9 +77,9 @@ pub struct Recovery {
     pub end: Position,
     /// The history that this run writes.
     pub history: History,
-    /// The greatest time found; 0 if none.
+    /// The latest time found; 0 if none.
     pub last_time_ms: Ms,
-    /// Whether the journal was stopped cleanly. True for a new one.
+    /// True if the journal was stopped cleanly, or is new.
     pub clean_stop: bool,
     /// Bytes cut off.
     pub torn: Option<TornTail>,
@@ -87,19 +87,19 @@ pub struct Recovery {
     pub loss: Option<Loss>,
 }
 
-/// Damage that a repair passed over: what was synced in the journal beyond it is lost.
+/// Damage that a repair passed over: frames synced after it are lost.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Loss {
-    /// Where and why the journal breaks off.
+    /// The location and cause of the break.
     pub why: String,
     /// Below this position, everything read is intact.
     pub whole_until: Position,
-    /// The store knows more than that: the journal ends ([`Recovery::end`]) beyond what the store knows, and has a gap
-    /// until the store checkpoints everything as of there.
+    /// The store is of a later position: the journal ends ([`Recovery::end`]) there, and has a gap until the store
+    /// checkpoints everything as of that position.
     pub has_gap: bool,
 }
 
-/// Bytes beyond the last whole frame, cut off and kept aside. Without a [`Loss`], none of them was known synced.
+/// Bytes after the last whole frame, cut off and saved to files. Without a [`Loss`], none of them was known synced.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TornTail {
     /// The segment in which the records break off.
@@ -108,7 +108,7 @@ pub struct TornTail {
     pub offset: u64,
     /// Bytes cut off, including following segments.
     pub bytes: u64,
-    /// What is wrong there.
+    /// A description of the damage.
     pub why: String,
     /// Files in the same folder with the bytes cut off.
     pub kept_as: Vec<String>,
@@ -186,11 +186,11 @@ impl Prepared {
     }
 
     /// Reads the journal, passes every frame from position `from` on to `replay`, and opens it for writing. On return,
-    /// everything passed to `replay` is durable. What lies below `from` may be gone, and counts as released: see
+    /// everything passed to `replay` is durable. Frames below `from` may be gone, and count as released: see
     /// [`Journal::release_below`]. Without a store, `from` is 0.
     ///
     /// # Errors
-    /// Disk errors, and [`OpenError::Damaged`] for anything that a torn tail does not explain; also if `from` lies
+    /// Disk errors, and [`OpenError::Damaged`] for anything that a torn tail does not explain; also if `from` is
     /// beyond the last whole frame, within one, or before the first one present.
     pub fn open(self, from: Position, replay: &mut dyn Replay) -> Result<Opened, OpenError> {
         let (disk, folder) = (&*self.disk, &*self.folder);
@@ -345,7 +345,7 @@ impl Prepared {
         Some(Loss { why, whole_until, has_gap: tale.position > whole_until })
     }
 
-    /// Keeps aside what lies beyond the break. `None` if there are only zeros.
+    /// Saves the bytes after the break to files. Returns `None` if there are only zeros.
     fn keep_aside(&self, broken: &Break, tale: &Tale) -> Result<Option<TornTail>, OpenError> {
         let mut torn = TornTail {
             file: self.folder.join(segment_name(broken.number)),
@@ -365,7 +365,7 @@ impl Prepared {
         Ok((torn.bytes > 0).then_some(torn))
     }
 
-    /// Cuts off what was kept aside, and frees the space of zeros.
+    /// Cuts off the saved bytes, and frees the space of zeros.
     fn cut(&self, broken: &Break, tale: &Tale) -> Result<(), OpenError> {
         if tale.last_number() != Some(broken.number) {
             return Ok(());
@@ -374,7 +374,7 @@ impl Prepared {
         self.disk.open(&path).and_then(|mut file| file.truncate(broken.offset)).map_err(OpenError::io(&path))
     }
 
-    /// Copies what lies beyond the break in its own segment to a file.
+    /// Copies the bytes after the break in its own segment to a file.
     fn keep_rest(&self, broken: &Break, tale: &Tale, torn: &mut TornTail) -> Result<(), OpenError> {
         let path = self.folder.join(segment_name(broken.number));
         let mut bytes = Vec::new();
@@ -419,7 +419,7 @@ impl Prepared {
         Ok(())
     }
 
-    /// Returns a free name for what is cut off of segment `number`.
+    /// Returns a free name for the bytes cut off from segment `number`.
     fn aside(&self, number: u32) -> Result<(String, PathBuf), OpenError> {
         for attempt in 1u64.. {
             let name = format!("torn-{number:010}-{attempt}.bin");
@@ -458,7 +458,8 @@ impl Prepared {
         }
     }
 
-    /// Returns the bytes of the next segment: those of the largest one present, between the first size and the maximum.
+    /// Returns the size of the next segment in bytes: the size of the largest one present, between the first and the
+    /// maximum size.
     fn segment_bytes(&self, accepted: &[SegmentFile]) -> u64 {
         let Options { segment_bytes_first, segment_bytes_max, .. } = self.options;
         let largest = accepted.iter().map(|segment| segment.bytes).max().unwrap_or(0);

@@ -203,7 +203,7 @@ mod tests {
         /// All admitted frames find their places, whatever their lengths, while segments grow, are made and released,
         /// and the accounting stays balanced.
         #[test]
-        fn what_is_admitted_fits(acts in prop::collection::vec(act(), 1..200)) {
+        fn admitted_frames_always_fit(acts in prop::collection::vec(act(), 1..200)) {
             let mut segments = Segments::begin();
             for act in acts {
                 match act {

@@ -1,19 +1,19 @@
 //! Reads a journal: the bytes of one segment, and the chain of all segments.
 //!
 //! ```text
-//! the last segment that begins at or below the position from which on is read; those before it count no more
+//! start at the last segment that begins at or below the first position to read; ignore those before it
 //! for each segment in order of numbers
 //!   its head fits: number, history not older, first position = where we are        else broken here
 //!   record by record: whole, of this segment and history, position = where we are  else broken here
 //!   no more records, and the next segment begins where we are: go on
-//! broken: does any mark or head further on say that more was synced than we have?  damage, else a torn tail
+//! broken: does any mark or head after the break prove that more was synced?       damage, else a torn tail
 //! ```
 //!
 //! The chain of positions makes every loss visible: a frame, a segment or a history out of place breaks it. Only marks
 //! decide what a break means (`evidence.rs`); frames beyond it prove nothing, since any subset of what was not synced
 //! may have reached the disk.
 //!
-//! A repair ([`Scan::mending`]) refuses no damage: what lies beyond is ignored, and the tale says why.
+//! A repair ([`Scan::mending`]) refuses no damage: it ignores everything after the break, and the `Tale` records why.
 
 use crate::OpenError;
 use crate::evidence::{Search, evidence};
@@ -54,7 +54,7 @@ pub trait Replay {
     /// Receives the next frame, in order of positions.
     ///
     /// # Errors
-    /// What is wrong with its payload: the journal is then refused as damaged.
+    /// A description of a malformed payload: the journal is then refused as damaged.
     fn frame(&mut self, frame: Frame<'_>) -> Result<(), String>;
 
     /// Reports progress in file bytes; called once per segment.
@@ -69,7 +69,7 @@ impl<F: FnMut(Frame<'_>) -> Result<(), String>> Replay for F {
     }
 }
 
-/// How the records of one segment end.
+/// The end of the records of one segment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum End {
     /// With a mark that closes a segment or a run.
@@ -78,7 +78,7 @@ enum End {
     Broken(&'static str),
     /// With a frame that the replay rejected.
     Refused(String),
-    /// Where the reader wanted to stop.
+    /// At the end of the requested range.
     Reached,
 }
 
@@ -177,7 +177,7 @@ pub(crate) fn segment_numbers(names: &[String]) -> Vec<u32> {
 pub(crate) struct Break {
     /// The segment.
     pub(crate) number: u32,
-    /// Whether its file exists.
+    /// True if its file exists.
     pub(crate) is_there: bool,
     pub(crate) offset: u64,
     pub(crate) why: String,
@@ -194,7 +194,7 @@ pub(crate) struct Tale {
     pub(crate) time_ms: Ms,
     pub(crate) frames: u64,
     pub(crate) bytes: u64,
-    /// Segments below what was read.
+    /// Segments below the first one read.
     pub(crate) released: Vec<u32>,
     /// Segments whose frames were accepted.
     pub(crate) accepted: Vec<SegmentFile>,
@@ -236,7 +236,7 @@ impl<'a> Scan<'a> {
         Self { disk, folder, seal, range, buffer: Vec::new(), tale: Tale::default(), mends: false }
     }
 
-    /// Treats damage as the end if `mends`.
+    /// Sets whether damage ends the journal instead of being refused.
     pub(crate) fn mending(self, mends: bool) -> Self {
         Self { mends, ..self }
     }
@@ -445,8 +445,8 @@ impl<'a> Scan<'a> {
             if let Some((head, _)) = head.filter(|(head, _)| head.history >= history && head.synced > position) {
                 return refuse(0, &format!("what lies below position {} was synced", head.synced));
             }
-            // The first record is in the same sector as the head, which was written before it. Client data never lies
-            // there, so the record can be trusted though its seal's history is unknown.
+            // The first record is in the same sector as the head, which was written before it. Client data is never
+            // stored there, so the record can be trusted though its seal's history is unknown.
             let first = self.buffer.get(SEGMENT_HEAD_BYTES..).and_then(Record::glance);
             if head.is_none() && first.is_some_and(|record| record.head.segment == number) {
                 return refuse(SEGMENT_HEAD_BYTES as u64, "a record follows");

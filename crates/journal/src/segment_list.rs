@@ -3,10 +3,10 @@
 //! ```text
 //!   released                                     next
 //!      |                                           |
-//!   1  |  2     3     4  ...                    9  |  being written: never given back
+//!   1  |  2     3     4  ...                    9  |  being written: never released
 //!   |  +-- tail: bytes from here on, bounded by admission
-//!   +-- wholly below `released`, and what follows is durable: the preallocator makes a spare of it, or removes it
-//!       once too many wait for that, or nothing is written
+//!   +-- wholly below `released`, and the next one is durable: the preallocator makes a spare of it; it removes it
+//!       if too many already wait for reuse, or no frames arrive
 //! ```
 //!
 //! File-name changes reach the disk in no guaranteed order: after a crash any segments below the one that holds

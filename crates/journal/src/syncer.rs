@@ -2,8 +2,8 @@
 //! a sync may take long.
 //!
 //! ```text
-//!   writer   write  write  | ask  | write  write  write  | told: durable up to where it asked |  write ...
-//!   syncer                 | sync closed segments, folder, segment |
+//!   writer   write  write  | request |  write  write  write  | durable: up to the request |  write ...
+//!   syncer                           | sync closed segments, folder, segment |
 //! ```
 
 use crate::ElapsedUs;

@@ -3,7 +3,7 @@
 //! ```text
 //! log buffers --> batch: | mark | frame | frame | ... |  one write, at the end of the segment
 //!            |
-//!            +-- the next frame in order of positions is in no log buffer: the batch ends (a gap is never passed)
+//!            +-- the frame at the next position is in no log buffer: the batch ends (the writer never skips a gap)
 //!            +-- it does not fit the segment: the segment ends with a mark, the next one begins
 //! sync:      segments closed since the last sync, the folder if a segment was begun, the current segment
 //! ```
@@ -122,14 +122,14 @@ impl Batch {
 
 /// A sync on another thread.
 struct Syncing {
-    /// What is durable once it ends.
+    /// The position below which everything is durable once it ends.
     position: Position,
     /// The segment that was being written.
     number: u32,
     begun_us: u64,
 }
 
-/// Which frames a batch takes.
+/// The frames that a batch takes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Frames {
     All,
@@ -450,7 +450,7 @@ impl Writer {
         RecordHead { kind, payload_bytes, segment, history, position, time_ms }
     }
 
-    /// Returns what follows the last record of segment `number` when stale bytes lie behind.
+    /// Returns the bytes to write after the last record of segment `number` if stale bytes follow.
     fn stop_at(&self, number: u32, position: Position) -> [u8; HEAD_BYTES] {
         encode_stop(Form::Sealed(self.journal.seal, self.history), number, self.history, position)
     }

@@ -1,17 +1,17 @@
-//! The power is cut at every operation, and again during and after recovery: what was durable is there, from the
-//! position on below which somebody else keeps it.
+//! The power is cut at every operation, and again during and after recovery: every durable frame that was not released
+//! is recovered.
 
 use crate::world;
 use crate::world::*;
 use base::disk::FakeDisk;
 use journal::{Policy, Purpose};
 
-/// What a run left behind: every frame handed over, and the position below which all was durable.
+/// The outcome of a run: every frame handed over, and the position below which all was durable.
 #[derive(Clone)]
 struct Past {
     frames: Frames,
     durable: u64,
-    /// What lies below is kept elsewhere.
+    /// The position below which frames are released.
     from: u64,
     releases: bool,
 }
@@ -39,7 +39,7 @@ fn run(disk: &FakeDisk, policy: Policy, seed: u64, past: &Past) -> Past {
     Past { durable: world.journal.durable(), frames, from, releases }
 }
 
-/// Opens what a crash left; everything durable must be there. Gives back what counts from now on.
+/// Opens the disk after a crash and checks that everything durable is there. Returns the new state to check against.
 fn recover(disk: &FakeDisk, policy: Policy, past: &Past, context: &str) -> Past {
     let world = World::open_from(disk, policy, past.from).unwrap_or_else(|error| panic!("{context}: {error}"));
     check_prefix(&world.frames, &since(&past.frames, past.from), past.durable, context);
@@ -66,7 +66,7 @@ fn crash_everywhere(policy: Policy, seed: u64, nothing: &Past) {
         let settled = again.crash(operation);
         let second = recover(&settled, policy, &past, &format!("{context}, after recovery"));
         let past = recover(&settled.crash(operation), policy, &second, &format!("{context}, right after recovery"));
-        // Life goes on under a new history, and the next crash keeps that too.
+        // Frames written under the new history survive the next crash.
         let next = settled.crash(operation);
         next.halt_at(next.operations() + 30 + random.below(120));
         let past = run(&next, policy, seed + 1, &past);
@@ -75,14 +75,14 @@ fn crash_everywhere(policy: Policy, seed: u64, nothing: &Past) {
 }
 
 #[test]
-fn power_cut_at_every_operation_under_always() {
+fn durable_frames_survive_power_cuts_under_always() {
     for seed in 0..cases(8) {
         crash_everywhere(Policy::Always, seed, &NOTHING);
     }
 }
 
 #[test]
-fn power_cut_at_every_operation_under_the_other_policies() {
+fn durable_frames_survive_power_cuts_under_everysec_and_never() {
     for seed in 0..cases(4) {
         crash_everywhere(Policy::EverySec, 1000 + seed, &NOTHING);
         crash_everywhere(Policy::Never, 2000 + seed, &NOTHING);
@@ -90,7 +90,7 @@ fn power_cut_at_every_operation_under_the_other_policies() {
 }
 
 #[test]
-fn power_cut_at_every_operation_while_segments_are_given_back() {
+fn durable_frames_survive_power_cuts_during_releases() {
     for seed in 0..cases(2) {
         crash_everywhere(Policy::Always, 3000 + seed, &RELEASING);
         crash_everywhere(Policy::EverySec, 4000 + seed, &RELEASING);
@@ -135,10 +135,10 @@ fn a_kill_keeps_everything_written() {
     }
 }
 
-/// After a kill frames lie in the page cache alone. What recovery told must outlive a power cut right after it, and a
-/// power cut at any of its operations must leave what can be opened.
+/// After a kill, frames are in the page cache alone. Recovered frames must survive a power cut right after recovery,
+/// and a power cut at any operation of recovery must leave a journal that opens.
 #[test]
-fn what_recovery_tells_after_a_kill_is_durable() {
+fn frames_recovered_after_a_kill_are_durable() {
     for seed in 0..cases(25) {
         for policy in [Policy::EverySec, Policy::Never, Policy::Always] {
             let kill = || {
@@ -167,9 +167,9 @@ fn what_recovery_tells_after_a_kill_is_durable() {
     }
 }
 
-/// What was cut off is kept, and outlives a power cut right after.
+/// The bytes cut off are saved, and survive a power cut right after.
 #[test]
-fn a_torn_tail_is_kept_aside() {
+fn a_torn_tail_is_saved_and_survives_a_power_cut() {
     let mut torn_tails = 0;
     for seed in 0..cases(60) {
         let disk = FakeDisk::new();
@@ -197,7 +197,7 @@ fn a_torn_tail_is_kept_aside() {
 
 /// After a restart that lost a tail, frames of the history before, at the same positions, are never accepted.
 #[test]
-fn an_older_history_does_not_come_back() {
+fn frames_of_an_older_history_are_never_replayed() {
     for seed in 0..cases(100) {
         let disk = FakeDisk::new();
         let mut world = World::open(&disk, Policy::EverySec).unwrap();

@@ -1,5 +1,5 @@
-//! Bits are flipped in journals that were left in order and in disorder: harmless, an announced torn tail where no
-//! mark lies beyond, or refused with file and offset. Never a wrong frame, never a panic.
+//! Bits are flipped in journals that were stopped, idle or killed: harmless, a reported torn tail where no mark
+//! follows, or refused with file and offset. Never a wrong frame, never a panic.
 
 use crate::world::*;
 use base::disk::{Disk, FakeDisk};
@@ -12,11 +12,11 @@ struct Journal {
     /// The frames from `from` on.
     twin: Frames,
     from: u64,
-    /// The position that the last mark knows synced.
+    /// The position up to which the last mark proves everything synced.
     marked: u64,
 }
 
-/// How a journal was left.
+/// The state in which a journal was left.
 #[derive(Clone, Copy, PartialEq)]
 enum Left {
     Stopped,
@@ -47,7 +47,7 @@ fn journal(left: Left, policy: Policy, seed: u64) -> Journal {
     Journal { disk, twin, from, marked }
 }
 
-/// Walks the records of the segments, as their format says, to what the last mark knows.
+/// Walks the records of the segments and returns the synced position in the last mark.
 fn marked(disk: &FakeDisk) -> u64 {
     let mut marked = 0;
     for path in segment_files(disk) {
@@ -105,7 +105,7 @@ fn check(journal: &Journal, left: Left, random: &mut Random, context: &str) {
 }
 
 #[test]
-fn a_flipped_bit_in_a_journal_left_in_order() {
+fn a_flipped_bit_after_settling_is_harmless_or_refused() {
     let mut random = random(1);
     for round in 0..cases(100) {
         for (left, policy) in [
@@ -123,7 +123,7 @@ fn a_flipped_bit_in_a_journal_left_in_order() {
 }
 
 #[test]
-fn a_flipped_bit_in_a_journal_killed_under_load() {
+fn a_flipped_bit_after_a_kill_never_loses_frames_silently() {
     let mut random = random(2);
     for round in 0..cases(125) {
         for policy in [Policy::Always, Policy::EverySec] {
@@ -136,7 +136,7 @@ fn a_flipped_bit_in_a_journal_killed_under_load() {
 }
 
 #[test]
-fn every_bit_of_a_short_journal() {
+fn any_bit_flip_in_a_journal_is_harmless_or_refused() {
     let disk = FakeDisk::new();
     let mut world = World::open(&disk, Policy::Always).unwrap();
     for index in 0..4 {
@@ -173,9 +173,9 @@ fn a_missing_segment_is_damage() {
     }
 }
 
-/// The remedy that is offered works.
+/// The remedy in the error text works.
 #[test]
-fn the_remedy_cuts_back_to_what_is_whole() {
+fn the_proposed_remedy_keeps_the_intact_prefix() {
     let journal = journal(Left::Stopped, Policy::Always, 5);
     let files = segment_files(&journal.disk);
     let disk = journal.disk.copy();
@@ -190,9 +190,9 @@ fn the_remedy_cuts_back_to_what_is_whole() {
     assert!(!world.frames.is_empty());
 }
 
-/// A recycled segment shows the bytes of its former life behind every possible end of its new one.
+/// A recycled segment contains stale bytes after every possible end of its new records.
 #[test]
-fn the_old_bytes_of_a_recycled_segment_never_pass() {
+fn stale_bytes_of_a_recycled_segment_are_never_replayed() {
     let journal = journal(Left::Stopped, Policy::Always, 10);
     let files = segment_files(&journal.disk);
     let (old, new) = (bytes_of(&journal.disk, &files[0]), bytes_of(&journal.disk, &files[1]));
@@ -217,7 +217,7 @@ fn the_old_bytes_of_a_recycled_segment_never_pass() {
 }
 
 #[test]
-fn no_bytes_do_harm() {
+fn scanning_corrupted_bytes_never_panics() {
     let journal = journal(Left::Stopped, Policy::Always, 11);
     let mut random = random(3);
     let bytes = bytes_of(&journal.disk, &segment_files(&journal.disk)[0]);
@@ -234,7 +234,7 @@ fn no_bytes_do_harm() {
 }
 
 #[test]
-fn a_journal_that_ends_below_what_a_store_knows_is_damaged() {
+fn a_journal_ending_before_the_required_position_is_damaged() {
     let disk = FakeDisk::new();
     let mut world = World::open(&disk, Policy::Always).unwrap();
     world.load(&mut random(1), 20);

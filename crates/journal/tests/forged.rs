@@ -1,12 +1,12 @@
-//! Values that clients store hold what looks like records of the journal, with checksums that hold, for segments, histories
-//! and positions that are guessed or told: they never decide what a break means.
+//! Client values may contain forged journal records with valid checksums, for guessed or known segments, histories and
+//! positions: they never decide what a break means.
 
 use crate::world::*;
 use base::checksum;
 use base::disk::{Disk, FakeDisk};
 use journal::{HEAD_BYTES, Kind, MARK_BYTES, Policy, Purpose, SEGMENT_HEAD_BYTES};
 
-/// A mark that knows everything synced, as its format says. `seal`: in version 2, with this in the place of the seal.
+/// Returns a well-formed mark that claims everything below `synced` is synced; in version 2 if `seal` is given.
 fn forged(segment: u32, history: u64, position: u64, synced: u64, seal: Option<u64>) -> Vec<u8> {
     let mut bytes = vec![0; MARK_BYTES];
     bytes[4] = 8;
@@ -23,7 +23,7 @@ fn forged(segment: u32, history: u64, position: u64, synced: u64, seal: Option<u
     bytes
 }
 
-/// A value of marks for segments from `segment` on, in both versions.
+/// Returns a value of marks for segments from `segment` on, in both versions.
 fn value(segment: u32, history: u64, position: u64) -> Vec<u8> {
     let marks = (0..16).flat_map(|ahead| {
         let at = position + 4000 * u64::from(ahead);
@@ -33,7 +33,7 @@ fn value(segment: u32, history: u64, position: u64) -> Vec<u8> {
     marks.flatten().collect()
 }
 
-/// As a client would that knows all that INFO tells.
+/// Puts marks as a client can forge them from the fields of INFO.
 fn put_forged(world: &mut World) {
     let last = segment_files(&world.disk).pop().unwrap();
     let number = last.file_stem().unwrap().to_str().unwrap().parse().unwrap();
@@ -42,12 +42,12 @@ fn put_forged(world: &mut World) {
 }
 
 #[test]
-fn marks_in_the_former_life_of_a_segment_are_no_evidence() {
+fn forged_marks_in_recycled_segments_are_no_evidence() {
     for policy in [Policy::Always, Policy::EverySec, Policy::Never] {
         let disk = FakeDisk::new();
         let mut world = World::open(&disk, policy).unwrap();
         for _ in 0..12 {
-            // Two to a segment, and one that begins a segment and leaves most of its former life behind it.
+            // Two to a segment, and one that begins a segment and leaves most of its stale bytes.
             for _ in 0..4 {
                 put_forged(&mut world);
                 world.run();
@@ -67,7 +67,7 @@ fn marks_in_the_former_life_of_a_segment_are_no_evidence() {
 }
 
 #[test]
-fn marks_in_a_torn_frame_are_no_evidence() {
+fn forged_marks_in_a_torn_frame_are_no_evidence() {
     for policy in [Policy::EverySec, Policy::Never] {
         let disk = FakeDisk::new();
         let mut world = World::open(&disk, policy).unwrap();

@@ -1,4 +1,4 @@
-//! A journal's ordinary life: order, admission, notifiers, stops, reading while open.
+//! Normal operation of a journal: order, admission, notifiers, stops, reading while open.
 
 use crate::world::*;
 use base::disk::{Disk, FakeDisk};
@@ -9,7 +9,7 @@ use std::task::{Context, Waker};
 use sync::notifier::Notifier;
 
 #[test]
-fn a_clean_stop_keeps_everything_and_the_history() {
+fn a_clean_stop_keeps_all_frames_and_the_history() {
     for policy in [Policy::Always, Policy::EverySec, Policy::Never] {
         let mut disk = FakeDisk::new();
         let mut twin = Frames::new();
@@ -31,7 +31,7 @@ fn a_clean_stop_keeps_everything_and_the_history() {
 }
 
 #[test]
-fn an_unclean_stop_begins_a_history_at_its_position() {
+fn an_unclean_stop_starts_a_new_history() {
     let disk = FakeDisk::new();
     let mut world = World::open(&disk, Policy::Always).unwrap();
     world.load(&mut random(7), 30);
@@ -45,7 +45,7 @@ fn an_unclean_stop_begins_a_history_at_its_position() {
 }
 
 #[test]
-fn frames_are_written_in_order_of_positions_and_a_gap_is_waited_for() {
+fn frames_are_written_in_position_order_without_gaps() {
     let disk = FakeDisk::new();
     let mut world = World::open(&disk, Policy::Always).unwrap();
     let claims: Vec<_> =
@@ -73,7 +73,7 @@ fn frames_are_written_in_order_of_positions_and_a_gap_is_waited_for() {
 }
 
 #[test]
-fn a_claim_gives_back_what_it_does_not_use() {
+fn a_dropped_claim_returns_its_room() {
     let disk = FakeDisk::new();
     let world = World::open(&disk, Policy::Never).unwrap();
     let all = |world: &World| {
@@ -96,7 +96,7 @@ fn a_claim_gives_back_what_it_does_not_use() {
 }
 
 #[test]
-fn everysec_syncs_by_the_clock_or_for_a_notifier() {
+fn everysec_syncs_every_second_and_when_a_notifier_waits() {
     let disk = FakeDisk::new();
     let mut world = World::open(&disk, Policy::EverySec).unwrap();
     let notifier = Arc::new(Notifier::new());
@@ -118,7 +118,7 @@ fn everysec_syncs_by_the_clock_or_for_a_notifier() {
 }
 
 #[test]
-fn an_idle_journal_says_what_is_synced() {
+fn an_idle_journal_writes_a_mark() {
     let disk = FakeDisk::new();
     let mut world = World::open(&disk, Policy::Always).unwrap();
     world.put(0, b"one", Purpose::Grow).unwrap();
@@ -136,7 +136,7 @@ fn an_idle_journal_says_what_is_synced() {
 }
 
 #[test]
-fn frames_longer_than_a_segment_have_their_own() {
+fn frames_longer_than_a_segment_get_their_own_segments() {
     let disk = FakeDisk::new();
     let mut world = World::open(&disk, Policy::Always).unwrap();
     for length in [10, 5000, 3000, 700_000, 4096, 300_000, 1] {
@@ -149,16 +149,16 @@ fn frames_longer_than_a_segment_have_their_own() {
     assert_eq!(frames_of(&disk, 0..end), twin);
 }
 
-/// A frame may be a third as long as its claim, so that the segment made for it has room for the next one, whose claim on a
-/// segment of its own ends then, too.
+/// A frame may be a third as long as its claim, so that its own segment has room for the next long frame, which then
+/// needs none.
 #[test]
-fn a_long_frame_may_lie_in_the_segment_made_for_the_one_before() {
+fn a_long_frame_may_share_its_predecessors_own_segment() {
     let mut world = World::open(&FakeDisk::new(), Policy::EverySec).unwrap();
     let frame = |number: usize, segments: u64| vec![number as u8; (segments * SEGMENT_BYTES) as usize];
     for number in 0..8 {
         let payload = frame(number, 2);
         world.put_with_claim(number % 3, &payload, 3 * payload.len() as u64, Purpose::Grow).expect("admitted");
-        // What is left of that segment is sold to others, and may be wasted by the next long frame.
+        // Other frames claim the rest of that segment, and the next long frame may waste it.
         for small in 0..number {
             world.put(small % 3, &frame(small, 1)[..900], Purpose::Grow).expect("admitted");
         }
@@ -168,9 +168,9 @@ fn a_long_frame_may_lie_in_the_segment_made_for_the_one_before() {
     assert_eq!(frames, world.stop());
 }
 
-/// Frames and claims of any length, between zero and many segments, find their places however they come.
+/// Frames and claims from zero to many segments in length fit, in any order.
 #[test]
-fn whatever_is_admitted_finds_its_place() {
+fn frames_of_any_admitted_length_are_written() {
     for seed in 0..cases(300) {
         let mut random = random(seed);
         let open = if random.below(2) == 0 { World::open } else { World::open_small };
@@ -198,7 +198,7 @@ fn whatever_is_admitted_finds_its_place() {
     }
 }
 
-/// Bytes of each file of the journal but the identity: segments in their order, then spares.
+/// Returns the size of each segment in order, then of each spare.
 fn file_bytes(world: &World) -> Vec<u64> {
     let mut names = world.disk.list(&folder()).unwrap();
     names.retain(|name| name.ends_with(".log"));
@@ -225,7 +225,7 @@ fn segments_grow_with_use() {
     assert!(segments.is_sorted(), "{segments:?}");
     assert_eq!(segments[0], FIRST_BYTES);
     assert_eq!(segments[1..3], [SEGMENT_BYTES, LARGEST_BYTES]);
-    // A kill leaves the segments as they are: what had grown stays so.
+    // A kill leaves the segments unchanged: the grown size is kept.
     disk.set_capacity(None);
     let after = World::open_small(&disk.copy(), Policy::EverySec).unwrap();
     assert_eq!(file_bytes(&after).last(), Some(&LARGEST_BYTES));
@@ -233,7 +233,7 @@ fn segments_grow_with_use() {
 }
 
 #[test]
-fn after_a_frame_longer_than_the_first_segments_the_next_ones_need_none_of_their_own() {
+fn long_frames_need_no_own_segments_once_segments_have_grown() {
     const LONG_BYTES: usize = SEGMENT_BYTES as usize * 5 / 4;
     let mut world = World::open_small(&FakeDisk::new(), Policy::EverySec).unwrap();
     for _ in 0..8 {
@@ -249,7 +249,7 @@ fn after_a_frame_longer_than_the_first_segments_the_next_ones_need_none_of_their
 }
 
 #[test]
-fn a_start_without_room_for_a_segment_as_before_begins_a_small_one() {
+fn starting_on_a_nearly_full_disk_uses_a_small_segment() {
     let disk = FakeDisk::new();
     let mut world = World::open_small(&disk, Policy::EverySec).unwrap();
     for _ in 0..400 {
@@ -263,14 +263,14 @@ fn a_start_without_room_for_a_segment_as_before_begins_a_small_one() {
     after_kill.set_capacity(Some(used_bytes + SEGMENT_BYTES / 2));
     let mut world = World::open_small(&after_kill, Policy::EverySec).unwrap();
     assert!(file_bytes(&world).contains(&(SEGMENT_BYTES / 4)), "{:?}", file_bytes(&world));
-    // What takes away finds room in it.
+    // A shrinking frame finds room in it.
     world.put(0, &[3; 10], Purpose::Shrink).unwrap();
     world.settle();
     assert_eq!(world.journal.durable(), world.journal.next());
 }
 
 #[test]
-fn a_claim_for_a_long_frame_may_end_in_a_short_one() {
+fn a_long_claim_may_be_used_by_a_short_frame() {
     let disk = FakeDisk::new();
     let mut world = World::open(&disk, Policy::Always).unwrap();
     for round in 0..20 {
@@ -327,9 +327,9 @@ fn a_full_disk_refuses_growth_before_anything_changes() {
     }
 }
 
-/// Room is left to releases; frames that grow wait for one, and are refused when it was in vain.
+/// Growing frames leave room for releases: they wait for one, and are refused if it made no room.
 #[test]
-fn frames_that_grow_leave_room_to_releases() {
+fn growing_frames_leave_disk_room_for_releases() {
     const KEPT_BYTES: u64 = 8 * SEGMENT_BYTES;
     for policy in [Policy::Always, Policy::EverySec, Policy::Never] {
         let disk = FakeDisk::new();
@@ -346,7 +346,7 @@ fn frames_that_grow_leave_room_to_releases() {
         let free_bytes = disk.free_bytes(&folder());
         let tail_bytes = world.journal.next();
         assert!(free_bytes >= KEPT_BYTES + tail_bytes, "{free_bytes} of {tail_bytes}");
-        // All is kept elsewhere, which takes as much room.
+        // The store keeps everything, in as much room.
         let others = Path::new("others");
         disk.create_folder(others).unwrap();
         disk.create(&others.join("kept")).unwrap().allocate(tail_bytes).unwrap();
@@ -380,14 +380,14 @@ fn frames_that_grow_leave_room_to_releases() {
     }
 }
 
-/// A long frame that only takes away gets segments of last resort, or is told.
+/// A long shrinking frame gets segments of last resort, or is refused.
 #[test]
-fn a_long_frame_that_takes_away_does_not_wait_for_ever() {
+fn a_long_shrinking_frame_never_waits_forever() {
     const KEPT_BYTES: u64 = 8 * SEGMENT_BYTES;
     const LONG_BYTES: usize = SEGMENT_BYTES as usize * 9 / 10;
     let disk = FakeDisk::new();
     let mut world = World::open_leaving(&disk, Policy::Always, KEPT_BYTES).unwrap();
-    // Room for what is of last resort, and none beside it.
+    // Room for spares of last resort, and no more.
     disk.set_capacity(Some(disk.used_bytes() + KEPT_BYTES));
     let go_on = |world: &mut World| {
         world.release_all();
@@ -417,9 +417,9 @@ fn a_long_frame_that_takes_away_does_not_wait_for_ever() {
     }
 }
 
-/// A release that was begun before tells nothing of what has come since.
+/// A release that began earlier proves nothing about frames since then.
 #[test]
-fn who_takes_away_is_refused_after_a_release_that_began_since() {
+fn a_shrinking_frame_is_refused_only_after_a_fresh_release() {
     let disk = FakeDisk::new();
     let mut world = World::open_leaving(&disk, Policy::Always, 8 * SEGMENT_BYTES).unwrap();
     disk.set_capacity(Some(0));
@@ -446,15 +446,15 @@ fn who_takes_away_is_refused_after_a_release_that_began_since() {
     world.journal.end_release();
     world.pass_ms(300);
     assert_eq!(spend(&mut world), Refusal::Full);
-    // One that brings room.
+    // A release that makes room.
     world.release_all();
     world.pass_ms(300);
     world.put(0, &[1; 100], Purpose::Shrink).unwrap();
 }
 
-/// Room that comes of itself is seen, and a full disk is nobody's want while nobody lacks room.
+/// The journal notices freed room, and does not request releases on a full disk while no frame lacks room.
 #[test]
-fn room_that_comes_of_itself_is_seen() {
+fn freed_disk_room_is_noticed_without_a_release() {
     const KEPT_BYTES: u64 = 8 * SEGMENT_BYTES;
     let disk = FakeDisk::new();
     let mut world = World::open_leaving(&disk, Policy::Always, KEPT_BYTES).unwrap();
@@ -469,14 +469,14 @@ fn room_that_comes_of_itself_is_seen() {
     disk.set_capacity(None);
     world.pass_ms(300);
     assert!(!world.journal.is_full());
-    // It is at the brim again, and nobody lacks room.
+    // The disk is full again, and no frame lacks room.
     disk.set_capacity(Some(disk.used_bytes() + KEPT_BYTES));
     world.pass_ms(10_001);
     assert!(!world.journal.is_full() && !world.journal.is_pressed());
 }
 
 #[test]
-fn too_much_that_is_not_durable_waits() {
+fn admission_waits_when_too_much_is_not_durable() {
     let disk = FakeDisk::new();
     let mut world = World::open(&disk, Policy::EverySec).unwrap();
     let mut waits = 0;
@@ -498,7 +498,7 @@ fn too_much_that_is_not_durable_waits() {
 }
 
 #[test]
-fn spares_are_given_back_after_idle_seconds() {
+fn surplus_spares_are_removed_after_ten_idle_seconds() {
     let disk = FakeDisk::new();
     let mut world = World::open(&disk, Policy::Always).unwrap();
     for _ in 0..200 {
@@ -512,7 +512,7 @@ fn spares_are_given_back_after_idle_seconds() {
 }
 
 #[test]
-fn a_poisoned_journal_says_so_to_everybody() {
+fn a_poisoned_journal_wakes_waiters_and_refuses_frames() {
     let disk = FakeDisk::new();
     let mut world = World::open(&disk, Policy::Always).unwrap();
     let notifier = Arc::new(Notifier::new());
@@ -534,7 +534,7 @@ fn a_poisoned_journal_says_so_to_everybody() {
 }
 
 #[test]
-fn the_identity_is_drawn_once_and_belongs_to_the_frames() {
+fn the_identity_is_created_once_and_bound_to_its_segments() {
     let disk = FakeDisk::new();
     let elapsed_us = Arc::default();
     let prepared = journal::prepare(Arc::new(disk.clone()), &folder(), options(Policy::Always, &elapsed_us)).unwrap();
@@ -558,7 +558,7 @@ fn the_identity_is_drawn_once_and_belongs_to_the_frames() {
 }
 
 #[test]
-fn threads_hand_over_and_wait_for_their_notifiers() {
+fn threads_submit_frames_and_wait_until_they_are_durable() {
     let disk = FakeDisk::new();
     let world = World::open(&disk, Policy::Always).unwrap();
     let World { journal, writer, preallocator, .. } = world;

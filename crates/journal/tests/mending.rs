@@ -1,5 +1,5 @@
-//! A repair's opening of a journal: whatever is wrong with its records, it ends where they break off, all that follows is
-//! kept aside, and what is lost is said.
+//! A repair opens a journal with any damage: the journal ends at the break, the bytes after it are saved to files, and
+//! the loss is reported.
 
 use crate::world::*;
 use base::disk::{Disk, FakeDisk};
@@ -66,13 +66,13 @@ fn content(bytes: &[u8]) -> &[u8] {
 }
 
 #[test]
-fn there_is_an_answer_to_any_damage() {
+fn repair_opens_a_journal_with_any_damage() {
     let (mut random, mut losses, mut gaps) = (random(4), 0, 0);
     for seed in 0..cases(150) {
         let Left { disk, frames, from, end } = left(seed);
         let what: Vec<String> = (0..1 + random.below(2)).map(|_| hurt(&disk, &mut random)).collect();
         let context = format!("seed {seed}: {}", what.join(", "));
-        // A store that knows all up to some frame's begin, or to the end.
+        // The store is of the position of some frame, or of the end.
         let reach = frames.get(random.below(frames.len() as u64 + 1) as usize).map_or(end, |frame| frame.0);
         let refused = {
             let prepared = journal::prepare(Arc::new(disk.copy()), &folder(), options(Policy::Always, &Arc::default()));
@@ -86,11 +86,11 @@ fn there_is_an_answer_to_any_damage() {
         losses += 1;
         assert!(why.contains(".log, byte "), "{context}: {why}");
         assert_eq!(has_gap, whole_until < reach, "{context}");
-        // A second one finds the same, whether or not the first was followed by anything.
+        // A second repair finds the same.
         let (again, same) =
             mend(&disk.crash(seed), from, reach).unwrap_or_else(|error| panic!("{context}, again: {error}"));
         assert_eq!((again.end, same), (recovery.end, left.clone()), "{context}");
-        // After a gap, somebody keeps all there is.
+        // After a gap, the store keeps everything below the end.
         let from = if has_gap { recovery.end } else { from };
         gaps += u64::from(has_gap);
         let world = World::open_from(&disk.crash(seed), Policy::Always, from);
@@ -102,7 +102,7 @@ fn there_is_an_answer_to_any_damage() {
 }
 
 #[test]
-fn all_that_counts_no_more_is_kept_aside() {
+fn repair_saves_all_bytes_after_the_break() {
     for seed in 0..cases(40) {
         let Left { disk, from, .. } = left(2 * seed + 1);
         let files = segment_files(&disk);
@@ -121,7 +121,7 @@ fn all_that_counts_no_more_is_kept_aside() {
 }
 
 #[test]
-fn without_its_identity_a_journal_is_not_mended() {
+fn a_journal_without_its_identity_is_not_repaired() {
     let Left { disk, .. } = left(1);
     let path = folder().join("identity");
     disk.remove(&path).unwrap();
@@ -135,7 +135,7 @@ fn without_its_identity_a_journal_is_not_mended() {
 }
 
 #[test]
-fn a_sound_journal_has_no_loss() {
+fn repair_of_an_intact_journal_reports_no_loss() {
     for seed in 0..cases(10) {
         let Left { disk, frames, from, end } = left(seed);
         let (recovery, left) = mend(&disk, from, end).unwrap();

@@ -1,4 +1,4 @@
-//! Folders of format version 1, which had no seals: they are opened, upgraded, and lose nothing meanwhile.
+//! Folders of format version 1, which had no seals, are opened and upgraded without loss.
 
 use crate::world::*;
 use base::checksum;
@@ -22,7 +22,7 @@ fn mend_head(bytes: &mut [u8]) {
     put_u32(bytes, 12, crc);
 }
 
-/// The identity as version 1 kept it.
+/// Returns the identity in the format of version 1.
 fn identity(disk: &FakeDisk) -> Vec<u8> {
     let mut bytes = bytes_of(disk, &folder().join("identity"));
     bytes.truncate(56);
@@ -31,7 +31,7 @@ fn identity(disk: &FakeDisk) -> Vec<u8> {
     bytes
 }
 
-/// Makes of a segment what version 1 would have written: no seal in its head, and in each record the history in its place.
+/// Converts a segment to version 1: no seal in its head, and in each record the history in place of the seal.
 fn segment(bytes: &mut [u8]) {
     put_u32(bytes, 8, 1);
     put_u32(bytes, 20, 0);
@@ -54,7 +54,7 @@ fn segment(bytes: &mut [u8]) {
     stop[11] = 0;
 }
 
-/// What version 1 would have left.
+/// Converts the folder to version 1.
 fn as_version_1(disk: &FakeDisk) -> FakeDisk {
     let old = disk.copy();
     for path in segment_files(disk) {
@@ -88,7 +88,7 @@ fn version(disk: &FakeDisk, path: &Path) -> u8 {
 }
 
 #[test]
-fn a_folder_of_version_1_is_opened_and_gets_a_key_of_seals() {
+fn a_version_1_folder_is_upgraded_with_a_seal_key() {
     for seed in 0..cases(20) {
         for policy in [Policy::Always, Policy::Never] {
             let Left { disk, frames, from } = left(seed, policy);
@@ -111,7 +111,7 @@ fn a_folder_of_version_1_is_opened_and_gets_a_key_of_seals() {
 }
 
 #[test]
-fn power_cut_at_every_operation_of_an_upgrade() {
+fn an_upgrade_survives_a_power_cut_at_every_operation() {
     for seed in 0..cases(6) {
         let Left { disk, frames, from } = left(seed, Policy::Always);
         for operation in 0.. {
@@ -135,7 +135,7 @@ fn power_cut_at_every_operation_of_an_upgrade() {
     }
 }
 
-/// A mark of version 1 still tells what was synced, in a segment of version 1.
+/// A mark of version 1 still proves what was synced in a segment of version 1.
 #[test]
 fn damage_in_segments_of_version_1_is_refused() {
     for seed in 0..cases(20) {
@@ -147,16 +147,16 @@ fn damage_in_segments_of_version_1_is_refused() {
         write(&disk, path, &bytes);
         match World::open_from(&disk, Policy::Always, from) {
             Err(OpenError::Damaged { file, .. }) => assert_eq!(&file, path),
-            // What lies below is not looked at.
+            // Segments below are not read.
             Ok(world) => assert!(world.recovery.end >= from && files.last() != Some(path), "seed {seed}"),
             Err(error) => panic!("{error}"),
         }
     }
 }
 
-/// Who restores the identity that was before the upgrade has lost the key of what came since.
+/// Restoring the identity from before the upgrade loses the key of the segments sealed since.
 #[test]
-fn an_identity_of_version_1_is_no_key_to_sealed_segments() {
+fn sealed_segments_with_a_version_1_identity_are_refused() {
     let disk = FakeDisk::new();
     let mut world = World::open(&disk, Policy::Always).unwrap();
     world.put(0, b"one", Purpose::Grow).unwrap();
@@ -174,7 +174,7 @@ fn an_identity_of_version_1_is_no_key_to_sealed_segments() {
     assert!(before == after, "a refusal changes nothing");
 }
 
-/// A frame of version 1 that breaks off, and holds a mark: of `history`, and of a position that frames have reached there.
+/// Returns a folder with a torn frame of version 1 that contains a mark of `history` at a plausible position.
 fn torn_with_mark(history_of: impl Fn(u64) -> u64) -> FakeDisk {
     let disk = FakeDisk::new();
     let mut world = World::open(&disk, Policy::Never).unwrap();
@@ -196,9 +196,9 @@ fn torn_with_mark(history_of: impl Fn(u64) -> u64) -> FakeDisk {
     old
 }
 
-/// Who knows the history, and guesses right, can still refuse the first start of this version; a repair goes on.
+/// A client that knows the history and guesses right can make the first start of this version fail; a repair succeeds.
 #[test]
-fn a_forged_mark_of_version_1_counts_for_its_history_alone_and_a_repair_passes_over_it() {
+fn a_forged_version_1_mark_counts_only_for_its_history() {
     let disk = torn_with_mark(|_| u64::MAX);
     let world = World::open(&disk, Policy::Never).unwrap_or_else(|error| panic!("{error}"));
     assert!(world.frames.is_empty() && world.recovery.torn.is_some());

@@ -1,4 +1,4 @@
-//! Segments that nobody needs any more: given back, used again, and read by nobody.
+//! Released segments: removed or recycled, and never read again.
 
 use crate::world::*;
 use base::disk::{Disk, FakeDisk};
@@ -9,7 +9,7 @@ use sync::notifier::Notifier;
 
 const POLICIES: [Policy; 3] = [Policy::Always, Policy::EverySec, Policy::Never];
 
-/// Puts frames of `bytes` until so many segments were begun, and syncs them.
+/// Puts frames of `bytes` until `segments` more segments were begun, and syncs them.
 fn fill(world: &mut World, segments: u64, bytes: usize) {
     let begun = |world: &World| {
         let statistics = world.journal.statistics();
@@ -23,7 +23,7 @@ fn fill(world: &mut World, segments: u64, bytes: usize) {
     world.settle();
 }
 
-/// Releases what lies below `position`, and lets so much time pass that no segment waits to be used again.
+/// Releases everything below `position`, and lets enough time pass that no segment is kept for reuse.
 fn release(world: &mut World, position: u64) {
     world.from = position;
     world.journal.release_below(position);
@@ -48,7 +48,7 @@ fn damage(result: Result<World, OpenError>) -> (std::path::PathBuf, u64, String)
 }
 
 #[test]
-fn released_segments_are_used_again_or_removed() {
+fn released_segments_are_recycled_or_removed() {
     for policy in POLICIES {
         let disk = FakeDisk::new();
         let mut world = World::open(&disk, policy).unwrap();
@@ -80,7 +80,7 @@ fn released_segments_are_used_again_or_removed() {
 }
 
 #[test]
-fn nothing_leaves_that_is_needed() {
+fn only_segments_below_the_release_position_are_removed() {
     let disk = FakeDisk::new();
     let mut world = World::open(&disk, Policy::Always).unwrap();
     fill(&mut world, 8, 100);
@@ -102,7 +102,7 @@ fn nothing_leaves_that_is_needed() {
 }
 
 #[test]
-fn a_journal_that_does_not_reach_the_store_is_refused() {
+fn a_journal_that_lacks_the_stores_position_is_refused() {
     let disk = FakeDisk::new();
     let mut world = World::open(&disk, Policy::Always).unwrap();
     fill(&mut world, 8, 100);
@@ -131,9 +131,9 @@ fn a_journal_that_does_not_reach_the_store_is_refused() {
     assert!(journal::read(&disk, &folder(), early..end, &mut |_: Frame<'_>| Ok(())).is_err());
 }
 
-/// Any of the segments below may be there still, or there again, and hold anything.
+/// Segments below the position may still exist, or exist again, with any contents.
 #[test]
-fn segments_below_do_not_count() {
+fn segments_below_the_stores_position_are_ignored_and_removed() {
     let disk = FakeDisk::new();
     let mut world = World::open(&disk, Policy::Always).unwrap();
     fill(&mut world, 9, 100);
@@ -158,9 +158,9 @@ fn segments_below_do_not_count() {
     }
 }
 
-/// Whole old records lie behind every place at which a recycled segment may break off: never a frame, never damage.
+/// Intact old records follow every point at which a recycled segment may be torn: never a frame, never damage.
 #[test]
-fn old_bytes_behind_a_torn_place_are_no_frames_and_no_damage() {
+fn stale_records_after_torn_writes_are_neither_frames_nor_damage() {
     let (disk, history) = (FakeDisk::new(), Policy::EverySec);
     let mut world = World::open(&disk, history).unwrap();
     fill(&mut world, 6, 90);
@@ -200,9 +200,9 @@ fn old_bytes_behind_a_torn_place_are_no_frames_and_no_damage() {
     assert!(torn > 0);
 }
 
-/// A write of which only the end has reached a recycled segment is a torn tail, not bytes of a former life.
+/// A write whose end alone reached a recycled segment is a torn tail, not stale bytes.
 #[test]
-fn the_end_of_a_write_is_told_from_old_bytes() {
+fn a_write_missing_its_beginning_is_a_torn_tail() {
     let disk = FakeDisk::new();
     let mut world = World::open(&disk, Policy::EverySec).unwrap();
     fill(&mut world, 6, 90);
@@ -230,7 +230,7 @@ fn the_end_of_a_write_is_told_from_old_bytes() {
 
 /// A power cut may take a recycled segment's new head, and leave its old one.
 #[test]
-fn an_old_head_under_a_new_name_is_no_segment() {
+fn a_stale_head_under_a_new_name_is_no_segment() {
     let disk = FakeDisk::new();
     let mut world = World::open(&disk, Policy::Always).unwrap();
     fill(&mut world, 4, 100);
@@ -243,7 +243,7 @@ fn an_old_head_under_a_new_name_is_no_segment() {
 }
 
 #[test]
-fn a_reader_keeps_what_it_reads() {
+fn segments_held_by_a_reader_are_not_removed() {
     let disk = FakeDisk::new();
     let mut world = World::open(&disk, Policy::Always).unwrap();
     fill(&mut world, 6, 100);
@@ -270,7 +270,7 @@ fn a_reader_keeps_what_it_reads() {
 }
 
 #[test]
-fn a_refused_removal_is_tried_again() {
+fn a_failed_removal_is_retried() {
     let mut failed = 0;
     for operation in 0..60 {
         let disk = FakeDisk::new();
@@ -326,7 +326,7 @@ fn a_full_disk_has_room_again_after_a_release() {
 }
 
 #[test]
-fn a_long_tail_waits_for_a_release() {
+fn admission_waits_for_a_release_when_the_tail_is_long() {
     const LIMIT: u64 = 20_000;
     let disk = FakeDisk::new();
     let mut world = World::open(&disk, Policy::Always).unwrap();
@@ -363,9 +363,9 @@ impl std::task::Wake for Flag {
     }
 }
 
-/// What a store must do before its commit: have everything below a position synced, whatever the policy.
+/// A store must have everything below a position synced before its commit, under every policy.
 #[test]
-fn a_notifier_syncs_whatever_the_policy() {
+fn a_waiting_notifier_forces_a_sync_under_every_policy() {
     for policy in POLICIES {
         let disk = FakeDisk::new();
         let mut world = World::open(&disk, policy).unwrap();
@@ -398,7 +398,7 @@ fn a_notifier_syncs_whatever_the_policy() {
 
 /// The threads as they run: workers that wait for room, and one that releases.
 #[test]
-fn threads_go_on_as_fast_as_releases_let_them() {
+fn threads_proceed_as_releases_make_room() {
     let disk = FakeDisk::new();
     let World { journal, writer, preallocator, .. } = World::open(&disk, Policy::EverySec).unwrap();
     journal.set_tail_limit(3 * SEGMENT_BYTES);
@@ -455,9 +455,9 @@ impl std::task::Wake for Unpark {
     }
 }
 
-/// The segment that follows must be durable before what lies below it goes.
+/// The next segment must be durable before those below it are removed.
 #[test]
-fn a_power_cut_after_a_segment_was_begun_leaves_a_begin() {
+fn the_next_segment_is_durable_before_released_ones_are_removed() {
     let disk = FakeDisk::new();
     let mut world = World::open(&disk, Policy::EverySec).unwrap();
     for _ in 0..5 {

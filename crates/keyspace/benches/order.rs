@@ -1,5 +1,5 @@
-//! The order of names: what it costs to build, to keep and to have, and what a page of a hundred takes. Argument: keys
-//! (10,000,000).
+//! Measures the key index: the costs of building it, of maintaining it, and of its memory, and the time of a page of
+//! 100 names. Argument: number of keys (10,000,000).
 
 use base::hash::KeyHasher;
 use base::random::Random;
@@ -15,7 +15,7 @@ static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 const PAGES: u64 = 20_000;
 const PAGE: usize = 100;
-/// Requests between two looks of the thread that keeps the order, as with 100,000 a second.
+/// Requests between two steps of the background thread, as with 100,000 a second.
 const BETWEEN: u64 = 1_000;
 
 fn main() {
@@ -54,7 +54,7 @@ fn main() {
     println!("{:.1} bytes a name now", keyspace.order().figures().1 as f64 / keyspace.order().figures().0 as f64);
 }
 
-/// All differ, and are in no order.
+/// Returns the name of a number: all differ, and are in no order.
 fn name(nth: u64) -> [u8; 16] {
     let mut name = *b"user:00000000000";
     let mut number = nth * 7_919_000_003 % 100_000_000_000;
@@ -81,7 +81,7 @@ fn set_again(what: &str, keyspace: &Keyspace, log: &mut Log, count: u64) {
     println!("{what}: {:.0} ns", each_ns(began, many));
 }
 
-/// Pages from random places, each name looked up in its shard, as the server does it.
+/// Reads pages from random places, and looks each name up in its shard, as the server does.
 fn pages(keyspace: &Keyspace, log: &mut Log, count: u64, direction: Direction) {
     let mut random = Random::new(1);
     let (mut met, mut found_ns) = (0, 0);

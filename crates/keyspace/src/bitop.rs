@@ -1,9 +1,9 @@
 //! BITOP over large sources, computed without locks.
 //!
 //! ```text
-//!   handler: tx.mix -- not made yet --> abandoned --> steps over clones, others run between them --.
+//!   handler: tx.mix -- no result yet -> abandoned --> steps over clones, others run between them --.
 //!      ^                                                                                           |
-//!      `-- again: if a source is no longer its clone, what differs is made once more, without a lock first
+//!      `-- again: if a source no longer equals its clone, the parts that differ are redone, without a lock first
 //! ```
 
 use crate::TableId;

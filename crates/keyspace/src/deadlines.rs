@@ -14,7 +14,7 @@
 //! keys is dropped; moving onto an existing hint merges the two.
 //!
 //! A full bucket is halved and capacities match the allocator's size classes, so where deadlines are dense a key costs
-//! at most 7.5 bytes. A section with few hints pays 32 bytes for its bucket, and hints years apart lie in separate
+//! at most 7.5 bytes. A section with few hints pays 32 bytes for its bucket, and hints years apart are in separate
 //! buckets.
 
 use base::Ms;
@@ -24,7 +24,7 @@ const TAG_BITS: u32 = PREFIX_BITS - SHARED_BITS;
 const KEPT_BITS: u32 = 48;
 /// Keys expire up to this many milliseconds after their deadline.
 const TICK_MS: Ms = 32;
-/// The last due time that a hint can hold lies beyond the year 19,000.
+/// The last due time that a hint can hold is beyond the year 19,000.
 const TICK_MAX: u64 = (1 << (u64::BITS - TAG_BITS)) - 1;
 /// Bucket capacities in hints: they fit the allocator's sizes 32, 64, 96, ... 768.
 const ROOMS: [usize; 14] = [5, 10, 16, 21, 26, 32, 37, 42, 53, 64, 74, 85, 106, HINTS_MAX];
@@ -241,7 +241,7 @@ mod tests {
     const DAY_MS: Ms = 24 * 60 * 60 * 1000;
 
     #[test]
-    fn gives_each_hint_once_it_is_due_and_leads_to_its_hash() {
+    fn each_hint_is_popped_once_when_due() {
         let mut deadlines = Deadlines::default();
         deadlines.push(5_000, 0xabcd_ef01_2345_6789);
         deadlines.push(Ms::MAX, 0);
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn hints_that_went_leave_no_memory() {
+    fn popped_hints_free_their_memory() {
         let mut deadlines = Deadlines::default();
         (0..10_000).for_each(|at_ms| deadlines.push(at_ms, at_ms << 34));
         let full_bytes = deadlines.heap_bytes();

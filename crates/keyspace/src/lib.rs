@@ -3,9 +3,9 @@
 //! ```text
 //! Keyspace -- 1,024 shards, each under its own lock
 //!    |          `- one section per table id: entries in hash order, deadlines
-//!    |- map: database number -> table id (changes only under the gate); one table more is the server's own
-//!    |- order: the names of each table in the order of their bytes, while that is asked for
-//!    `- hasher: key name -> 64 bits, of which the top ten name the shard
+//!    |- map: database number -> table id (changes only under the gate); one more table is the server's own
+//!    |- order: the names of each table in byte order, while this index is on
+//!    `- hasher: key name -> 64 bits; the top ten are the shard number
 //!
 //! Tx = the shards one command holds + what it has changed, recorded as effects in a log
 //!        guard.change(effect) { log.record(effect); apply(effect) }      one motion

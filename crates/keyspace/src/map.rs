@@ -129,14 +129,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_the_servers_is_always_named() {
+    fn the_table_of_the_server_is_always_in_use() {
         let map = DatabaseMap::new(2);
         map.put(0, map.fresh());
         assert!(map.names(OF_SERVER) && map.alive().contains(OF_SERVER) && map.fresh() < OF_SERVER);
     }
 
     #[test]
-    fn a_fresh_table_is_no_databases_first() {
+    fn fresh_tables_begin_after_the_databases_initial_ones() {
         assert_eq!(DatabaseMap::new(4).fresh(), DATABASES_MAX);
     }
 }

@@ -1,7 +1,7 @@
 //! Notes of a tx's changes to keys, from which keyspace notifications are made.
 //!
 //! ```text
-//! guard --change--> effect --Effect::event--> Note: which run of which command, key, what   --> commands: names of events
+//! guard --change--> effect --Effect::event--> Note: command and its run, database, key, Deed --> commands: event names
 //! ```
 //!
 //! A tx takes notes only on request. They belong to it: an abandoned tx notifies nobody. `commands` maps notes to
@@ -112,7 +112,7 @@ impl fmt::Display for Classes {
     }
 }
 
-/// What happened to a key.
+/// An event of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Deed {
     /// It was looked up and is absent.
@@ -144,7 +144,7 @@ pub struct Note {
     pub database: u32,
     /// The key.
     pub key: Box<[u8]>,
-    /// What happened.
+    /// The event.
     pub deed: Deed,
 }
 
@@ -231,7 +231,7 @@ mod tests {
 
     /// Checked against redis-server 7.0.15, except `A` with `n`, where Redis drops the `n`.
     #[test]
-    fn letters_are_shown_in_one_order() {
+    fn event_class_letters_are_printed_in_canonical_order() {
         let cases = [
             ("", ""),
             ("KEA", "AKE"),

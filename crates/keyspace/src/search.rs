@@ -1,9 +1,9 @@
 //! Searches of large lists, run for a command while it holds no lock.
 //!
 //! ```text
-//!   handler: tx.search -- not made yet --> abandoned --> steps over a clone, others run between them --.
+//!   handler: tx.search -- no result yet -> abandoned --> steps over a clone, others run between them --.
 //!      ^                                                                                               |
-//!      `------ again, with what was found: as it is if the list is the clone still, brought up to date if not
+//!      `------ again, with the positions found: unchanged if the list still equals the clone, else updated
 //! ```
 //!
 //! A removal of very many items is also prepared from the clone: the resulting list, and the size of its record. Under
@@ -20,7 +20,7 @@ use std::sync::Arc;
 use values::List;
 use values::bits::BitOperation;
 
-/// What a command searches for.
+/// The search of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SearchQuery {
     /// The item to match.

@@ -19,11 +19,11 @@ pub struct ShardState {
     sections: SmallVec<[(TableId, Section); 1]>,
     /// Position after the last frame that changed this shard.
     last: Position,
-    /// Change counter: what was read under one hold still holds under a later one if this is the same.
+    /// Change counter: if it is the same under a later hold, everything read under an earlier one is still valid.
     changes: u64,
-    /// The last CAS number assigned here, and above those of dropped sections.
+    /// The last CAS number assigned here; at least the highest of any dropped section.
     cas: AtomicU64,
-    /// Greatest `now` at which a key was found expired: later txs must not see it alive again.
+    /// Latest `now` at which a key was found expired: later txs must not see it alive again.
     expired_at_ms: AtomicU64,
     turning: Turning,
     /// The shard's number, and the flags that sections raise when they note names; `None` if they note none.
@@ -53,7 +53,7 @@ impl ShardState {
         self.cas.fetch_update(Relaxed, Relaxed, |last| Some(next(last))).map_or_else(next, next)
     }
 
-    /// Returns the greatest CAS number of a key here, as far as this process knows.
+    /// Returns the highest CAS number of a key here, as far as this process knows.
     pub(crate) fn cas_max(&self) -> u64 {
         let sections = self.sections.iter().map(|(_, section)| section.cas_max());
         sections.fold(self.cas.load(Relaxed), u64::max)
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn no_number_of_a_version_comes_again_in_a_shard() {
+    fn a_shard_never_assigns_a_cas_number_twice() {
         let mut shard = ShardState::default();
         let first = shard.next_cas(NOW);
         assert!(shard.next_cas(NOW) > first, "in one millisecond");

@@ -1,12 +1,12 @@
 //! Speculation: a command that touches very much runs ahead of time on clones of its keys, without locks.
 //!
 //! ```text
-//!   shards held:        tx.expect_work -- much --> abandoned; Snapshot: clones of what the keys hold
+//!   shards held:        tx.expect_work -- much --> abandoned; Snapshot: clones of the keys' values
 //!                                                               |
-//!   nothing held:       Snapshot::run speculatively: a keyspace of its own, a tx in it, the handler as it is
+//!   nothing held:       Snapshot::run: the unchanged handler, in a tx on a keyspace of its own
 //!                                                               |
-//!   shards held again:  do the keys hold what they held? --yes--> Tx::commit: what they hold now is exchanged, what
-//!                                                                 the speculative run recorded becomes the tx's own record
+//!   shards held again:  are the values unchanged? --yes--> Tx::commit: the values are exchanged for the results, and
+//!                                                          the log of the speculative run becomes the tx's own
 //! ```
 //!
 //! Effects and reply reflect the instant of the commit, except for the clock, which has advanced since the clones were

@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_together_take_no_more_than_the_bound_and_give_back_when_dropped() {
+    fn transient_memory_is_bounded_and_returned_on_drop() {
         let all = Transients::default();
         let one = all.take(60, 100);
         assert!(one.is_some() && all.take(41, 100).is_none() && all.take(u64::MAX, 100).is_none());

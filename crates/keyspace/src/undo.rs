@@ -1,4 +1,4 @@
-//! What a tx restores if it is abandoned after changes.
+//! The old state that a tx restores if it is abandoned after changes.
 
 use crate::TableId;
 use crate::section::{OwnedEntry, Section};

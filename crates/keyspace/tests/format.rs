@@ -1,4 +1,4 @@
-//! The published page of effects says what the code does: `docs/formats/effect.md`.
+//! The published page of effects, `docs/formats/effect.md`, matches the code.
 
 use base::hash::KeyHasher;
 use blocks::{End, LeafStore, Place};
@@ -11,7 +11,7 @@ use values::{LongString, Value, ValueType};
 
 const PAGE: &str = include_str!("../../../docs/formats/effect.md");
 
-/// The bytes of each line of the page's last drawing but their explanation.
+/// Returns the bytes of each line of the page's last drawing, without the explanations.
 fn examples() -> Vec<Vec<u8>> {
     drawing("## Each number once")
 }
@@ -23,7 +23,7 @@ fn drawing(head: &str) -> Vec<Vec<u8>> {
 }
 
 fn bytes_of(line: &str) -> Vec<u8> {
-    // Four spaces part the bytes from the words.
+    // Four spaces separate the bytes from the words.
     let (bytes, _) = line.split_once("    ").expect("bytes, then words");
     bytes.split_whitespace().map(|byte| u8::from_str_radix(byte, 16).expect("two digits")).collect()
 }
@@ -35,7 +35,7 @@ fn numbers_of_the_table() -> Vec<u8> {
 }
 
 #[test]
-fn every_number_of_the_page_is_known_and_shown_once_and_no_other_is_known() {
+fn the_page_lists_exactly_the_known_numbers_once_each() {
     let shown: Vec<u8> = examples().iter().map(|example| example[0]).collect();
     assert_eq!(shown, numbers_of_the_table());
     for number in 0..=u8::MAX {
@@ -48,7 +48,7 @@ fn every_number_of_the_page_is_known_and_shown_once_and_no_other_is_known() {
 }
 
 #[test]
-fn every_example_of_the_page_is_one_record_in_its_one_encoding() {
+fn every_example_of_the_page_is_one_canonical_record() {
     for example in examples() {
         let mut input = &example[..];
         let record = Record::decode(&mut input).unwrap_or_else(|error| panic!("{example:x?}: {error}"));
@@ -68,7 +68,7 @@ fn whole_values_of_the_page_can_be_replayed() {
     assert_eq!(keyspace.map().table(3), 70_000);
 }
 
-/// Where the page has the leaf of that number lie.
+/// Returns the place of that leaf on the page.
 fn place(leaf: usize) -> u64 {
     (leaf as u64 + 1) << 32 | 0x40
 }
@@ -122,7 +122,7 @@ impl BlockSource for Leaves {
 
 const DEADLINES_MS: [Option<u64>; 2] = [None, Some(1_700_000_000_000)];
 
-/// A keyspace of which database 5 has under `k` what `fill` puts there.
+/// Returns a keyspace whose database 5 has under `k` the value that `fill` puts there.
 fn filled(fill: impl FnOnce(&mut Tx<'_>)) -> Keyspace {
     let keyspace = Keyspace::new(KeyHasher::new([7; 16]), 16);
     keyspace.keep_marks();
@@ -145,7 +145,7 @@ fn item() -> (Vec<u8>, Extras) {
     (b"0123456789".repeat(2_000), Extras { flags: 7, cas: 300, signs: 0 })
 }
 
-/// What a checkpoint records of `k`, and what is read of that.
+/// Passes the record that a checkpoint writes for `k`, and the entry loaded from it, to `look`.
 fn stored_and_read(keyspace: &Keyspace, look: impl FnOnce(&[u8], Entry<'_>)) {
     let shard = shard_of(keyspace.hash(b"k"));
     let (mut batch, mut leaves) = (Batch::default(), Leaves::default());
@@ -170,7 +170,7 @@ fn stored_and_read(keyspace: &Keyspace, look: impl FnOnce(&[u8], Entry<'_>)) {
 }
 
 #[test]
-fn records_of_the_store_are_what_the_page_shows() {
+fn records_of_the_store_match_the_page() {
     for (example, expires_at_ms) in drawing("## Records of the store").iter().zip(DEADLINES_MS) {
         let keyspace = filled(|tx| fill_list(tx, expires_at_ms));
         stored_and_read(&keyspace, |record, entry| {
@@ -195,7 +195,7 @@ fn records_of_the_store_are_what_the_page_shows() {
 }
 
 #[test]
-fn a_short_text_is_stored_with_its_extras() {
+fn a_short_string_is_stored_with_its_extras() {
     for expires_at_ms in DEADLINES_MS {
         let extras = Extras { flags: u32::MAX, cas: u64::MAX, signs: FETCHED | STALE };
         stored_and_read(&filled(|tx| tx.put_item(b"k", b"17", expires_at_ms, extras)), |_, entry| {

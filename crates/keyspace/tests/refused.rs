@@ -1,4 +1,4 @@
-//! Records that no guard can have written are refused by replay, and leave the key as it was.
+//! Replay refuses records that no guard can have written, and leaves the key unchanged.
 
 use base::hash::KeyHasher;
 use blocks::End;
@@ -43,7 +43,7 @@ fn assert_untouched(keyspace: &Keyspace, context: &str) {
 }
 
 #[test]
-fn what_does_not_fit_the_value_is_a_misfit_and_changes_nothing() {
+fn misfitting_effects_are_refused_and_change_nothing() {
     let items = Items::Slices(&[b"x"]);
     let cases: [(&[u8], Effect<'_>); 19] = [
         (b"l", Effect::StringAppend(b"x")),
@@ -96,7 +96,7 @@ fn fields(keyspace: &Keyspace) -> Vec<(Vec<u8>, Vec<u8>, Option<u64>)> {
 }
 
 #[test]
-fn what_does_not_fit_a_hash_is_a_misfit_and_changes_nothing() {
+fn misfitting_hash_changes_are_refused_and_change_nothing() {
     let keyspace = with_hash();
     let before = fields(&keyspace);
     let (pairs, there, absent) = (Items::Slices(&[b"x", b"y"]), Items::Slices(&[b"a"]), Items::Slices(&[b"a", b"x"]));
@@ -137,7 +137,7 @@ fn what_does_not_fit_a_hash_is_a_misfit_and_changes_nothing() {
 }
 
 #[test]
-fn fields_that_are_none_are_malformed() {
+fn empty_or_odd_field_lists_are_malformed() {
     let keyspace = with_hash();
     let (none, odd) = (Items::Slices(&[]), Items::Slices(&[b"a", b"b", b"c"]));
     for change in [
@@ -153,7 +153,7 @@ fn fields_that_are_none_are_malformed() {
 }
 
 #[test]
-fn runs_that_are_none_are_malformed() {
+fn inconsistent_removal_runs_are_malformed() {
     let keyspace = filled();
     let cases: [(u64, &[u8]); 6] =
         [(2, &[0, 1]), (1, &[0, 2]), (0, &[0, 0]), (2, &[0, 1, 0, 1]), (1, &[0, 1, 1]), (1, &[0x80, 0, 1])];
@@ -165,7 +165,7 @@ fn runs_that_are_none_are_malformed() {
 }
 
 #[test]
-fn a_value_with_anything_behind_it_is_malformed() {
+fn empty_values_and_trailing_bytes_are_malformed() {
     let keyspace = filled();
     for (kind, encoded) in [
         (ValueType::String, &b"\x01zz"[..]),
@@ -180,7 +180,7 @@ fn a_value_with_anything_behind_it_is_malformed() {
 }
 
 #[test]
-fn a_change_of_the_map_names_no_key() {
+fn a_map_change_with_a_key_or_table_is_malformed() {
     let effect = Effect::MapPut { database: 0, table: 9 };
     for (table, key) in [(1, &b""[..]), (0, b"k")] {
         let keyspace = keyspace();

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long one checkpoint may take.
+/// The maximum duration of one checkpoint.
 const LIMIT: Duration = Duration::from_secs(600);
 const LOOK_AGAIN: Duration = Duration::from_millis(10);
 
@@ -119,7 +119,7 @@ mod tests {
     use crate::skip::program_or_skip;
 
     #[test]
-    fn progress_is_read_in_both_tongues() {
+    fn progress_is_read_from_both_servers_info() {
         let ours = "# Persistence\r\nrdb_bgsave_in_progress:1\r\ncheckpoint_rounds:4\r\n";
         assert_eq!(Progress::read(ours), Some(Progress { rounds: 4, is_running: true }));
         let peers = "rdb_bgsave_in_progress:0\r\nrdb_saves:2\r\naof_rewrite_in_progress:0\r\naof_rewrites:3\r\n";
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn checkpoints_go_on_while_there_is_work_and_none_is_left() {
+    fn checkpoints_run_during_the_work_and_end_with_it() {
         let Some(redis) = program_or_skip("lab::checkpoints", "redis-server") else { return };
         let data = tempfile::tempdir().unwrap();
         let flags = ["--save", "", "--appendonly", "yes"].map(str::to_owned);

@@ -87,7 +87,7 @@ impl Place {
     }
 }
 
-/// Does a command; failures are told on standard error.
+/// Runs a command; failures are printed on standard error.
 pub fn run(command: LabCommand) -> ExitCode {
     let done = match command {
         LabCommand::Run(arguments) => run_scenarios(arguments),

@@ -1,4 +1,4 @@
-//! What data looks like: items of one kind after another, the same in every run.
+//! The contents of data: a sequence of items of one kind, the same in every run.
 //!
 //! A number is made from a position by mixing its bits, so nothing is kept but the position - and, for rising ids,
 //! the last one.
@@ -18,9 +18,9 @@ pub(crate) enum Contents {
     Repeating,
     /// Random decimal digits.
     Digits,
-    /// Random decimal digits, the first of which is no zero: what a counter holds.
+    /// Random decimal digits, without a leading zero, such as a counter holds.
     Counters,
-    /// Every number of so many digits at most once, in an order without pattern.
+    /// Each number of the given length at most once, in an order without pattern.
     Distinct,
     /// Random digits of base 16.
     Hex,
@@ -98,7 +98,8 @@ pub(crate) fn shuffled(position: u64, count: u64) -> u64 {
     let bits = count.next_power_of_two().trailing_zeros().max(2);
     let mask = (1 << bits) - 1;
     let mut place = position;
-    // Each step is one to one on the numbers of so many bits; those beyond the order are passed on until they fall in.
+    // Each step permutes the numbers of `bits` bits; numbers beyond the order are stepped again until they fall within
+    // it.
     loop {
         for factor in [0x9E37_79B9_7F4A_7C15_u64, 0xBF58_476D_1CE4_E5B9, 0x94D0_49BB_1331_11EB] {
             place = place.wrapping_mul(factor) & mask;
@@ -115,7 +116,7 @@ pub(crate) fn below(mixed: u64, bound: u64) -> u64 {
     ((u128::from(mixed) * u128::from(bound)) >> 64) as u64
 }
 
-/// One to one, and each bit of the result hangs on each bit of `value`.
+/// Mixes `value` by a permutation in which each bit of the result depends on each bit of `value`.
 pub(crate) fn mixed(value: u64) -> u64 {
     let mut mixed = value.wrapping_add(0x9E37_79B9_7F4A_7C15);
     mixed = (mixed ^ (mixed >> 32)).wrapping_mul(0xD6E8_FEB8_6659_FD93);
@@ -123,7 +124,7 @@ pub(crate) fn mixed(value: u64) -> u64 {
     mixed ^ (mixed >> 32)
 }
 
-/// Parts of one item must not be those of another.
+/// Returns a seed for a part of an item; parts of different items must differ.
 fn stream(position: u64, part: usize) -> u64 {
     mixed(position) ^ (part as u64).wrapping_mul(0xA24B_AED4_963E_E407)
 }
@@ -170,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_those_promised() {
+    fn numbers_match_their_description() {
         assert_eq!(items(Contents::Consecutive, 6, 11)[10], b"000010");
         assert_eq!(numbers(Contents::Repeating)[999], 99);
         let rising = numbers(Contents::Rising);
@@ -180,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn distinct_numbers_are_spread_over_all_of_their_length() {
+    fn distinct_numbers_cover_their_whole_range_evenly() {
         let all: BTreeSet<Vec<u8>> = items(Contents::Distinct, 3, 900).into_iter().collect();
         assert!(all.into_iter().eq((100..1000).map(|number| number.to_string().into_bytes())));
         let mut tenths = [0_i64; 10];
@@ -192,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn each_sign_is_as_frequent_as_the_others_at_every_place() {
+    fn all_characters_are_equally_frequent_at_every_position() {
         for (contents, signs) in
             [(Contents::Digits, 10), (Contents::Hex, 16), (Contents::Alphanumerics, 62), (Contents::Bytes, 256)]
         {
@@ -220,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shuffled_order_takes_each_place_once_and_has_no_pattern() {
+    fn a_shuffled_order_is_a_permutation_without_a_pattern() {
         for count in [1, 2, 3, 100, 1000, 65_536, 70_000] {
             let places: BTreeSet<u64> = (0..count).map(|position| shuffled(position, count)).collect();
             assert!(places.into_iter().eq(0..count), "{count}");

@@ -22,13 +22,13 @@ use std::net::TcpStream;
 use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
-/// What one read may bring.
+/// The maximum number of bytes of one read.
 const READ_BYTES: usize = 64 * 1024;
 const EVENTS_MAX: usize = 256;
-/// How often it is looked whether all took too long.
+/// The interval between checks of the time limit.
 const LOOK_AGAIN: Timespec = Timespec { tv_sec: 1, tv_nsec: 0 };
 const LATENCY_US_MAX: u64 = 600_000_000;
-/// Payloads begin anywhere in so many random letters and digits.
+/// The number of random letters and digits; a payload begins anywhere in them.
 const NOISE_BYTES: usize = 1 << 20;
 const NEXT: &str = "{next:12}";
 const RANDOM: &str = "{random:12}";
@@ -79,7 +79,7 @@ pub(crate) fn measure(
     })
 }
 
-/// What a party has done and has still to do.
+/// The progress of a party.
 struct Work {
     say: String,
     payload_bytes: Option<usize>,
@@ -93,7 +93,7 @@ struct Work {
 struct Caller {
     stream: TcpStream,
     party: usize,
-    /// Which of its party's calls is under way.
+    /// The number, within its party, of the call in progress.
     number: u64,
     begin: Instant,
     /// The beginning of an answer whose end has not come.
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_put_is_taken() {
+    fn all_items_put_are_taken() {
         let Some(redis) = program_or_skip("lab::exchange", "redis-server") else { return };
         let data = tempfile::tempdir().unwrap();
         let server = Server::start(&redis, &["--save".to_owned(), String::new()], data.path()).unwrap();
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_or_too_little_time_fails_it() {
+    fn an_error_or_a_timeout_fails_the_exchange() {
         let Some(redis) = program_or_skip("lab::exchange", "redis-server") else { return };
         let data = tempfile::tempdir().unwrap();
         let server = Server::start(&redis, &["--save".to_owned(), String::new()], data.path()).unwrap();

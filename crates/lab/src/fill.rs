@@ -116,7 +116,7 @@ pub(crate) fn add_names(client: &mut Client, set: &str, count: u64) -> io::Resul
     pipe.finish()
 }
 
-/// What was put into a server.
+/// The amount of data put into a server.
 #[derive(Default)]
 pub(crate) struct Filled {
     pub(crate) commands: u64,
@@ -129,7 +129,7 @@ pub(crate) struct Filler {
     data: Data,
     items: Items,
     done: u64,
-    /// How many there will be at last.
+    /// The number of items or keys at the end.
     most: u64,
 }
 
@@ -220,7 +220,8 @@ impl Filler {
     }
 }
 
-/// The command that adds the element of a position, made of an item: of a collection one element, of hashes a whole one.
+/// The command that adds the element of a position, made of an item: of a collection one element, of hashes a whole
+/// one.
 fn addition(data: Data, position: u64, most: u64, item: &[u8]) -> Vec<Vec<u8>> {
     let words = |words: &[&[u8]]| words.iter().map(|word| word.to_vec()).collect();
     match data {
@@ -251,11 +252,11 @@ fn addition(data: Data, position: u64, most: u64, item: &[u8]) -> Vec<Vec<u8>> {
     }
 }
 
-/// Takes a part of data of this kind out again, spread evenly: keys (of lists: whole ones) deleted; of the one list,
-/// items popped at its older end. The number of commands.
+/// Removes a part of data of this kind, spread evenly: deletes keys (or whole lists); of the one list, pops items at
+/// its older end. Returns the number of commands.
 ///
 /// # Errors
-/// The connection broke, a reply is an error, or it is a collection, of which nothing is taken.
+/// The connection broke, a reply is an error, or the data is a collection, from which nothing can be removed.
 pub(crate) fn drop_part(client: &mut Client, data: Data, count: u64, percent: u64) -> io::Result<u64> {
     let mut pipe = Pipe::new(client);
     let mut commands = 0;
@@ -284,7 +285,7 @@ pub(crate) fn drop_part(client: &mut Client, data: Data, count: u64, percent: u6
 }
 
 /// Writes `keys` keys with values of 16 to 511 bytes, again with other sizes in each further round, then deletes all
-/// but every tenth; what it tells of content is what is left.
+/// but every tenth. The content bytes returned are those left.
 ///
 /// # Errors
 /// The connection broke or a reply is an error.
@@ -346,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn data_grows_from_mark_to_mark() {
+    fn data_grows_in_stages() {
         let Some((_data, server)) = server() else { return };
         let mut client = server.client().unwrap();
         let contents = Contents::Consecutive;
@@ -415,7 +416,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_is_dropped_of_any_data() {
+    fn a_part_of_any_data_can_be_dropped() {
         let Some((_data, server)) = server() else { return };
         let mut client = server.client().unwrap();
         let contents = Contents::Consecutive;

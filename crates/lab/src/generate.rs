@@ -25,17 +25,17 @@ const LATENCY_US_MAX: u64 = 600_000_000;
 const RANDOM: &str = "{random:12}";
 const NEXT: &str = "{next:12}";
 
-/// What a timed loop saw.
+/// The result of a timed loop.
 pub(crate) struct Timed {
     pub(crate) requests: u64,
     pub(crate) elapsed: Duration,
     /// Microseconds a call.
     pub(crate) latency_us: Histogram<u64>,
-    /// How often the commands beside it were answered.
+    /// The number of rounds of the commands beside it that were answered.
     pub(crate) beside_rounds: u64,
 }
 
-/// What a timed loop does.
+/// The work of a timed loop.
 pub(crate) struct Loop<'a> {
     pub(crate) port: u16,
     /// Commands of one call, with ` ; ` between; `{random:12}` is a number below `random_bound`, `{next:12}` one not below it
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_are_counted_whatever_goes_on_beside() {
+    fn calls_are_counted_whatever_runs_beside_them() {
         let Some(redis) = program_or_skip("lab::generate", "redis-server") else { return };
         let data = tempfile::tempdir().unwrap();
         let server = Server::start(&redis, &["--save".to_owned(), String::new()], data.path()).unwrap();
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn some_calls_are_others_and_their_numbers_are_new() {
+    fn some_calls_are_replaced_and_use_new_numbers() {
         let Some(redis) = program_or_skip("lab::generate", "redis-server") else { return };
         let data = tempfile::tempdir().unwrap();
         let server = Server::start(&redis, &["--save".to_owned(), String::new()], data.path()).unwrap();
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn paced_calls_are_due_at_even_steps_whatever_happened_before() {
+    fn paced_calls_are_due_at_even_intervals() {
         let work = Loop { connections: 1, pace_per_s: Some(200), ..calls(0, "") };
         let long_ago = Instant::now() - Duration::from_secs(5);
         assert_eq!(work.due(long_ago, 0), long_ago);

@@ -1,4 +1,4 @@
-//! What the disk holds when data have come and gone: loaded, some of it dropped, a rest, and then a look at the folder.
+//! Measures the disk use after deletions: data is loaded, some of it dropped, and after a rest the folder is measured.
 
 use crate::fill::{self, Filler};
 use crate::load::{Outcome, data_text, rounded, step_error};
@@ -58,7 +58,7 @@ mod tests {
     use crate::skip::program_or_skip;
 
     #[test]
-    fn what_comes_and_goes_is_counted() {
+    fn pushed_and_dropped_items_are_counted() {
         let Some(redis) = program_or_skip("lab::leftover", "redis-server") else { return };
         let folder = tempfile::tempdir().unwrap();
         let flags = ["--save", "", "--appendonly", "yes"].map(str::to_owned);

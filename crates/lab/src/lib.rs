@@ -59,9 +59,9 @@ pub enum LabError {
     /// The system refused.
     #[error("{what}: {source}")]
     Io {
-        /// What was being done, with the path if there is one.
+        /// The operation, with the path if there is one.
         what: String,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
     /// A program the lab needs is not here; the text says how to get it.
@@ -72,7 +72,7 @@ pub enum LabError {
     File {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The reason.
         why: String,
     },
     /// A server or a load did not do its part: it ended, hung, or answered wrongly.

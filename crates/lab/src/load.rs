@@ -18,13 +18,13 @@ use std::time::{Duration, Instant};
 /// Time for a server to give memory back before it is looked at; and for one that has just started to come to rest.
 const SETTLE: Duration = Duration::from_secs(2);
 const SETTLE_EMPTY: Duration = Duration::from_millis(500);
-/// jemalloc, which both sides use, keeps pages that are free for ten seconds; what steps leave behind is looked at later.
+/// jemalloc, which both sides use, keeps pages that are free for ten seconds; memory after steps is measured later.
 const SETTLE_FREED: Duration = Duration::from_secs(12);
 
-/// How often INFO is asked for a line.
+/// The interval between requests of INFO.
 const LOOK_AGAIN: Duration = Duration::from_millis(20);
 
-/// What a load saw; what it cannot see is absent.
+/// The result of a load; a figure that it cannot measure is absent.
 #[derive(Default)]
 pub(crate) struct Outcome {
     pub(crate) command_line: String,
@@ -178,7 +178,7 @@ pub(crate) fn forget_longest(server: &Server) -> Result<(), LabError> {
     done.map(drop).map_err(|error| step_error("CONFIG RESETSTAT", &error, server))
 }
 
-/// What took longest by the server's own account, where it gives one.
+/// Returns the longest times that the server itself reports, if it reports them.
 ///
 /// # Errors
 /// The server is gone.
@@ -196,7 +196,7 @@ fn longest_in(info: &str) -> Vec<(String, f64)> {
     longest.filter_map(|(name, value)| Some((name.to_owned(), value.trim().parse().ok()?))).collect()
 }
 
-/// What the commands of a request took by the server's own account, if there were any, in microseconds.
+/// Returns the time that the commands of a request took as the server reports it, if any ran, in microseconds.
 ///
 /// # Errors
 /// The server is gone.
@@ -240,7 +240,7 @@ fn benchmark(
     })
 }
 
-/// What a program prints, by its name.
+/// Returns the output of a program; errors have its name.
 pub(crate) fn output(mut command: Command, name: &str) -> Result<String, LabError> {
     let output = command.output().map_err(io_error(name))?;
     let errors = String::from_utf8_lossy(&output.stderr);
@@ -326,7 +326,7 @@ struct Looks<'a> {
     rest: Duration,
 }
 
-/// Loads to each mark and looks at the memory there, above that of the server as it was with the first of them.
+/// Loads to each mark and measures the growth of memory there, above the server with the first part of the data.
 fn memory(server: &Server, count: u64, data: Data, looks: &Looks<'_>) -> Result<Outcome, LabError> {
     let &Looks { marks_percent, from_percent, rest } = looks;
     let mut client = server.client()?;
@@ -374,7 +374,7 @@ fn memory(server: &Server, count: u64, data: Data, looks: &Looks<'_>) -> Result<
     })
 }
 
-/// What the server itself says it uses.
+/// Returns the memory that the server itself reports as used.
 fn used_bytes(server: &Server) -> Result<Option<u64>, LabError> {
     let text = server.client()?.call("INFO memory").map_err(|error| step_error("INFO", &error, server))?;
     Ok(text.lines().find_map(|line| line.strip_prefix("used_memory:")?.trim().parse().ok()))
@@ -468,7 +468,7 @@ pub(crate) fn step_error(step: &str, error: &io::Error, server: &Server) -> LabE
     LabError::Step(format!("{step}: {error}; {}", server.last_words()))
 }
 
-/// What redis-benchmark says with `--csv`.
+/// The output of redis-benchmark with `--csv`.
 ///
 /// With `--threads` it looks only every 250 ms whether it is done, so its rate may be low by that much of the run:
 /// a case with threads needs ten seconds to be right within 2.5 in a hundred. CPU a request does not suffer.
@@ -500,14 +500,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_longest_are_found_in_info() {
+    fn longest_times_are_read_from_info() {
         let info = "# Stats\r\ntotal_forks:0\r\nlongest_turn_us:512\r\nlongest_lock_hold_us:7\r\n";
         let longest = [("longest_turn_us".to_owned(), 512.0), ("longest_lock_hold_us".to_owned(), 7.0)];
         assert_eq!(longest_in(info), longest);
     }
 
     #[test]
-    fn what_commands_took_is_summed() {
+    fn command_times_are_summed() {
         let info = "# Commandstats\r\ncmdstat_set:calls=2,usec=30,usec_per_call=15.00\r\n\
                     cmdstat_config|resetstat:calls=1,usec=9,usec_per_call=9.00\r\n\
                     cmdstat_info:calls=1,usec=70,usec_per_call=70.00\r\ncmdstat_zadd:calls=2,usec=12,usec_per_call=6.00\r\n";
@@ -515,7 +515,7 @@ mod tests {
     }
 
     #[test]
-    fn figures_are_found_by_their_headers() {
+    fn benchmark_figures_are_found_by_header() {
         let text = "\"test\",\"rps\",\"avg_latency_ms\",\"min_latency_ms\",\"p50_latency_ms\",\"p95_latency_ms\",\
                     \"p99_latency_ms\",\"max_latency_ms\"\n\
                     \"GET\",\"12500.50\",\"0.4\",\"0.1\",\"0.3\",\"0.8\",\"1.5\",\"9.0\"\n";

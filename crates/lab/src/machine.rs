@@ -1,4 +1,4 @@
-//! What a figure was measured on.
+//! The machine on which a figure was measured.
 
 use crate::{LabError, io_error, proc};
 use std::fs;
@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn families_are_one_word() {
+    fn cpu_families_are_one_word() {
         assert_eq!(family("Intel(R) Xeon(R) Processor"), "xeon");
         assert_eq!(family("AMD EPYC 7B13"), "epyc");
         assert_eq!(family("something else"), "cpu");

@@ -1,14 +1,14 @@
 //! Messages: some publish, many listen, and every delivery is counted, in order.
 //!
 //! ```text
-//! publisher 0   |16 messages|replies|until all who listen have them|16 messages| ...
+//! publisher 0   |16 messages|replies|until all listeners have them|16 messages| ...
 //! publisher 1      |16 messages|replies| ...
-//! listeners     | threads that wait for hundreds of connections each |  --> tally of each publisher --> it goes on
+//! listeners     | threads that wait for hundreds of connections each |  --> tally of each publisher --> it continues
 //! ```
 //!
-//! A message begins with its publisher's number, and says which of his messages on this channel it is. So a listener
-//! finds at once what is lost, comes twice or out of order; in the end each must have had the last one. No publisher runs
-//! ahead of those who listen, for a server may cut off whoever is too slow.
+//! A message begins with its publisher's number and its own sequence number in this channel. So a listener detects
+//! lost, duplicate and reordered messages at once; at the end each must have received the last one. No publisher runs
+//! ahead of the listeners, since a server may disconnect a listener that is too slow.
 
 use crate::contents::{below, mixed};
 use crate::load::{Outcome, allow_open_files, rounded, step_error};
@@ -30,19 +30,19 @@ use std::time::{Duration, Instant};
 const LISTENING_THREADS: usize = 2;
 const PUBLISHER_DIGITS: usize = 4;
 const NUMBER_DIGITS: usize = 12;
-/// What a message says of itself; its other bytes are filler.
+/// Bytes of a message's publisher and sequence number; its other bytes are filler.
 pub(crate) const MESSAGE_BYTES_MIN: usize = PUBLISHER_DIGITS + NUMBER_DIGITS;
-/// What one read may bring.
+/// The maximum number of bytes of one read.
 const READ_BYTES: usize = 64 * 1024;
 const EVENTS_MAX: usize = 256;
-/// How often whoever waits looks whether all is over.
+/// The interval at which waiting threads check for the end.
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
 const LATENCY_US_MAX: u64 = 600_000_000;
 
 /// Publishes `count` messages.
 ///
 /// # Errors
-/// The server refused, or a message did not come as it was to.
+/// The server refused, or a message was lost, duplicated or reordered.
 pub(crate) fn measure(server: &Server, work: &Messages, count: u64, limit: Duration) -> Result<Outcome, LabError> {
     allow_open_files(work.channels * work.listeners + work.publishers + 256)?;
     let failed = |error: io::Error| step_error("messages", &error, server);
@@ -86,17 +86,17 @@ pub(crate) fn measure(server: &Server, work: &Messages, count: u64, limit: Durat
     })
 }
 
-/// What publishers and listeners share.
+/// The state shared by publishers and listeners.
 struct SharedMessages {
     /// The next message of all.
     next: AtomicU64,
-    /// Of each publisher.
+    /// The tally of each publisher.
     tallies: Vec<Tally>,
     over: AtomicBool,
     end: Instant,
 }
 
-/// How many deliveries there were of a publisher's messages, and up to how many it waits.
+/// The deliveries of a publisher's messages so far, and the number for which it waits.
 #[derive(Default)]
 struct Tally {
     counts: Mutex<MessageCounts>,
@@ -137,7 +137,7 @@ impl Tally {
     }
 }
 
-/// What a publisher did.
+/// The result of a publisher.
 struct Published {
     /// By channel.
     sent: Vec<u64>,
@@ -145,7 +145,7 @@ struct Published {
     latency_us: Histogram<u64>,
 }
 
-/// All publish, all listen; who listened, with what they heard.
+/// Runs all publishers and listeners, and returns the listeners with the messages they received.
 fn exchange(
     port: u16,
     work: &Messages,
@@ -281,11 +281,11 @@ fn hear_all(mut listeners: Vec<Listener>, shared: &SharedMessages) -> io::Result
     Ok(listeners)
 }
 
-/// What one listener has heard.
+/// The messages received by one listener.
 struct Ear {
-    /// What comes before each message's own bytes.
+    /// The bytes before each message's numbers.
     head: Vec<u8>,
-    /// What comes behind what a message says of itself.
+    /// The bytes after each message's numbers.
     tail: Vec<u8>,
     /// The number of the next message, by publisher.
     next: Vec<u64>,
@@ -319,7 +319,7 @@ impl Ear {
         Ok(())
     }
 
-    /// How many bytes the whole messages have.
+    /// Counts the complete messages in `bytes` and returns their length.
     fn whole_ones(&mut self, bytes: &[u8], delivered: &mut [u64]) -> io::Result<usize> {
         let all = bytes.chunks_exact(self.head.len() + MESSAGE_BYTES_MIN + self.tail.len());
         let done = bytes.len() - all.remainder().len();
@@ -386,7 +386,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_lost_twice_or_foreign_is_found() {
+    fn lost_duplicate_and_foreign_messages_are_detected() {
         let heard = |messages: &[Vec<u8>]| Ear::new("a", &WORK).hear(&messages.concat(), &mut [0; 2]);
         heard(&[told("a", 0, 0), told("a", 0, 1)]).unwrap();
         heard(&[told("a", 0, 1)]).unwrap_err();
@@ -407,7 +407,7 @@ mod tests {
     }
 
     #[test]
-    fn a_listener_too_many_is_noticed() {
+    fn an_extra_subscriber_is_detected() {
         let Some(redis) = program_or_skip("lab::messages", "redis-server") else { return };
         let data = tempfile::tempdir().unwrap();
         let server = Server::start(&redis, &["--save".to_owned(), String::new()], data.path()).unwrap();

@@ -1,8 +1,8 @@
-//! Loads that are scripts for node: libraries at work, as people use them.
+//! Loads that are scripts for node: libraries as applications use them.
 //!
-//! A script is told the server's port and then its words. It prints a line `name=value` for each figure it has: `requests`,
-//! `requests_per_s`, `p50_ms` and `p99_ms` are a row's own, others become further figures. Whatever it finds wrong makes it
-//! end with another code than 0.
+//! A script gets the server's port and then its words as arguments. It prints a line `name=value` for each figure:
+//! `requests`, `requests_per_s`, `p50_ms` and `p99_ms` are a row's own, others become further figures. On any error it
+//! exits with a code other than 0.
 
 use crate::load::{Outcome, output};
 use crate::programs::{bounded, on_path};
@@ -12,7 +12,7 @@ use crate::{LabError, io_error};
 use std::env;
 use std::path::Path;
 
-/// Where `scripts/setup-tests` puts what scripts need, unless `NODE_PATH` says where else.
+/// The folder into which `scripts/setup-tests` installs the modules of scripts, unless `NODE_PATH` names another.
 const MODULES: &str = "scripts/clients/node_modules";
 
 /// Runs a script that is named first in `line`.

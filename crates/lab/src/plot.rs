@@ -1,5 +1,5 @@
-//! How far Bobbin is ahead, or behind, as a picture: a bar for each of the README's first cases, on a scale on which twice as
-//! much and half as much are as long.
+//! A bar chart of Bobbin's lead or lag: a bar for each of the README's first cases, on a scale where twice as much and
+//! half as much have the same length.
 //!
 //! ```text
 //!   p99 of GET while a checkpoint is written     |========= 17.6 ×
@@ -36,7 +36,7 @@ pub(crate) fn draw(chosen: &[Chosen], path: &Path) -> Result<(), LabError> {
 type Painted = Result<(), Box<dyn std::error::Error>>;
 
 fn paint(chosen: &[Chosen], path: &Path) -> Painted {
-    // From both ends, so that what is behind is there as what is ahead.
+    // Takes cases from both ends, so that lags are shown as well as leads.
     let last = chosen.len().min(BARS_MAX / 2);
     let first = (chosen.len() - last).min(BARS_MAX - last);
     let drawn = chosen[..first].iter().chain(&chosen[chosen.len() - last..]);
@@ -82,7 +82,7 @@ mod tests {
     use crate::scenario::Scenario;
 
     #[test]
-    fn a_picture_shows_the_lead_of_what_the_readme_shows() {
+    fn the_plot_shows_the_lead_of_each_readme_case() {
         let folder = tempfile::tempdir().unwrap();
         let rows = [row("bobbin", 1, 300.0, 3.0), row("redis", 1, 200.0, 4.0)];
         let mut scenarios = [scenario_with_rows(folder.path(), &rows)];

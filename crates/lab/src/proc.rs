@@ -1,4 +1,4 @@
-//! What the kernel knows about a process: CPU used, memory held, bytes written, from `/proc/PID`.
+//! The kernel's figures of a process: CPU used, memory held, bytes written, from `/proc/PID`.
 
 use crate::{LabError, io_error};
 use std::fs;
@@ -28,10 +28,10 @@ pub(crate) fn memory_bytes(pid: u32) -> Result<(u64, u64), LabError> {
     field("VmRSS:").zip(field("VmHWM:")).ok_or_else(|| LabError::Step(format!("{path}: no memory figures")))
 }
 
-/// Memory that the process and its children hold together, in bytes.
+/// Returns the memory of the process and its children together, in bytes.
 ///
-/// A page that several of them share is counted once (the sum of their shares, `Pss`): after a fork that is the
-/// parent's memory and the pages of which there are two by now.
+/// A page that several of them share counts once (the sum of their shares, `Pss`): after a fork that is the parent's
+/// memory and the pages copied since.
 ///
 /// # Errors
 /// The process is gone.
@@ -94,10 +94,10 @@ mod tests {
     }
 
     #[test]
-    fn children_are_counted_in() {
+    fn the_memory_of_child_processes_is_counted() {
         let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
         let own = share_kib(std::process::id());
-        // The list of children is that of the main thread, which no test runs on.
+        // The kernel lists children by thread, and no test runs on the main thread.
         assert!(family_memory_bytes(std::process::id()).unwrap() > 0);
         assert!(own.is_some() && share_kib(child.id()).is_some());
         child.kill().unwrap();

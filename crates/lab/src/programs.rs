@@ -21,12 +21,12 @@ pub(crate) enum Program {
 }
 
 impl Program {
-    /// Whether it can be asked in Redis's protocol, too.
+    /// Returns true if the program also speaks Redis's protocol.
     pub(crate) fn speaks_resp(self) -> bool {
         matches!(self, Self::Bobbin | Self::Redis)
     }
 
-    /// Where it is to listen, and to write if it has one place for all.
+    /// Returns the arguments for its port, and for its folder if it has one for all files.
     pub(crate) fn arguments(self, port: u16, folder: &str) -> Vec<String> {
         let port = port.to_string();
         let words: &[&str] = match self {
@@ -42,7 +42,7 @@ impl Program {
     }
 }
 
-/// Where everything is.
+/// The paths of all programs.
 pub(crate) struct Programs {
     pub(crate) bobbin: PathBuf,
     pub(crate) redis: PathBuf,
@@ -53,7 +53,7 @@ impl Programs {
     /// Finds the programs that every run needs; paths given win over `PATH`.
     ///
     /// # Errors
-    /// One is missing; the text tells how to get it.
+    /// One is missing; the text says how to get it.
     pub(crate) fn find(bobbin: Option<PathBuf>, redis: Option<PathBuf>) -> Result<Self, LabError> {
         let bobbin = bobbin.or_else(bobbin_nearby).ok_or_else(|| {
             LabError::Missing("bobbin is not built: run `make release`, or name it with --bobbin PATH".into())
@@ -71,10 +71,10 @@ impl Programs {
         Ok(Self { bobbin, redis, benchmark })
     }
 
-    /// Where a program is.
+    /// Returns the path of a program.
     ///
     /// # Errors
-    /// It is missing; the text tells how to get it.
+    /// It is missing; the text says how to get it.
     pub(crate) fn path(&self, program: Program) -> Result<PathBuf, LabError> {
         match program {
             Program::Bobbin => Ok(self.bobbin.clone()),
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bounded_command_is_ended_with_124() {
+    fn a_command_that_times_out_exits_with_124() {
         let sleep = on_path("sleep").unwrap();
         let status = bounded(&sleep, 1).arg("60").stdout(Stdio::null()).status().unwrap();
         assert_eq!(status.code(), Some(124));

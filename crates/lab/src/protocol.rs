@@ -25,14 +25,14 @@ pub(crate) enum Protocol {
     Beanstalk,
 }
 
-/// What a whole answer says.
+/// The meaning of a complete answer.
 #[derive(Debug, Eq, PartialEq)]
 pub(crate) enum Answer {
     /// It was done, or here it is.
     Done,
     /// There is nothing.
     Nothing,
-    /// The call goes on with this.
+    /// The call continues with these bytes.
     Next(Vec<u8>),
 }
 
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_is_what_its_protocol_says() {
+    fn calls_are_encoded_as_their_protocol_requires() {
         assert_eq!(put(Protocol::Memcached, "set k 0 0", Some(b"abc")), "set k 0 0 3\r\nabc\r\n");
         assert_eq!(put(Protocol::Queue, "get k", None), "get k\r\n");
         assert_eq!(put(Protocol::Beanstalk, "put 0 0 60", Some(b"ab")), "put 0 0 60 2\r\nab\r\n");
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_is_taken_when_it_is_whole() {
+    fn an_answer_is_accepted_once_it_is_complete() {
         let next = |text: &str| Answer::Next(text.as_bytes().to_vec());
         let cases = [
             (Protocol::Memcached, "VALUE k 0 3\r\nabc\r\nEND\r\n", Answer::Done),
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_is_one() {
+    fn error_answers_are_errors() {
         for (protocol, text) in [
             (Protocol::Memcached, "ERROR\r\n"),
             (Protocol::Queue, "SERVER_ERROR out of memory\r\n"),

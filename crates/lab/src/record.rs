@@ -192,7 +192,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn the_newest_file_of_just_this_scenario_is_found() {
+    fn the_newest_record_of_the_scenario_is_found() {
         let folder = tempfile::tempdir().unwrap();
         for (machine, date, scenario) in
             [("a", "2026-03-02", "reads"), ("b", "2026-03-04", "reads"), ("a", "2026-03-09", "more-reads")]
@@ -205,7 +205,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn dates_are_those_of_the_calendar() {
+    fn dates_follow_the_calendar() {
         assert_eq!(date_text(0), "1970-01-01T00:00:00Z");
         assert_eq!(date_text(951_782_400_000), "2000-02-29T00:00:00Z");
         assert_eq!(date_text(1_709_251_199_999), "2024-02-29T23:59:59Z");

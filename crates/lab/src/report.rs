@@ -18,13 +18,13 @@ pub(crate) struct Compared<'a> {
     pub(crate) what: String,
     pub(crate) figure: Figure,
     target: &'a Target,
-    /// What the target allows by another case of the first side; absent if that was never run.
+    /// The bound that the target derives from another case of the first side; absent if that was never run.
     by_other: Option<f64>,
-    /// That case in words.
+    /// The other case in words.
     other: &'a str,
-    /// How README and picture call it, if they show it.
+    /// Its name in README and picture, if they show it.
     pub(crate) readme: Option<&'a str>,
-    /// Whether it is the case's own figure, beside which CPU and p99 are shown.
+    /// True if it is the case's own figure, beside which CPU and p99 are shown.
     is_own: bool,
     sides: [Figures; 2],
 }
@@ -39,13 +39,13 @@ pub(crate) struct Measured<'a> {
 /// Medians over the turns of one run of one side.
 #[derive(Default)]
 struct Figures {
-    /// What the line shows; absent where this side has no such figure.
+    /// The figure of the line; absent where this side has none.
     figure: Option<Spread>,
     cpu_us: Option<Spread>,
     p99_ms: Option<Spread>,
 }
 
-/// What several turns gave.
+/// The spread of a figure over several turns.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Spread {
     pub(crate) min: f64,
@@ -83,13 +83,13 @@ impl Compared<'_> {
         ratio(self.sides[0].p99_ms, self.sides[1].p99_ms)
     }
 
-    /// How many times the first side is ahead; below 1, the second is.
+    /// Returns the factor by which the first side leads; below 1, the second leads.
     pub(crate) fn lead(&self) -> Option<f64> {
         let ratio = self.ratio()?;
         if self.figure == Figure::RequestsPerS { Some(ratio) } else { (ratio > 0.0).then(|| 1.0 / ratio) }
     }
 
-    /// Whether every part of the target is met.
+    /// Returns true if every part of the target is met.
     fn meets_target(&self) -> bool {
         let target = self.target;
         let [first, second] = [self.sides[0].figure, self.sides[1].figure];
@@ -130,7 +130,7 @@ pub(crate) struct Chosen<'m, 'a> {
     measured: &'m Measured<'a>,
 }
 
-/// What the README shows of all figures: where the first side is ahead by most comes first.
+/// Returns the figures that the README shows, with the greatest lead of the first side first.
 pub(crate) fn chosen<'m, 'a>(measured: &'m [Measured<'a>]) -> Vec<Chosen<'m, 'a>> {
     let of_one = |measured: &'m Measured<'a>| {
         let named = |compared: &'m Compared<'a>| {
@@ -144,7 +144,7 @@ pub(crate) fn chosen<'m, 'a>(measured: &'m [Measured<'a>]) -> Vec<Chosen<'m, 'a>
     all
 }
 
-/// The README's table in Markdown, which lies in `base`.
+/// Returns the table of the README, which is in the folder `base`, in Markdown.
 pub(crate) fn short_table(chosen: &[Chosen], base: &Path) -> String {
     let mut text = String::from(
         "| what | persistence | Bobbin | compared with | ratio | CPU per request |\n|---|---|---|---|---|---|\n",
@@ -182,7 +182,7 @@ fn link(file: &Path, base: &Path) -> String {
     }
 }
 
-/// The table in Markdown, of a page that lies in `base`.
+/// Returns the table in Markdown for a page in the folder `base`.
 pub(crate) fn table(measured: &[Measured], base: &Path) -> String {
     let mut text = String::from(
         "| what | Bobbin | compared with | ratio | target | CPU per request | p99 |\n|---|---|---|---|---|---|---|\n",
@@ -237,7 +237,7 @@ fn compared<'a>(scenario: &'a Scenario, rows: &[Row]) -> Vec<Compared<'a>> {
     lines
 }
 
-/// What a target allows by another case, and that case in words.
+/// Returns the bound that a target derives from another case, and that case in words.
 fn other_of<'a>(scenario: &'a Scenario, rows: &[Row], target: &Target, figure: Figure) -> (Option<f64>, &'a str) {
     let Some(times) = &target.times else { return (None, "") };
     let other = Figures::of(&run_of(scenario, rows, &times.case, 0), figure);
@@ -340,7 +340,7 @@ fn spread_text(spread: Option<Spread>, figure: Figure) -> String {
     format!("{median} ({} to {})", scale.text(spread.min), scale.text(spread.max))
 }
 
-/// How values of about one size are written.
+/// The number format for values of about one size.
 struct Scale {
     divisor: f64,
     decimals: usize,
@@ -429,7 +429,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_case_is_held_against_another_of_its_own_side() {
+    fn a_case_is_compared_with_another_of_its_side() {
         let folder = tempfile::tempdir().unwrap();
         let slow =
             |turn, p99_ms| Row { scenario: "reads/slow".into(), p99_ms: Some(p99_ms), ..row("bobbin", turn, 1.0, 1.0) };
@@ -453,7 +453,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn further_figures_have_lines_and_one_side_may_lack_them() {
+    fn further_figures_get_lines_even_if_one_side_lacks_them() {
         let folder = tempfile::tempdir().unwrap();
         let longest = |turn, us: u64| Row { extra: format!("longest_turn_us={us}"), ..row("bobbin", turn, 2.0, 1.0) };
         let rows = [longest(1, 90), longest(2, 2001), longest(3, 80), row("redis", 1, 1.0, 1.0)];
@@ -471,7 +471,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn the_readme_has_what_has_a_name_there_and_the_greatest_lead_first() {
+    fn the_readme_lists_named_cases_by_descending_lead() {
         let folder = tempfile::tempdir().unwrap();
         let slow = |side, p99_ms| Row { scenario: "reads/slow".into(), p99_ms: Some(p99_ms), ..row(side, 1, 1.0, 1.0) };
         let rows = [row("bobbin", 1, 300.0, 1.0), row("redis", 1, 200.0, 2.0), slow("bobbin", 2.0), slow("redis", 8.0)];
@@ -499,7 +499,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn links_lead_from_the_page_to_the_record() {
+    fn links_are_relative_to_the_page() {
         let file = Path::new("lab/records/box/day.csv");
         assert_eq!(link(file, Path::new("")), "lab/records/box/day.csv");
         assert_eq!(link(file, Path::new("docs")), "../lab/records/box/day.csv");
@@ -519,7 +519,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn an_even_count_has_its_median_between() {
+    fn the_median_of_an_even_count_is_interpolated() {
         let spread = Spread::of([4.0, 1.0, 2.0, 3.0].into_iter()).unwrap();
         assert_eq!(spread, Spread { min: 1.0, median: 2.5, max: 4.0 });
         assert_eq!(Spread::of(std::iter::empty()), None);

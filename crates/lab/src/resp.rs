@@ -9,7 +9,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long a server may stay silent before a step fails. Writers may have to wait for gigabytes to be checkpointed.
+/// The maximum time that a server may stay silent before a step fails. Writers may have to wait for gigabytes to be
+/// checkpointed.
 const SILENCE: Duration = Duration::from_secs(180);
 /// Lines longer than this are no reply of ours.
 const LINE_BYTES_MAX: u64 = 64 * 1024;
@@ -21,7 +22,7 @@ pub(crate) struct Client {
     reader: BufReader<Source>,
 }
 
-/// What is read from: a socket, as fast as it gives or more slowly.
+/// The source of replies: a socket, read at full speed or more slowly.
 struct Source {
     stream: TcpStream,
     slow: Option<Slow>,
@@ -106,7 +107,7 @@ impl Client {
         Ok(Self { reader: BufReader::with_capacity(64 * 1024, Source { stream, slow: None }) })
     }
 
-    /// From now on reads no more than so many bytes a second (0 for any number), and breaks off once `over` is set.
+    /// Limits reading to `bytes_per_s` bytes per second (0 for no limit) from now on, and stops once `over` is set.
     pub(crate) fn read_at(&mut self, bytes_per_s: u64, over: Arc<AtomicBool>) {
         let slow = Slow { bytes_per_s, begin: Instant::now(), read_bytes: 0, over };
         self.reader.get_mut().slow = Some(slow);
@@ -253,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn quotes_hold_a_word_together() {
+    fn quoted_words_keep_their_spaces() {
         assert_eq!(words(r#"EVAL "return 'a  b'"  0 """#), ["EVAL", "return 'a  b'", "0", ""]);
     }
 

@@ -1,12 +1,12 @@
-//! How soon a killed server answers again, and how soon it has loaded everything.
+//! Measures the time until a killed server answers again, and until it has loaded everything.
 //!
 //! ```text
 //! load .. writes |=========== kill -9 |  start                                         the page cache stays warm
 //!                                        |........ first right reply ... loading:0 |
 //! ```
 //!
-//! Some keys are left alone by the writes, so what they must hold is known: the server is asked for it before. A
-//! refusal (`LOADING`, or nobody listening yet) is asked again; another answer fails the step.
+//! The writes spare some keys, whose values are read before the kill and so are known. After a refusal (`LOADING`, or
+//! nobody listening yet) the request is repeated; any other answer fails the step.
 
 use crate::LabError;
 use crate::checkpoints::field;
@@ -23,13 +23,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// So many keys are asked for in the end.
+/// The number of keys read at the end.
 const KNOWN: u64 = 100;
 const LOADED_WITHIN: Duration = Duration::from_secs(600);
 const LOOK_AGAIN: Duration = Duration::from_millis(1);
 
-/// Writes, kills, starts again, asks; `draw` says when it is killed and which keys are asked for. Of the keys, those that
-/// [`SPARED_EVERY`] divides must be there.
+/// Writes, kills, starts again, asks; `draw` says when it is killed and which keys are asked for. Of the keys, those
+/// that [`SPARED_EVERY`] divides must be there.
 ///
 /// # Errors
 /// The server did not take the writes, did not come back, or answers otherwise than before.
@@ -71,7 +71,7 @@ fn moment(writes: &Writes, least_s: u64, draw: u64) -> Duration {
     Duration::from_millis(least_s * 1000 + below(mixed(draw), span_ms.max(1)))
 }
 
-/// What a server held that is killed.
+/// The contents of a server before it is killed.
 struct Before {
     /// Names and values of keys that nobody writes to.
     known: Vec<(String, String)>,
@@ -106,7 +106,7 @@ fn right(what: &str, expected: &str, answer: &str) -> Result<(), LabError> {
     (answer == expected).then_some(()).ok_or_else(wrong)
 }
 
-/// What was written, and how long the server lived meanwhile.
+/// Kills the server while it is written to; returns the writes, and the time that the server ran meanwhile.
 fn killed_while_writing(
     server: &mut Server,
     writes: &Writes,
@@ -140,7 +140,8 @@ fn first_right_reply(server: &mut Server, begin: Instant, name: &str, value: &st
     })
 }
 
-/// A server that says nothing of loading has loaded when it answers; one that serves meanwhile calls it `async_loading`.
+/// A server that says nothing of loading has loaded when it answers; one that serves meanwhile calls it
+/// `async_loading`.
 fn loaded(server: &mut Server, begin: Instant) -> Result<Duration, LabError> {
     wait(server, begin, |port| {
         let is_over = |info: &str, name| field(info, name).unwrap_or(0) == 0;
@@ -177,7 +178,7 @@ mod tests {
     use crate::writes::tests::writes;
 
     #[test]
-    fn it_is_killed_between_the_least_and_the_most() {
+    fn kill_times_are_between_the_minimum_and_the_maximum() {
         let writes = Writes { seconds: 5, ..writes(Verb::Set) };
         let moments: Vec<Duration> = (0..1000).map(|draw| moment(&writes, 2, draw)).collect();
         assert!(moments.iter().all(|at| (2000..5000).contains(&at.as_millis())));
@@ -186,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_kept_everything_is_right() {
+    fn a_server_that_kept_everything_passes() {
         let Some(redis) = program_or_skip("lab::restart", "redis-server") else { return };
         let data = tempfile::tempdir().unwrap();
         let flags = ["--save", "", "--appendonly", "yes"].map(str::to_owned);
@@ -199,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_lost_something_is_found_out() {
+    fn a_server_that_lost_data_is_detected() {
         let Some(redis) = program_or_skip("lab::restart", "redis-server") else { return };
         let data = tempfile::tempdir().unwrap();
         let mut server = Server::start(&redis, &["--save".to_owned(), String::new()], data.path()).unwrap();

@@ -29,9 +29,9 @@ pub(crate) struct Scenario {
     /// The file's stem.
     #[serde(skip)]
     pub(crate) name: String,
-    /// What is measured, for the reader of the table.
+    /// The description for the reader of the table.
     pub(crate) what: String,
-    /// The size of what is loaded, for the placeholders.
+    /// The size of the data, for the placeholders.
     #[serde(default)]
     pub(crate) items: u64,
     /// Seconds that one load may take.
@@ -39,7 +39,7 @@ pub(crate) struct Scenario {
     pub(crate) limit_s: u64,
     /// Turns beyond which nothing is learned, where a figure is the same in each.
     pub(crate) turns_max: Option<u32>,
-    /// Whether each case has a server of its own, prepared anew.
+    /// True if each case has a server of its own, prepared anew.
     #[serde(default)]
     pub(crate) server_each: bool,
     /// The one measured and the one beside it.
@@ -68,21 +68,21 @@ pub(crate) struct Also {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Side {
-    /// What it is called in records; unlike the other side's.
+    /// The name in records, which differs from the other side's.
     pub(crate) label: String,
     pub(crate) program: Program,
-    /// What exchanges speak to it.
+    /// The protocol of exchanges with it.
     #[serde(default)]
     pub(crate) protocol: Protocol,
-    /// What is kept when power fails, in words.
+    /// The data that a power failure leaves, in words.
     pub(crate) durability: String,
     /// `{folder}` is where it may write.
     #[serde(default)]
     pub(crate) flags: Vec<String>,
-    /// What stands for a name in braces in commands, answers and loads.
+    /// The replacements for names in braces in commands, answers and loads.
     #[serde(default)]
     pub(crate) words: BTreeMap<String, String>,
-    /// What it does where a load asks for a side's own steps.
+    /// The steps for a load that asks for a side's own steps.
     #[serde(default)]
     pub(crate) steps: Vec<Prepare>,
 }
@@ -98,23 +98,23 @@ pub(crate) struct Case {
     #[serde(default)]
     pub(crate) prepare: Vec<Prepare>,
     pub(crate) load: Load,
-    /// Made again and again while the load goes on.
+    /// Checkpoints repeated while the load runs.
     pub(crate) checkpoints: Option<Checkpoints>,
-    /// Whether the second side is spared: it has nothing of the kind, or no room beside.
+    /// True if only the first side runs: the second has nothing of the kind, or there is no room for it.
     #[serde(default)]
     pub(crate) alone: bool,
     /// Asked when the load is over.
     pub(crate) check: Check,
-    /// Which figure of a row the table shows.
+    /// The figure of a row that the table shows.
     #[serde(default)]
     pub(crate) figure: Figure,
     #[serde(default)]
     pub(crate) target: Target,
-    /// How the README calls it, which shows ten cases at most; else only the page of figures has it.
+    /// The name in the README, which shows ten cases at most; if absent, only the page of figures has the case.
     pub(crate) readme: Option<String>,
 }
 
-/// What is done before a load, unmeasured.
+/// A preparation before a load, unmeasured.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub(crate) enum Prepare {
@@ -153,7 +153,7 @@ pub(crate) struct Checkpoints {
     pub(crate) after_s: u64,
 }
 
-/// Data of which a certain number is loaded.
+/// A kind of data to load in some number.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub(crate) enum Data {
@@ -163,7 +163,7 @@ pub(crate) enum Data {
     Keys {
         contents: Contents,
         value_bytes: usize,
-        /// Whether each has a time to live, of weeks.
+        /// True if each key has a time to live, of weeks.
         #[serde(default)]
         expiring: bool,
     },
@@ -173,7 +173,7 @@ pub(crate) enum Data {
     Set { contents: Contents, item_bytes: usize },
     /// Fields of the hash `hash`.
     Hash { contents: Contents, name_bytes: usize, value_bytes: usize },
-    /// Hashes `hash:000000000000` and on of so many fields each, in an order without pattern.
+    /// Hashes `hash:000000000000` and on with `fields` fields each, in an order without pattern.
     Hashes { fields: u64, contents: Contents, value_bytes: usize },
     /// Members of the sorted set `sorted`.
     Sorted { contents: Contents, item_bytes: usize, scores: Scores },
@@ -193,36 +193,36 @@ pub(crate) enum Scores {
     Rising,
 }
 
-/// What is measured.
+/// A measured load.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub(crate) enum Load {
     /// redis-benchmark with these arguments; host, port, `-n` and `--csv` are added.
     Benchmark(String),
-    /// A script for node with its words; it is told the server's port before them.
+    /// A script for node with its words, after the server's port.
     Node(String),
     /// Our own timed calls; each connection has one under way.
     Generator {
         /// Commands with ` ; ` between are one call; `{random:12}` is another number below `items` for each call, `{next:12}`
         /// one from there on.
         command: String,
-        /// Other calls, each so often in its place.
+        /// Other calls that replace some of these.
         #[serde(default)]
         instead: Vec<Instead>,
         connections: usize,
         /// Calls due in a second, over all connections; as fast as answered if absent.
         pace_per_s: Option<u64>,
-        /// What others do meanwhile, uncounted.
+        /// Work of other clients meanwhile, uncounted.
         beside: Option<Beside>,
     },
-    /// The server's memory with shares of `count`, each above that of the empty server, or of one with the first of them.
+    /// The growth of the server's memory at shares of `count`, above the empty server or the server with the first share.
     Memory {
         count: String,
         data: Data,
         /// In hundredths of `count`, rising.
         #[serde(default = "marks_percent_default")]
         marks_percent: Vec<u64>,
-        /// So many hundredths of `count` are there before: what any server that runs takes does not count then.
+        /// The hundredths of `count` loaded before, so that the memory of any running server does not count.
         #[serde(default)]
         from_percent: u64,
         /// The server rests for so long before each look.
@@ -237,7 +237,7 @@ pub(crate) enum Load {
     Idle { connections: u64 },
     /// Keys of changing sizes, overwritten `rounds` times; nine in ten then deleted.
     Churn { keys: String, rounds: u64 },
-    /// Pipelined writes for a time, at random among so many keys.
+    /// Pipelined writes for a time, to random keys.
     Writes(Writes),
     /// As many messages as requests are asked for; each delivery counts as one.
     Messages(Messages),
@@ -266,7 +266,7 @@ pub(crate) struct Writes {
     pub(crate) value_bytes: usize,
     pub(crate) connections: u64,
     pub(crate) pipeline: u64,
-    /// How long, at most.
+    /// The maximum duration.
     pub(crate) seconds: u64,
     /// Records due in a second, over all connections; as fast as answered if absent.
     pub(crate) pace_per_s: Option<u64>,
@@ -282,7 +282,7 @@ pub(crate) struct Party {
     /// The call's line without its payload; `{random:12}` is another number below `items` for each call, `{next:12}` the one
     /// after the last.
     pub(crate) say: String,
-    /// Of the payload behind the line.
+    /// The length of the payload after the line.
     pub(crate) bytes: Option<usize>,
     pub(crate) connections: u64,
 }
@@ -300,7 +300,7 @@ pub(crate) struct Messages {
     pub(crate) message_bytes: usize,
 }
 
-/// What one of many writes does.
+/// The command of each write.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq)]
 #[serde(rename_all = "UPPERCASE")]
 pub(crate) enum Verb {
@@ -316,7 +316,7 @@ pub(crate) enum Verb {
 pub(crate) struct Instead {
     /// As the usual one is written.
     pub(crate) command: String,
-    /// In so many calls of a hundred, drawn at random.
+    /// The share of calls, in percent, drawn at random.
     pub(crate) percent: u64,
 }
 
@@ -326,7 +326,7 @@ pub(crate) struct Instead {
 pub(crate) struct Beside {
     /// Commands with ` ; ` between are sent one by one.
     pub(crate) command: String,
-    /// So many names of keys are put behind the command.
+    /// The number of key names appended to the command.
     #[serde(default)]
     pub(crate) keys: u64,
     /// A client for each; bytes it reads in a second, 0 for as fast as they come.
@@ -356,7 +356,7 @@ pub(crate) enum Figure {
     P99Ms,
     MaxMs,
     CpuUsPerRequest,
-    /// What the commands of a request took by the server's own account.
+    /// The time that the commands of a request took, as the server reports it.
     ServerUsPerRequest,
     RssBytes,
     BytesPerConnection,
@@ -385,7 +385,7 @@ pub(crate) enum Figure {
     LoadedMs,
 }
 
-/// What is hoped for, all of the first side against the second but for `figure_max`.
+/// The targets, all of the first side against the second but for `figure_max`.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Target {
@@ -395,7 +395,7 @@ pub(crate) struct Target {
     pub(crate) p99_max: Option<f64>,
     /// The first side's figure by itself in every turn, in the figure's unit.
     pub(crate) figure_max: Option<f64>,
-    /// How much the first side's figure may be above the second's, in the figure's unit.
+    /// The maximum by which the first side's figure may exceed the second's, in the figure's unit.
     pub(crate) difference_max: Option<f64>,
     /// Against the first side's figure in another case of the scenario.
     pub(crate) times: Option<Times>,
@@ -578,7 +578,7 @@ mod tests {
     }
 
     #[test]
-    fn every_scenario_of_ours_is_whole() {
+    fn every_scenario_is_valid() {
         let scenarios = ours();
         assert!(!scenarios.is_empty());
         for scenario in scenarios.iter().flat_map(|it| it.sides.iter().map(|side| it.said_by(side))) {
@@ -641,7 +641,7 @@ mod tests {
     }
 
     #[test]
-    fn a_side_has_its_own_words() {
+    fn a_side_may_override_commands() {
         let scenario = ours().into_iter().find(|scenario| scenario.name == "key-order").unwrap();
         let page = |side: usize| {
             let case = scenario.said_by(&scenario.sides[side]).cases.swap_remove(1);

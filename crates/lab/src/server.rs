@@ -19,7 +19,7 @@ const READY_WITHIN: Duration = Duration::from_secs(60);
 const STOPPED_WITHIN: Duration = Duration::from_secs(30);
 const LOOK_AGAIN: Duration = Duration::from_millis(5);
 
-/// What is started, and how.
+/// The program to start, with its arguments.
 struct Launch {
     program: Program,
     path: PathBuf,
@@ -48,7 +48,8 @@ impl Server {
         Self::launched(Program::Redis, path, flags, Protocol::Resp, data)
     }
 
-    /// Starts a side, whose program is at `path`, and waits until it answers. It ends with the calling thread at the latest.
+    /// Starts a side, whose program is at `path`, and waits until it answers. It ends with the calling thread at the
+    /// latest.
     ///
     /// # Errors
     /// It ends at once or stays silent; the text has its last words.
@@ -105,7 +106,7 @@ impl Server {
         }
     }
 
-    /// Where its data are, and its log.
+    /// Returns the folder of its data and log.
     pub(crate) fn folder(&self) -> &Path {
         self.folder.path()
     }
@@ -118,7 +119,7 @@ impl Server {
         self.port
     }
 
-    /// What exchanges speak to it, and where.
+    /// Returns the protocol of exchanges with it.
     pub(crate) fn protocol(&self) -> Protocol {
         self.launch.protocol
     }
@@ -131,8 +132,8 @@ impl Server {
         self.launch.program
     }
 
-    /// The answer to a question, in Redis's protocol if it speaks that. Else ` | NAME` behind the question asks for the value of
-    /// one line of the answer.
+    /// Returns the answer to a question, in Redis's protocol if the server speaks that. Otherwise ` | NAME` after the
+    /// question selects the value of one line of the answer.
     ///
     /// # Errors
     /// It is an error, or there is none.
@@ -176,7 +177,7 @@ impl Server {
         Client::connect(self.port).map_err(|error| LabError::Step(format!("connect: {error}; {}", self.last_words())))
     }
 
-    /// What the server logged last, for an error's text.
+    /// Returns the end of the server's log, for an error's text.
     pub(crate) fn last_words(&self) -> String {
         let text = fs::read(&self.log).unwrap_or_default();
         let text = String::from_utf8_lossy(&text);
@@ -273,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn a_killed_server_goes_on_with_what_it_left() {
+    fn a_killed_server_restarts_with_its_data() {
         let Some(redis) = program_or_skip("lab::server", "redis-server") else { return };
         let data = tempfile::tempdir().unwrap();
         let flags = ["--save", "", "--appendonly", "yes", "--appendfsync", "always"].map(str::to_owned);
@@ -289,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn a_side_is_asked_in_what_it_speaks() {
+    fn a_server_is_asked_in_its_own_protocol() {
         let Some(memcached) = program_or_skip("lab::server", "memcached") else { return };
         let data = tempfile::tempdir().unwrap();
         let server = Server::launched(Program::Memcached, &memcached, &[], Protocol::Memcached, data.path()).unwrap();

@@ -1,8 +1,8 @@
-//! How long this machine itself holds up a thread, by the thread's own CPU clock.
+//! Measures the longest stall of a thread by this machine itself, by the thread's own CPU clock.
 //!
-//! A virtual machine's host takes memory back that is free, and finds it again when it is first written to; whoever
-//! writes then stands still, and the guest counts that as his work. So a server's longest turn means something only
-//! beside the longest stall of a loop that does nothing but write.
+//! A virtual machine's host reclaims free memory, and provides it again at the first write; the writing thread stalls
+//! meanwhile, and the guest counts that as its CPU time. So a server's longest turn is meaningful only beside the
+//! longest stall of a loop that does nothing but write.
 
 use base::clock::thread_cpu_us;
 use std::time::{Duration, Instant};
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 const STEP_BYTES: usize = 64 << 10;
 /// Taken from the system and given back at a time, in bytes.
 const AREA_BYTES: usize = 64 << 20;
-/// One write makes a page of so many bytes resident.
+/// The size of a page, which one write makes resident.
 const PAGE_BYTES: usize = 4 << 10;
 
 /// The longest step of a loop that for `span` writes into fresh memory, in microseconds of CPU.
@@ -35,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_step_takes_some_time_and_no_more_than_all_of_them() {
+    fn the_longest_step_takes_at_most_the_total_time() {
         let before_us = thread_cpu_us();
         let longest_us = longest_us(Duration::from_millis(50));
         assert!((1..=thread_cpu_us() - before_us).contains(&longest_us), "{longest_us}");

@@ -11,10 +11,10 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
-/// How long the machine's own stalls are looked for after a case.
+/// The time for which the machine's own stalls are measured after a case.
 const STALL_SPAN: Duration = Duration::from_secs(2);
 
-/// Where and how scenarios run.
+/// The environment in which scenarios run.
 pub(crate) struct Runner {
     pub(crate) programs: Programs,
     pub(crate) machine: Machine,
@@ -25,7 +25,7 @@ pub(crate) struct Runner {
 }
 
 impl Runner {
-    /// Runs all turns of a scenario. A side that fails is told to the reader and left out of that turn.
+    /// Runs all turns of a scenario. A side that fails is reported to the user and left out of that turn.
     ///
     /// # Errors
     /// The first failure of a side or of the record, once everything else has run.

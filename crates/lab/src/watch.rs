@@ -1,4 +1,4 @@
-//! Looks at a server now and then while something goes on: the memory of its family, the bytes of its folder.
+//! Samples a server while work runs: the memory of its processes, the bytes of its folder.
 
 use crate::checkpoints::Span;
 use crate::server::Server;
@@ -12,10 +12,10 @@ use std::time::{Duration, Instant};
 
 /// Between two looks.
 const STEP: Duration = Duration::from_millis(100);
-/// What came before a checkpoint is its memory over so long.
+/// The period before a checkpoint whose memory counts as the memory before it.
 const BEFORE: Duration = Duration::from_secs(1);
 
-/// What was seen.
+/// The samples.
 #[derive(Default)]
 pub(crate) struct Seen {
     pub(crate) folder_bytes_max: u64,
@@ -91,7 +91,7 @@ mod tests {
     use crate::skip::program_or_skip;
 
     #[test]
-    fn growth_is_from_just_before_to_the_height_of_any() {
+    fn growth_is_from_just_before_to_the_highest_peak() {
         let zero = Instant::now();
         let at = |ms| zero + Duration::from_millis(ms);
         let memory = [(500, 90), (2000, 50), (2900, 40), (3100, 60), (5000, 99), (6100, 70), (9000, 80)];
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_is_all_that_lies_in_it() {
+    fn folder_bytes_count_blocks_and_tolerate_missing_folders() {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir(folder.path().join("below")).unwrap();
         fs::write(folder.path().join("one"), vec![1; 100_000]).unwrap();
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_is_looked_at_while_there_is_work() {
+    fn memory_is_sampled_while_work_runs() {
         let Some(redis) = program_or_skip("lab::watch", "redis-server") else { return };
         let data = tempfile::tempdir().unwrap();
         let server = Server::start(&redis, &[], data.path()).unwrap();

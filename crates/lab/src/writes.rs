@@ -26,7 +26,7 @@ use std::time::{Duration, Instant};
 const LATENCY_US_MAX: u64 = 600_000_000;
 /// Digits of a key's number, and of a record's.
 const DIGITS: usize = 12;
-/// Where keys are spared, it is every so-many-th.
+/// Where keys are spared, these are the multiples of this number.
 pub(crate) const SPARED_EVERY: u64 = 1000;
 
 /// Writers, before they begin.
@@ -35,19 +35,19 @@ pub(crate) struct Writers<'a> {
     pub(crate) writes: &'a Writes,
     /// Their number.
     pub(crate) keys: u64,
-    /// Whether those that [`SPARED_EVERY`] divides are left alone.
+    /// True if keys that [`SPARED_EVERY`] divides are spared.
     pub(crate) spares: bool,
 }
 
-/// What writers saw.
+/// The result of writers.
 pub(crate) struct Written {
     pub(crate) records: u64,
     pub(crate) elapsed: Duration,
     /// Microseconds a pipeline.
     pub(crate) latency_us: Histogram<u64>,
     pub(crate) longest_gap_us: u64,
-    /// The longest work for one pipeline, made, sent and read, in microseconds of the writer's own CPU: tens of them. What
-    /// lies far above is the machine's, which stalls a server in the same way.
+    /// The longest work for one pipeline, made, sent and read, in microseconds of the writer's own CPU: tens of them.
+    /// Far higher values come from stalls of the machine, which stalls a server in the same way.
     pub(crate) longest_step_us: u64,
 }
 
@@ -120,7 +120,7 @@ impl Writers<'_> {
     }
 }
 
-/// What writers share while they write.
+/// The state shared by writers.
 struct SharedWrites {
     begin: Instant,
     next: AtomicU64,
@@ -138,11 +138,11 @@ impl SharedWrites {
     }
 }
 
-/// The bytes of a pipeline: records of one length, of which only digits change.
+/// The bytes of a pipeline: records of one length, in which only digits change.
 struct Batch {
     bytes: Vec<u8>,
     record_bytes: usize,
-    /// Where in a record the digits of its key and of its value begin.
+    /// The offset in a record of the digits of its key; `value_at`, of its value.
     key_at: usize,
     value_at: usize,
     value_digits: usize,
@@ -182,7 +182,7 @@ fn put_digits(room: &mut [u8], mut value: u64) {
     }
 }
 
-/// Writes, rests, and tells what it cost.
+/// Writes, rests, and returns the cost.
 ///
 /// # Errors
 /// The server did not take it, or made no checkpoint where some were wanted.
@@ -258,7 +258,7 @@ fn memory_around(seen: &Seen, spans: &[Span]) -> Vec<(&'static str, u64)> {
     ]
 }
 
-/// Checkpoints so far, 0 where a server tells of none.
+/// Returns the number of checkpoints so far, 0 if the server reports none.
 fn rounds(server: &Server) -> u64 {
     let asked = server.client().map(|mut client| Progress::ask(&mut client));
     asked.ok().and_then(Result::ok).map_or(0, |progress| progress.rounds)
@@ -289,7 +289,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_batch_is_its_commands() {
+    fn a_batch_encodes_its_commands() {
         let mut batch = Batch::new(&Writes { pipeline: 2, ..writes(Verb::Set) });
         batch.put(0, 7, 123);
         batch.put(1, 999_999_999_999, 5);
@@ -315,7 +315,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn what_was_written_is_there_and_counted() {
+    fn all_writes_are_stored_and_counted() {
         let Some(redis) = program_or_skip("lab::writes", "redis-server") else { return };
         let data = tempfile::tempdir().unwrap();
         let flags = ["--save", "", "--appendonly", "yes"].map(str::to_owned);

@@ -14,7 +14,7 @@ pub struct Anomaly {
     pub events: Vec<Event>,
 }
 
-/// The names of anomalies; those of cycles are Adya's and Elle's.
+/// The kinds of anomalies; cycles have Adya's and Elle's names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Kind {
     /// Two steps of one transaction disagree: a read did not repeat, or missed the transaction's own write.

@@ -23,13 +23,13 @@ pub struct Event {
     pub client: u32,
     /// When it was sent, in nanoseconds.
     pub called_ns: u64,
-    /// How it ended.
+    /// The end of the event.
     pub end: End,
     /// Its parts, which happen atomically.
     pub steps: Vec<Step>,
 }
 
-/// How an event ended.
+/// The end of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
     /// Its reply had arrived at this time, in nanoseconds.

@@ -4,7 +4,7 @@ use crate::anomaly::{Anomaly, Kind};
 use crate::event::{Event, Key, Step, Value};
 use std::collections::HashMap;
 
-/// What a transaction must find, as far as its own steps imply.
+/// The state that a transaction must find, as far as its own steps imply.
 #[derive(Default)]
 struct Known {
     registers: HashMap<Key, Option<Value>>,

@@ -21,7 +21,7 @@ pub(crate) struct Orders {
     pub(crate) writers: HashMap<(Key, Value), usize>,
 }
 
-/// A list at its longest, as it was read.
+/// The longest state of a list that was read.
 #[derive(Default)]
 pub(crate) struct Order {
     pub(crate) elements: Vec<Value>,

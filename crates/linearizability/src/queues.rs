@@ -20,12 +20,12 @@ use crate::overtaking::{self, Span};
 use crate::unknown;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// What is known about an element's time in a queue.
+/// The known facts about an element's time in a queue.
 #[derive(Default)]
 pub(crate) struct Stay {
     /// The event that put it there; `None`: a move without a reply.
     pub(crate) entry: Option<usize>,
-    /// Whether it certainly arrived.
+    /// True if it certainly arrived.
     is_certain: bool,
     /// The event that took it, if known.
     pub(crate) exit: Option<usize>,
@@ -33,7 +33,7 @@ pub(crate) struct Stay {
     pub(crate) looks: Vec<usize>,
 }
 
-/// What is known about all queues.
+/// The known facts about all queues.
 #[derive(Default)]
 pub(crate) struct Queues {
     pub(crate) stays: BTreeMap<(Key, Value), Stay>,

@@ -4,7 +4,7 @@ use crate::text::{anomaly, kind};
 use linearizability::Kind;
 
 #[test]
-fn transactions_in_turn_are_fine() {
+fn sequential_transactions_pass() {
     let text = "1 10..60 RPUSH l1 1 = 1; LRANGE l2 = []
                 2 10..60 RPUSH l2 2 = 1; LRANGE l1 = [1]
                 3 70..80 LRANGE l1 = [1]; LRANGE l2 = [2]; GET r1 = nil";
@@ -12,7 +12,7 @@ fn transactions_in_turn_are_fine() {
 }
 
 #[test]
-fn two_transactions_write_in_different_orders() {
+fn writes_in_different_orders_are_a_write_cycle() {
     let text = "1 10..60 RPUSH l1 1; RPUSH l2 2
                 2 10..60 RPUSH l1 3; RPUSH l2 4
                 3 70..80 LRANGE l1 = [1 3]
@@ -22,7 +22,7 @@ fn two_transactions_write_in_different_orders() {
 }
 
 #[test]
-fn two_transactions_see_each_other() {
+fn transactions_seeing_each_other_are_an_information_cycle() {
     let text = "1 10..60 RPUSH l1 1; LRANGE l2 = [2]
                 2 10..60 RPUSH l2 2; LRANGE l1 = [1]";
     let found = anomaly(text).unwrap();
@@ -31,7 +31,7 @@ fn two_transactions_see_each_other() {
 }
 
 #[test]
-fn a_snapshot_sees_half_of_another_transaction() {
+fn seeing_half_a_transaction_is_a_single_read_cycle() {
     let text = "1 10..60 RPUSH l1 1; RPUSH l2 2
                 2 10..60 LRANGE l1 = [1]; LRANGE l2 = []
                 3 70..80 LRANGE l2 = [2]";
@@ -40,7 +40,7 @@ fn a_snapshot_sees_half_of_another_transaction() {
 }
 
 #[test]
-fn write_skew() {
+fn write_skew_is_a_many_reads_cycle() {
     let text = "1 10..60 LRANGE l1 = []; RPUSH l2 2
                 2 10..60 LRANGE l2 = []; RPUSH l1 1";
     let found = anomaly(text).unwrap();
@@ -54,7 +54,7 @@ fn write_skew() {
 }
 
 #[test]
-fn three_transactions_in_a_circle() {
+fn a_cycle_of_three_transactions_is_found() {
     let text = "1 10..60 LRANGE l1 = []; RPUSH l2 2
                 2 10..60 LRANGE l2 = []; RPUSH l3 3
                 3 10..60 LRANGE l3 = []; RPUSH l1 1";
@@ -63,7 +63,7 @@ fn three_transactions_in_a_circle() {
 }
 
 #[test]
-fn two_observers_disagree_about_two_keys() {
+fn disagreement_of_two_observers_is_found() {
     // Each key alone has an order, and so has each observer.
     let text = "1 10..60 RPUSH l1 1
                 2 10..60 RPUSH l2 2
@@ -73,7 +73,7 @@ fn two_observers_disagree_about_two_keys() {
 }
 
 #[test]
-fn real_time_across_keys() {
+fn real_time_order_holds_across_keys() {
     // The append to l2 ended before that to l1 was called; the snapshot saw only the later one.
     let text = "1 10..20 RPUSH l2 2
                 2 30..60 RPUSH l1 1
@@ -85,7 +85,7 @@ fn real_time_across_keys() {
 }
 
 #[test]
-fn a_pipeline_is_carried_out_in_order() {
+fn a_pipeline_is_executed_in_order() {
     let text = "1 10..60 RPUSH l2 2
                 1 10..60 RPUSH l1 1
                 3 15..50 LRANGE l1 = [1]; LRANGE l2 = []
@@ -96,7 +96,7 @@ fn a_pipeline_is_carried_out_in_order() {
 }
 
 #[test]
-fn a_transaction_without_a_reply_is_whole_or_not_at_all() {
+fn an_unanswered_transaction_is_all_or_nothing() {
     let history = |first: &str, second: &str| {
         format!("1 10..?60 RPUSH l1 1; RPUSH l2 2; SET r1 1\n 2 70..80 LRANGE l1 = {first}\n 2 90..95 {second}")
     };

@@ -4,7 +4,7 @@ use crate::text::{anomaly, kind};
 use linearizability::Kind;
 
 #[test]
-fn reads_that_are_beginnings_of_each_other_are_fine() {
+fn reads_that_are_prefixes_of_each_other_pass() {
     let text = "1 10..40 RPUSH l1 1 = 1
                 2 10..40 RPUSH l1 2 = 2
                 3 15..25 LRANGE l1 = []
@@ -14,7 +14,7 @@ fn reads_that_are_beginnings_of_each_other_are_fine() {
 }
 
 #[test]
-fn lost_append_after_a_crash() {
+fn an_append_lost_in_a_crash_is_found() {
     let text = "1 10..20 RPUSH l1 1 = 1
                 1 30..40 RPUSH l1 2 = 2
                 2 45..?90 LRANGE l1
@@ -25,7 +25,7 @@ fn lost_append_after_a_crash() {
 }
 
 #[test]
-fn lost_append_that_another_replaces() {
+fn a_lost_append_replaced_by_another_is_found() {
     let text = "1 10..20 RPUSH l1 1 = 1
                 1 30..40 RPUSH l1 2 = 2
                 3 100..110 RPUSH l1 3 = 2
@@ -34,7 +34,7 @@ fn lost_append_that_another_replaces() {
 }
 
 #[test]
-fn an_append_without_a_reply_that_was_seen_stays() {
+fn an_unanswered_append_that_was_seen_must_stay() {
     let text = "1 10..20 RPUSH l1 1 = 1
                 1 30..?90 RPUSH l1 2
                 2 40..50 LRANGE l1 = [1 2]
@@ -51,7 +51,7 @@ fn an_append_without_a_reply_that_was_seen_stays() {
 }
 
 #[test]
-fn an_append_without_a_reply_that_nobody_saw_may_be_gone() {
+fn an_unanswered_append_that_nobody_saw_may_vanish() {
     let text = "1 10..20 RPUSH l1 1 = 1
                 1 30..?90 RPUSH l1 2
                 2 100..110 LRANGE l1 = [1]
@@ -61,7 +61,7 @@ fn an_append_without_a_reply_that_nobody_saw_may_be_gone() {
 }
 
 #[test]
-fn concurrent_reads_that_disagree() {
+fn concurrent_reads_must_agree_on_the_order() {
     let text = "1 10..90 RPUSH l1 1 = 1
                 2 10..90 RPUSH l1 2 = 1
                 3 20..80 LRANGE l1 = [1]
@@ -70,26 +70,26 @@ fn concurrent_reads_that_disagree() {
 }
 
 #[test]
-fn elements_stand_once() {
+fn an_element_read_twice_is_a_duplicate() {
     assert_eq!(kind("1 10..20 RPUSH l1 1\n 2 30..40 LRANGE l1 = [1 1]"), Some(Kind::Duplicate));
 }
 
 #[test]
-fn elements_out_of_nowhere() {
+fn elements_never_appended_are_phantoms() {
     assert_eq!(kind("2 30..40 LRANGE l1 = [1]"), Some(Kind::Phantom));
     assert_eq!(kind("2 30..40 LRANGE l1 = [1]\n 1 50..60 RPUSH l1 1"), Some(Kind::Phantom));
     assert_eq!(kind("1 10..! RPUSH l1 1\n 2 30..40 LRANGE l1 = [1]"), Some(Kind::Aborted));
 }
 
 #[test]
-fn half_a_transaction_is_not_seen() {
+fn half_a_transaction_is_never_visible() {
     let text = "1 10..60 RPUSH l1 1; RPUSH l1 2
                 2 20..30 LRANGE l1 = [1]";
     assert_eq!(kind(text), Some(Kind::Intermediate));
 }
 
 #[test]
-fn replies_of_appends_say_where_they_stand() {
+fn append_replies_must_match_their_positions() {
     let swapped = "1 10..40 RPUSH l1 1 = 2
                    2 10..40 RPUSH l1 2 = 1
                    3 50..60 LRANGE l1 = [1 2]";

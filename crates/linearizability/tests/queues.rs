@@ -4,7 +4,7 @@ use crate::text::{anomaly, kind};
 use linearizability::Kind;
 
 #[test]
-fn elements_that_pass_through_are_fine() {
+fn elements_that_pass_through_once_are_valid() {
     let text = "1 10..20 RPUSH q1 1
                 1 30..40 RPUSH q1 2
                 2 35..45 LMOVE q1 q2 = 1
@@ -18,7 +18,7 @@ fn elements_that_pass_through_are_fine() {
 }
 
 #[test]
-fn pop_twice() {
+fn an_element_popped_twice_is_found() {
     let text = "1 10..20 RPUSH q1 1
                 2 30..40 LPOP q1 = 1
                 3 30..40 LPOP q1 = 1";
@@ -29,7 +29,7 @@ fn pop_twice() {
 }
 
 #[test]
-fn a_pop_is_undone_by_a_crash() {
+fn a_pop_undone_by_a_crash_is_found() {
     let text = "1 10..20 RPUSH q1 1
                 2 30..40 LPOP q1 = 1
                 3 100..110 LRANGE q1 = [1]";
@@ -37,7 +37,7 @@ fn a_pop_is_undone_by_a_crash() {
 }
 
 #[test]
-fn an_acknowledged_element_is_gone() {
+fn a_lost_acknowledged_element_is_found() {
     let text = "1 10..20 RPUSH q1 1
                 2 30..40 LPOP q1 = nil";
     let found = anomaly(text).unwrap();
@@ -45,7 +45,7 @@ fn an_acknowledged_element_is_gone() {
 }
 
 #[test]
-fn a_pop_without_a_reply_takes_at_most_one() {
+fn an_unanswered_pop_takes_at_most_one_element() {
     let pushes = "1 10..20 RPUSH q1 1\n 1 30..40 RPUSH q1 2\n 2 50..?90 LPOP q1\n";
     assert_eq!(kind(&format!("{pushes} 3 100..110 LPOP q1 = 2\n 3 120..130 LPOP q1 = nil")), None);
     assert_eq!(kind(&format!("{pushes} 3 100..110 LPOP q1 = 1\n 3 120..130 LPOP q1 = 2")), None);
@@ -54,7 +54,7 @@ fn a_pop_without_a_reply_takes_at_most_one() {
 }
 
 #[test]
-fn a_pop_without_a_reply_takes_nothing_that_came_after_the_crash() {
+fn an_unanswered_pop_takes_nothing_pushed_after_the_crash() {
     let text = "2 50..?90 LPOP q1
                 1 100..110 RPUSH q1 1
                 3 120..130 LPOP q1 = nil";
@@ -62,7 +62,7 @@ fn a_pop_without_a_reply_takes_nothing_that_came_after_the_crash() {
 }
 
 #[test]
-fn a_move_without_a_reply_is_whole_or_not_at_all() {
+fn an_unanswered_move_is_all_or_nothing() {
     let before = "1 10..20 RPUSH q1 1\n 2 50..?90 LMOVE q1 q2\n";
     let stayed = "3 100..110 LPOP q1 = 1\n 3 120..130 LPOP q2 = nil";
     let moved = "3 100..110 LPOP q1 = nil\n 3 120..130 LPOP q2 = 1";
@@ -80,7 +80,7 @@ fn a_move_without_a_reply_is_whole_or_not_at_all() {
 }
 
 #[test]
-fn calls_without_replies_explain_only_as_many_as_they_are() {
+fn each_unanswered_call_explains_at_most_one_missing_element() {
     let text = "1 10..11 RPUSH q1 1
                 1 12..13 RPUSH q1 2
                 1 14..15 RPUSH q1 3
@@ -98,7 +98,7 @@ fn calls_without_replies_explain_only_as_many_as_they_are() {
 }
 
 #[test]
-fn empty_only_if_nothing_was_there() {
+fn an_empty_reply_requires_an_empty_queue() {
     let text = "1 10..20 RPUSH q1 1
                 2 15..45 LPOP q1 = nil
                 3 40..50 LPOP q1 = 1";
@@ -117,7 +117,7 @@ fn empty_only_if_nothing_was_there() {
 }
 
 #[test]
-fn first_in_first_out() {
+fn elements_leave_in_first_in_first_out_order() {
     let text = "1 10..20 RPUSH q1 1
                 1 30..40 RPUSH q1 2
                 2 50..60 LPOP q1 = 2
@@ -129,7 +129,7 @@ fn first_in_first_out() {
 }
 
 #[test]
-fn what_moves_is_in_one_place_at_each_instant() {
+fn a_moved_element_is_always_in_exactly_one_queue() {
     let history = |seen: &str| {
         format!(
             "1 10..20 RPUSH q1 1\n 2 30..90 LMOVE q1 q2 = 1\n 3 40..50 {seen}\n
@@ -146,7 +146,7 @@ fn what_moves_is_in_one_place_at_each_instant() {
 }
 
 #[test]
-fn elements_out_of_nowhere() {
+fn elements_never_pushed_are_phantoms() {
     assert_eq!(kind("1 10..20 LPOP q1 = 1"), Some(Kind::Phantom));
     assert_eq!(kind("1 10..20 LPOP q1 = 1\n 2 30..40 RPUSH q1 1"), Some(Kind::Phantom));
     assert_eq!(kind("2 5..8 RPUSH q1 1\n 1 10..20 LPOP q2 = 1"), Some(Kind::Phantom));

@@ -4,7 +4,7 @@ use crate::text::{anomaly, kind};
 use linearizability::Kind;
 
 #[test]
-fn nothing_and_one_client_alone_are_fine() {
+fn an_empty_history_and_a_single_client_pass() {
     assert_eq!(kind(""), None);
     assert_eq!(
         kind(
@@ -27,7 +27,7 @@ fn concurrent_calls_may_take_effect_in_any_order() {
 }
 
 #[test]
-fn stale_read() {
+fn a_stale_read_is_found() {
     let text = "1 10..20 SET r1 1
                 1 30..40 SET r1 2
                 2 50..60 GET r1 = 1";
@@ -38,12 +38,12 @@ fn stale_read() {
 }
 
 #[test]
-fn absent_after_it_was_written() {
+fn a_missing_acknowledged_write_is_found() {
     assert_eq!(kind("1 10..20 SET r1 1\n 2 30..40 GET r1 = nil"), Some(Kind::NotLinearizable));
 }
 
 #[test]
-fn two_readers_see_two_writes_in_different_orders() {
+fn reads_of_writes_in_different_orders_are_found() {
     let text = "1 10..90 SET r1 1
                 2 10..90 SET r1 2
                 3 20..30 GET r1 = 1
@@ -68,7 +68,7 @@ fn the_stale_read_is_found_among_many_good_calls() {
 }
 
 #[test]
-fn a_write_without_a_reply_may_or_may_not_have_been() {
+fn an_unanswered_write_may_or_may_not_take_effect() {
     for seen in ["1", "2"] {
         let text = format!("1 10..20 SET r1 1\n 2 30..?90 SET r1 2\n 3 100..110 GET r1 = {seen}");
         assert_eq!(kind(&text), None, "{seen}");
@@ -76,7 +76,7 @@ fn a_write_without_a_reply_may_or_may_not_have_been() {
 }
 
 #[test]
-fn a_write_without_a_reply_that_was_seen_stays() {
+fn an_unanswered_write_that_was_seen_must_stay() {
     // The value is read, the server killed at 90, and the value gone.
     let text = "1 10..20 SET r1 1
                 2 30..?90 SET r1 2
@@ -86,7 +86,7 @@ fn a_write_without_a_reply_that_was_seen_stays() {
 }
 
 #[test]
-fn an_acknowledged_write_is_gone_after_the_crash() {
+fn an_acknowledged_write_lost_in_a_crash_is_found() {
     let text = "1 10..20 SET r1 1
                 1 30..40 SET r1 2
                 2 45..?90 GET r1
@@ -95,7 +95,7 @@ fn an_acknowledged_write_is_gone_after_the_crash() {
 }
 
 #[test]
-fn a_write_without_a_reply_does_not_happen_after_its_server_died() {
+fn an_unanswered_write_takes_no_effect_after_the_crash() {
     let text = "1 10..20 SET r1 1
                 2 30..?90 SET r1 2
                 3 100..110 GET r1 = 1
@@ -104,7 +104,7 @@ fn a_write_without_a_reply_does_not_happen_after_its_server_died() {
 }
 
 #[test]
-fn values_out_of_nowhere() {
+fn values_never_written_are_phantoms() {
     assert_eq!(kind("1 10..20 GET r1 = 7"), Some(Kind::Phantom));
     assert_eq!(kind("1 10..20 GET r1 = 7\n 2 30..40 SET r1 7"), Some(Kind::Phantom));
     assert_eq!(kind("1 10..20 GET r1 = 7\n 2 5..40 SET r2 7"), Some(Kind::Phantom));
@@ -112,7 +112,7 @@ fn values_out_of_nowhere() {
 }
 
 #[test]
-fn what_a_transaction_overwrites_itself_is_not_seen() {
+fn a_value_overwritten_in_its_transaction_is_never_visible() {
     let text = "1 10..40 SET r1 1; SET r1 2
                 2 20..30 GET r1 = 1";
     assert_eq!(kind(text), Some(Kind::Intermediate));
@@ -127,7 +127,7 @@ fn reads_within_a_transaction_repeat_and_see_its_own_writes() {
 }
 
 #[test]
-fn lost_update() {
+fn a_lost_update_is_a_many_reads_cycle() {
     let text = "1 10..20 SET r1 1
                 2 30..60 GET r1 = 1; SET r1 2
                 3 30..60 GET r1 = 1; SET r1 3";
@@ -137,7 +137,7 @@ fn lost_update() {
 }
 
 #[test]
-fn a_history_reads_as_it_is_shown() {
+fn a_history_survives_display_and_parsing() {
     let text = "1 10..20 SET r1 1\n2 30..?60 GET r1; SET r1 2\n3 30..! RPUSH l1 5\n3 70..80 RPUSH l1 6 = 1; LRANGE l1 = [6]\n\
                 4 90..95 LMOVE q1 q2 = nil; LRANGE q1 = []; LPOP q2 = 7; RPUSH q1 8";
     let events = linearizability::parse(text).unwrap();
@@ -146,7 +146,7 @@ fn a_history_reads_as_it_is_shown() {
 }
 
 #[test]
-fn what_is_no_event_is_refused_with_its_line() {
+fn invalid_events_are_refused_with_their_line() {
     for line in [
         "x",
         "1 10..20 GET r1",

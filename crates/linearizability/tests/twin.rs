@@ -48,7 +48,7 @@ impl Model {
         Some(elements.remove(0))
     }
 
-    /// Whether the event can come now, and the state after it.
+    /// Returns the state after the event, or `None` if the event cannot come now.
     fn after(&self, event: &Event) -> Option<Model> {
         let mut next = self.clone();
         let mut steps = event.steps.clone();
@@ -57,7 +57,7 @@ impl Model {
     }
 }
 
-/// Whether some order explains the events.
+/// Returns true if some order explains the events.
 fn is_explained(events: &[Event]) -> bool {
     let refused = |event: &Event| event.end == End::Refused;
     let done = events.iter().enumerate().filter(|(_, event)| refused(event)).fold(0, |done, (at, _)| done | 1 << at);
@@ -93,7 +93,7 @@ fn search(events: &[Event], done: u32, model: &Model, met: &mut HashSet<(u32, Mo
     })
 }
 
-/// What one event does, before values are given.
+/// The step of an event, before values are assigned.
 #[derive(Clone, Copy, Debug)]
 enum Plan {
     Get(Key),
@@ -183,7 +183,7 @@ proptest! {
     #![proptest_config(config())]
 
     #[test]
-    fn what_happened_in_turn_passes(
+    fn sequential_histories_pass(
         plan in prop_oneof![planned(list_plan(), 3), planned(queue_plan(), 1)], crash in 1..9usize,
     ) {
         let events = history(&plan, crash, 0);
@@ -192,7 +192,7 @@ proptest! {
     }
 
     #[test]
-    fn registers_are_judged_as_by_the_search(
+    fn registers_are_judged_as_by_exhaustive_search(
         plan in planned(register_plan(), 1), crash in 1..9usize, lost in 0..3usize, swap in (0..8usize, 0..8usize),
     ) {
         let mut events = history(&plan, crash, lost);
@@ -203,7 +203,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_refused_no_order_explains(
+    fn no_order_explains_a_refused_history(
         plan in prop_oneof![planned(list_plan(), 3), planned(queue_plan(), 1)],
         crash in 1..9usize, lost in 0..3usize, swap in (0..8usize, 0..8usize),
     ) {

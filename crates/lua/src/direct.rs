@@ -33,8 +33,8 @@ pub(crate) const WORDS_MAX: usize = 64;
 /// Returns a function that calls commands like `other`, which has the same `shared`: `redis.call` or `redis.pcall`.
 pub(crate) fn caller(lua: &Lua, shared: &Shared, other: Function) -> mlua::Result<Function> {
     let shared = std::ptr::from_ref(shared).cast_mut().cast();
-    // SAFETY: on the stack lies the one argument; it and what is pushed become the closure, which is what is left. `shared` lives
-    // as long as the closure, which holds `other`.
+    // SAFETY: the stack holds the one argument; it and the pushed value become upvalues of the closure, which alone is
+    // left. `shared` lives as long as the closure, which holds `other`.
     unsafe {
         lua.exec_raw(other, |state| {
             lua_pushlightuserdata(state, shared);
@@ -48,8 +48,8 @@ pub(crate) fn caller(lua: &Lua, shared: &Shared, other: Function) -> mlua::Resul
 /// read-only, if `shared`, which the functions of this state keep alive, has arguments.
 pub(crate) fn setter(lua: &Lua, shared: &Shared, globals: &Table) -> mlua::Result<Function> {
     let shared = std::ptr::from_ref(shared).cast_mut().cast();
-    // SAFETY: on the stack lie the three arguments; they and what is pushed become the closure, which is what is left. `shared`
-    // lives as long as the state: its functions hold it.
+    // SAFETY: the stack holds the three arguments; they and the pushed value become upvalues of the closure, which
+    // alone is left. `shared` lives as long as the state, whose functions hold it.
     unsafe {
         lua.exec_raw((globals, "KEYS", "ARGV"), |state| {
             lua_pushlightuserdata(state, shared);
@@ -77,7 +77,7 @@ unsafe extern "C-unwind" fn call(state: *mut lua_State) -> c_int {
             }
         }
     }
-    // SAFETY: as above. What is called are the arguments, behind the second value of the closure, a function.
+    // SAFETY: as above. The second upvalue of the closure is a function; it is called with the arguments.
     unsafe {
         let count = lua_gettop(state);
         lua_pushvalue(state, lua_upvalueindex(2));
@@ -92,7 +92,7 @@ unsafe extern "C-unwind" fn call(state: *mut lua_State) -> c_int {
 /// # Safety
 /// Called from a function that the engine has called with this state.
 unsafe fn request(state: *mut lua_State, shared: &Shared) -> Option<Words> {
-    // SAFETY: the caller's promise, for all of it. A text lies where it is while it is on the stack.
+    // SAFETY: the caller's promise, for all of it. A string does not move while it is on the stack.
     unsafe {
         let count = lua_gettop(state);
         if count == 0 || !shared.is_running.get() {
@@ -173,8 +173,8 @@ unsafe fn push_text(state: *mut lua_State, text: &[u8]) {
 /// # Safety
 /// Called by the engine, as a closure of [`setter`].
 unsafe extern "C-unwind" fn set_arguments(state: *mut lua_State) -> c_int {
-    // SAFETY: the caller's promise, for all of it. A C function has room for 20 values on the stack. Between the two calls that say
-    // whether the table is read-only nothing fails: what is set are fields that there are.
+    // SAFETY: the caller's promise, for all of it. A C function has room for 20 values on the stack. Nothing fails
+    // between the two calls of `lua_setreadonly`: only existing fields are set.
     unsafe {
         let shared = &*lua_tolightuserdata(state, lua_upvalueindex(1)).cast::<Shared>();
         let Some((words, keys_count)) = shared.arguments.take() else { return 0 };

@@ -12,7 +12,7 @@ pub struct Fault {
     pub text: Vec<u8>,
     /// The chunk and line of the failure: `@user_script`, 1.
     pub place: Option<(String, i64)>,
-    /// Whether the failing command has already counted it.
+    /// True if the failing command has already counted it.
     pub is_counted: bool,
 }
 
@@ -32,7 +32,7 @@ impl Fault {
 pub(crate) struct Raised {
     pub(crate) text: Vec<u8>,
     pub(crate) is_counted: bool,
-    /// Whether it is of Lua's kind: a text without a prefix.
+    /// True if it is in Lua's form: a text without a prefix.
     pub(crate) is_plain: bool,
 }
 
@@ -49,7 +49,7 @@ pub(crate) fn raised(text: impl Into<Vec<u8>>) -> mlua::Error {
     mlua::Error::external(Raised { text: text.into(), is_counted: false, is_plain: false })
 }
 
-/// Returns an error like those of Lua's own libraries, prefixed with the location of the call.
+/// Returns an error in the form of Lua's own libraries, prefixed with the location of the call.
 pub(crate) fn fault(lua: &Lua, text: impl fmt::Display) -> mlua::Error {
     let mut text = raw_text::to_bytes(&format!("{}{text}", place(lua))).into_owned();
     // It may quote its input, and its memory is not limited.
@@ -103,7 +103,7 @@ fn raised_of(error: &mlua::Error) -> Raised {
 /// Returns the wording of Lua 5.1 and Redis for an engine error that differs; `None` if it does not.
 fn in_words_of_redis(text: &[u8]) -> Option<Vec<u8>> {
     let text = std::str::from_utf8(text).ok()?;
-    // The prelude lies between a script and the engine, and scripts should not see it as a location.
+    // The prelude runs between a script and the engine; scripts should not see it as a location.
     let plain = match text.strip_prefix("prelude:").and_then(|rest| rest.split_once(": ")) {
         Some((line, rest)) if line.bytes().all(|byte| byte.is_ascii_digit()) => rest,
         _ => text,

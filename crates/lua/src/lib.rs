@@ -4,9 +4,9 @@
 //!   host                                    machine: a fiber with one Lua state
 //!   begin(task) --------------------------> compiles (once), runs
 //!   <-- Ask::Call { request } ------------- redis.call(...)
-//!   go(Tell::Reply(value)) ---------------> goes on with it
+//!   go(Tell::Reply(value)) ---------------> continues with it
 //!   <-- Ask::Tick ------------------------- some 50 µs after the last one
-//!   go(Tell::Go), or Tell::Stop ----------> goes on, or unwinds whatever the script does about it
+//!   go(Tell::Go), or Tell::Stop ----------> continues, or unwinds; the script cannot prevent that
 //!   <-- Ask::Over(outcome) ---------------- its reply, or why it failed
 //! ```
 //!

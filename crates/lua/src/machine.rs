@@ -103,7 +103,7 @@ pub enum Ask {
     Call {
         /// The command.
         request: Words,
-        /// Whether the reply is to be RESP3.
+        /// True if the reply is to be RESP3.
         resp3: bool,
     },
     /// Is this command allowed? The reply is a boolean, or an error if there is no such command.
@@ -141,7 +141,7 @@ struct Limits {
     room_bytes: Cell<Option<usize>>,
     /// For all that it holds; `None` for no limit.
     bytes_max: Cell<Option<usize>>,
-    /// What it held when the last task ended.
+    /// Bytes held when the last task ended.
     held_bytes: Cell<usize>,
 }
 
@@ -156,12 +156,12 @@ impl Limits {
 /// State shared between native functions and the fiber's loop.
 pub(crate) struct Shared {
     pub(crate) pause: Pause<Tell, Ask>,
-    /// Whether a script runs, rather than a library being loaded.
+    /// True while a script runs; false while a library is loaded.
     pub(crate) is_running: Cell<bool>,
     pub(crate) is_stopping: Cell<bool>,
     /// The functions registered so far by a library being loaded.
     pub(crate) loading: RefCell<Option<Vec<(Registered, Function)>>>,
-    /// Whether the script has requested RESP3 replies.
+    /// True if the script has requested RESP3 replies.
     pub(crate) speaks_resp3: Cell<bool>,
     pub(crate) spare: Spare,
     /// A reply that is not plain.
@@ -323,7 +323,7 @@ impl Machine {
         }
     }
 
-    /// Returns a task that runs `code` with these arguments, the first `keys_count` of which are keys.
+    /// Returns a task that runs `code` with these arguments; the first `keys_count` are keys.
     pub fn task(&self, code: Code, arguments: Args<'_>, keys_count: usize) -> Tell {
         let mut words = self.spare.take();
         words.clear();

@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_look_as_c_writes_them() {
+    fn numbers_are_formatted_as_by_printf_g() {
         let known = [
             (0.1, 17, "0.10000000000000001"),
             (1e15, 17, "1000000000000000"),
@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_the_least() {
+    fn unrepresentable_numbers_become_i64_min() {
         assert_eq!([cut(1.9), cut(-3.7), cut(1e300), cut(f64::NAN)], [1, -3, i64::MIN, i64::MIN]);
     }
 }

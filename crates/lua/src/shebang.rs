@@ -1,4 +1,4 @@
-//! The first line of a script, `#!lua flags=no-writes,allow-stale`, and that of a library, `#!lua name=mine`.
+//! The first line of a script, `#!lua flags=no-writes,allow-stale`, or of a library, `#!lua name=mine`.
 
 use base::raw_text;
 
@@ -188,7 +188,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_line_of_a_library_is_read() {
+    fn library_headers_are_parsed_and_invalid_ones_rejected() {
         let read = |line: &str| library_header(format!("{line}\nrest").as_bytes()).map(|header| header.name);
         for line in
             ["#!lua name=a_1", "#!LUA NAME=a_1 ", "#!lua\tname=\"a_1\"", "#!lua 'name=a_1'", "#!lua name=\"\\x61_1\"\r"]
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_line_is_read() {
+    fn script_shebangs_are_parsed_and_invalid_ones_rejected() {
         assert_eq!(header(b"return 1"), Ok(Header { flags: None, code: b"return 1" }));
         let both = Flags::NO_WRITES.with(Flags::of("allow-stale").unwrap());
         let read = header(b"#!lua flags=no-writes,allow-stale\nreturn 1").unwrap();

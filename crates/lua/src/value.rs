@@ -93,7 +93,7 @@ fn single(lua: &Lua, field: &str, value: impl IntoLua) -> mlua::Result<Lv> {
 /// Errors in a script's result.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Errors {
-    /// Whether there are any.
+    /// True if there are any.
     pub any: bool,
     /// Errors that no command has counted.
     pub uncounted: Vec<String>,

@@ -1,4 +1,4 @@
-//! Foreign bytes: whatever a script gives them, the decoders say what is wrong, and never panic.
+//! The decoders report errors in arbitrary bytes, and never panic.
 
 use base::random::Random;
 use lua::library::{Room, cjson, cmsgpack, structs};
@@ -6,7 +6,7 @@ use lua::library::{Room, cjson, cmsgpack, structs};
 const ROOM: Room = Room { bytes: 1 << 20 };
 const CASES: u64 = 200_000;
 
-/// Bytes that are more often of a kind than chance would have them.
+/// Returns random bytes, two thirds of them from `signs`.
 fn bytes(random: &mut Random, signs: &[u8]) -> Vec<u8> {
     let length = random.below(24);
     let mut next = || match random.below(3) {
@@ -17,7 +17,7 @@ fn bytes(random: &mut Random, signs: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn message_pack_of_any_bytes() {
+fn decoding_arbitrary_message_pack_never_panics() {
     let mut random = Random::new(1);
     for _ in 0..CASES {
         let bytes = bytes(&mut random, b"\x00\x7f\x80\x81\x92\xa3\xc0\xca\xcb\xcf\xd0\xd3\xd9\xdb\xdc\xdd\xde\xdf\xff");
@@ -27,7 +27,7 @@ fn message_pack_of_any_bytes() {
 }
 
 #[test]
-fn structs_of_any_format_and_data() {
+fn unpacking_arbitrary_structs_never_panics() {
     let mut random = Random::new(2);
     for _ in 0..CASES {
         let format = bytes(&mut random, b"<>!=bBhHlLTiIfdscx0123456789 ");
@@ -38,7 +38,7 @@ fn structs_of_any_format_and_data() {
 }
 
 #[test]
-fn json_of_any_bytes() {
+fn decoding_arbitrary_json_never_panics() {
     let mut random = Random::new(3);
     let settings = cjson::Settings::default();
     for _ in 0..CASES {

@@ -1,4 +1,4 @@
-//! Thousands of random programs on one machine: none of them breaks it. `fuzz/fuzz_targets/scripts.rs` runs more, of the same kind.
+//! Thousands of random programs on one machine: none of them breaks it. `fuzz/fuzz_targets/scripts.rs` runs more.
 //!
 //! `BOBBIN_CASES` scales the number of programs.
 
@@ -11,9 +11,9 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
-/// Programs that a machine runs before there is another one.
+/// Number of programs run on one machine.
 const PROGRAMS: usize = 500;
-/// For so long a program may take on any machine: who hangs is shown, and the test fails.
+/// Maximum time of one program; the test prints a program that exceeds it, and fails.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 fn bytes(seed: u64) -> Vec<u8> {
@@ -51,14 +51,14 @@ fn no_program_breaks_the_machine() {
     }
     let tally = runner.join().unwrap_or_else(|_| panic!("the last was:\n{latest}"));
     println!("{programs} programs: {tally:?}");
-    // They are of every kind: else the programs are not what they were written for.
+    // All outcomes occur, or the programs test too little.
     let part = programs as u32 / 50;
     assert!(tally.replies > part && tally.failures > part && tally.stops > 0 && tally.calls > part, "{tally:?}");
 }
 
-/// A program is the same for ever, so that what was found is found again.
+/// The bytes alone determine a program, so a failure can be reproduced.
 #[test]
-fn bytes_decide_a_program() {
+fn the_same_bytes_give_the_same_program() {
     assert_eq!(program(&mut Choices::new(&bytes(7))), program(&mut Choices::new(&bytes(7))));
     assert_ne!(program(&mut Choices::new(&bytes(7))), program(&mut Choices::new(&bytes(8))));
     assert!(Choices::new(&[]).are_over());

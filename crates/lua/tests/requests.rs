@@ -1,4 +1,4 @@
-//! Bounds on the commands that scripts call, and on their memory, with small bounds in the place of real ones.
+//! Bounds on the commands that scripts call, and on their memory, with small bounds in place of the real ones.
 
 use lua::{About, Answer, Ask, Code, Machine, Tell};
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
@@ -26,14 +26,14 @@ fn run_on(machine: &mut Machine, source: &str) -> (Result<Value, String>, Vec<us
     run_with(machine, source, &[], &Value::Simple("OK".to_owned()))
 }
 
-/// Of a script with these keys, whose commands all have this reply.
+/// Runs a script with these keys; all its commands get this reply.
 fn run_with(
     machine: &mut Machine,
     source: &str,
     keys: &[String],
     reply: &Value,
 ) -> (Result<Value, String>, Vec<usize>) {
-    // A name stands for one source: a machine keeps what it has compiled.
+    // A name identifies one source: a machine caches compiled scripts by name.
     let name = format!("{:040x}", BuildHasherDefault::<DefaultHasher>::default().hash_one(source));
     let code = Code::Script { name: name.into(), source: Arc::from(source.as_bytes()) };
     let task = machine.task(code, OwnedRequest::of(keys).args(), keys.len());
@@ -54,7 +54,7 @@ fn run_with(
 }
 
 #[test]
-fn an_argument_is_no_longer_than_one_of_a_client() {
+fn an_argument_longer_than_the_maximum_is_rejected() {
     let (reply, called) = run("return redis.call('SET', 'k', string.rep('x', 100))");
     assert_eq!((reply, called), (Ok(Value::Simple("OK".to_owned())), vec![104]));
     let (reply, called) = run("return redis.call('SET', 'k', string.rep('x', 101))");
@@ -66,9 +66,9 @@ fn an_argument_is_no_longer_than_one_of_a_client() {
     assert!(called.is_empty());
 }
 
-/// Short and plain ones go another way than the rest.
+/// Short plain replies and keys take a fast path.
 #[test]
-fn replies_and_keys_come_as_they_are_whatever_their_size() {
+fn replies_and_keys_reach_scripts_unchanged_at_any_size() {
     let numbers = |count| Value::Array((0..count).map(Value::Int).collect());
     let text = |bytes| Value::Bulk(vec![0xfe; bytes]);
     let nested = Value::Array(vec![text(3), numbers(2), Value::Simple("fine".to_owned())]);
@@ -106,7 +106,7 @@ fn replies_and_keys_come_as_they_are_whatever_their_size() {
 }
 
 #[test]
-fn arguments_together_are_no_longer_than_a_request() {
+fn arguments_longer_together_than_a_request_are_rejected() {
     let long = "string.rep('x', 80)";
     let (reply, called) = run(&format!("return redis.call('DEL', {long}, {long}, {long})"));
     assert_eq!((reply, called), (Ok(Value::Simple("OK".to_owned())), vec![243]));
@@ -117,7 +117,7 @@ fn arguments_together_are_no_longer_than_a_request() {
 }
 
 #[test]
-fn a_script_that_takes_more_than_there_is_fails_and_the_next_one_runs() {
+fn a_script_out_of_memory_fails_and_the_next_runs() {
     let mut machine = machine();
     machine.set_room(Some(20 << 20));
     for _ in 0..3 {
@@ -134,14 +134,14 @@ fn a_script_that_takes_more_than_there_is_fails_and_the_next_one_runs() {
 }
 
 #[test]
-fn a_structure_is_read_from_the_greatest_offset() {
+fn struct_unpack_accepts_the_maximum_offset() {
     let (reply, _) = run("return tostring((struct.unpack('', 'x', 9223372036854775807)))");
     assert_eq!(reply, Ok(Value::bulk("-9.2233720368548e+18")));
 }
 
-/// Each argument of a function of ours takes a handle, and each function of a library: there is room for them when memory ends.
+/// Each argument of a native function takes a handle; there is room for the handles when memory is exhausted.
 #[test]
-fn handles_do_not_end_with_memory() {
+fn the_machine_survives_many_arguments_at_exhausted_memory() {
     let mut machine = machine();
     machine.set_memory_max(Some(32 << 20));
     for spacer in [0, 100_000, 200_000, 400_000, 600_000, 800_000, 1_000_000, 1_500_000, 2_000_000, 3_000_000] {
@@ -172,7 +172,7 @@ fn handles_do_not_end_with_memory() {
 }
 
 #[test]
-fn a_reply_of_more_items_than_there_are_handles_is_read() {
+fn a_reply_of_over_a_million_items_is_read() {
     let mut machine = machine();
     let source: Arc<[u8]> = Arc::from(&b"return #redis.call('LRANGE')"[..]);
     let none: [&[u8]; 0] = [];
@@ -192,9 +192,9 @@ fn a_reply_of_more_items_than_there_are_handles_is_read() {
     }
 }
 
-/// Each text is twice as long as the one before, and all are constants.
+/// Each constant string is twice as long as the one before.
 #[test]
-fn the_compiler_joins_no_texts() {
+fn the_compiler_does_not_fold_string_concatenations() {
     let mut machine = machine();
     machine.set_memory_max(Some(32 << 20));
     for first_line in ["", "--!optimize 2\n", "--!optimize 1\n"] {
@@ -206,7 +206,7 @@ fn the_compiler_joins_no_texts() {
 }
 
 #[test]
-fn arguments_and_compiled_scripts_leave_room_to_the_next_script() {
+fn arguments_and_compiled_code_of_earlier_scripts_are_freed() {
     let mut machine = machine();
     machine.set_memory_max(Some(32 << 20));
     for at in 0..40 {
@@ -227,7 +227,7 @@ fn arguments_and_compiled_scripts_leave_room_to_the_next_script() {
 }
 
 #[test]
-fn replacements_are_read_as_by_lua_5_1() {
+fn gsub_replacements_and_arg_follow_lua_5_1() {
     let known = [
         ("return (('a-b'):gsub('-', '%-'))", "a-b"),
         ("return (('a-b'):gsub('%-', '%%%-'))", "a%-b"),
@@ -241,7 +241,7 @@ fn replacements_are_read_as_by_lua_5_1() {
 }
 
 #[test]
-fn an_error_does_not_keep_what_it_quotes() {
+fn long_quoted_values_in_errors_are_truncated() {
     let (reply, _) = run("local _, text = pcall(collectgarbage, string.rep('x', 1000000)) return #text");
     assert!(matches!(reply, Ok(Value::Int(..=1024))), "{reply:?}");
 }

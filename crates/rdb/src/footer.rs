@@ -7,7 +7,7 @@ use crc::{CRC_64_REDIS, Crc, Digest, Table};
 pub(crate) const FOOTER_BYTES: usize = 10;
 /// The length of the checksum alone.
 const CHECKSUM_BYTES: usize = 8;
-/// The greatest supported version.
+/// The highest supported version.
 const VERSION_MAX: u16 = 12;
 
 static CRC: Crc<u64, Table<16>> = Crc::<u64, Table<16>>::new(&CRC_64_REDIS);
@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_checksum_is_the_one_that_redis_publishes() {
+    fn the_checksum_matches_the_redis_test_value() {
         assert_eq!(CRC.checksum(b"123456789"), 0xe9c6_d914_c4b8_d9ca);
     }
 }

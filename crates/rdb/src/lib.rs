@@ -1,4 +1,4 @@
-//! The DUMP format as Redis writes and reads it, to and from values; and that of FUNCTION DUMP.
+//! The DUMP format as Redis writes and reads it, to and from values; and the FUNCTION DUMP format.
 //!
 //! ```text
 //! payload   | type : u8 | the value, as its type has it | version : u16 | CRC-64 of all before : u64 |    little-endian
@@ -43,7 +43,7 @@ pub enum Fault {
     Malformed,
 }
 
-/// The type byte of a value. Numbers missing here are those of modules, or unused.
+/// The type byte of a value. Numbers missing here belong to modules or are unused.
 mod types {
     pub(crate) const TEXT: u8 = 0;
     pub(crate) const LIST: u8 = 1;

@@ -156,7 +156,7 @@ mod tests {
     use crate::seal;
 
     #[test]
-    fn what_is_written_is_read() {
+    fn dumped_libraries_are_restored() {
         let long = b"redis.register_function ".repeat(5_000);
         let sources: [&[u8]; 4] = [b"#!lua name=a\nreturn 1", b"", b"12", &long];
         for count in 0..=sources.len() {
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_payload_is_read_in_steps() {
+    fn a_long_payload_is_checked_in_steps() {
         let sources: Vec<Vec<u8>> =
             (0..5_000).map(|nth| format!("library {nth} {}", nth * 77_777).into_bytes()).collect();
         let payload = dump_libraries(sources.iter().map(Vec::as_slice));
@@ -191,7 +191,7 @@ mod tests {
 
     /// Written by `redis-server` 7.0.15: two libraries, one of them compressed.
     #[test]
-    fn what_redis_writes_is_read() {
+    fn a_payload_written_by_redis_is_restored() {
         let payload = b"\xf5\x40\x48#!lua name=b\nredis.register_function('g',function(k,a) return {k,a} end)\
             \xf5\xc3\x40\xc7\x40\xea\x1f#!lua name=a\nredis.register_func\x04tion{\xc0\x08\x00_`'\x0d'h', callback=\xc0\x1b\
             \x0b(k,a) return \x06@H@#\x19('set','x',1) end, descrip@Y\x09='some \"d\" R\x10flags={'no-writes 6 e\x05ow-oom\
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_none_is_refused() {
+    fn malformed_library_payloads_are_rejected() {
         for (body, fault) in [
             (&b"\x00\x01a"[..], LibrariesFault::Kind),
             (b"\xf5", LibrariesFault::Malformed),

@@ -151,7 +151,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn pieces_end_to_end_come_back(
+        fn concatenated_packed_pieces_unpack_to_the_text(
             words in prop::collection::vec(prop::sample::select(vec!["a", "bobbin", "0123456789", "zzzzzzzz"]), 1..2000),
             piece_bytes in 1usize..5000,
             step_bytes in 1usize..5000,
@@ -163,14 +163,17 @@ mod tests {
         }
 
         #[test]
-        fn any_bytes_come_back(text in prop::collection::vec(any::<u8>(), 1..600)) {
+        fn arbitrary_bytes_survive_packing_and_unpacking(text in prop::collection::vec(any::<u8>(), 1..600)) {
             let mut packed = Vec::new();
             pack(&text, &mut packed);
             prop_assert_eq!(unpack(&packed, text.len(), 100), Ok(text));
         }
 
         #[test]
-        fn foreign_bytes_are_taken_or_refused(packed in prop::collection::vec(any::<u8>(), 1..100), length in 1usize..9000) {
+        fn unpacking_arbitrary_bytes_yields_the_declared_length_or_an_error(
+            packed in prop::collection::vec(any::<u8>(), 1..100),
+            length in 1usize..9000,
+        ) {
             if let Ok(text) = unpack(&packed, length, 50) {
                 prop_assert_eq!(text.len(), length);
             }
@@ -178,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_of_one_byte_take_little() {
+    fn a_run_of_one_byte_compresses_well() {
         let mut packed = Vec::new();
         pack(&[7; 10_000], &mut packed);
         assert!(packed.len() < 150, "{}", packed.len());

@@ -155,7 +155,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lengths_come_back_at_every_edge() {
+    fn lengths_round_trip_at_every_encoding_boundary() {
         for length in [0, 63, 64, 16_383, 16_384, u64::from(u32::MAX), 1 << 32, u64::MAX] {
             let mut bytes = Vec::new();
             put_length(&mut bytes, length);
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn what_claims_more_than_there_is_is_refused() {
+    fn truncated_or_oversized_strings_are_rejected() {
         let packed_of_much = [PACKED, 1, 0x80, 0xff, 0xff, 0xff, 0xff, 0];
         for bytes in
             [&[5, b'a'][..], &[0x81, 255, 255, 255, 255, 255, 255, 255, 255], &[0xc4], &[0x82], &packed_of_much]

@@ -1,4 +1,4 @@
-//! Whatever is dumped comes back, element by element and in the same form; what is cut or changed is refused.
+//! Dumped values are restored, element by element and in the same encoding; corrupted payloads are refused.
 
 use base::Ms;
 use blocks::Direction;
@@ -12,7 +12,7 @@ use values::stream::{Pending, StreamId};
 use values::tagged::{Schema, Tagged, TaggedItem};
 use values::{Hash, List, LongString, Set, Sorted, Stream, Value};
 
-/// An element: what it is called, what is beside it, when it expires.
+/// An element: its name, its value or score, its deadline.
 type Element = (Vec<u8>, Vec<u8>, Option<u64>);
 
 /// The encoding of a value, and all that it holds.
@@ -50,14 +50,14 @@ fn shown(value: &Value) -> (String, Vec<Element>) {
             });
         }
     }
-    // The forms of a small hash with deadlines are written in the order of those.
+    // A small hash with deadlines is written in the order of its deadlines.
     if matches!(value, Value::Hash(_)) {
         all.sort();
     }
     (value.encoding().to_owned(), all)
 }
 
-/// All of a stream but when consumers were active, which older payloads do not say.
+/// Adds all of a stream but the active times of consumers, which older payloads lack.
 fn add_stream(stream: &Stream, all: &mut Vec<Element>) {
     let mut add = |what: String, beside: Vec<u8>| all.push((what.into_bytes(), beside, None));
     add(format!("{:?}", stream.foot()), Vec::new());
@@ -77,7 +77,7 @@ fn add_stream(stream: &Stream, all: &mut Vec<Element>) {
     });
 }
 
-/// Entries of some names, and what groups have of them.
+/// Streams with entries of some field names, and with groups.
 fn stream() -> impl Strategy<Value = Stream> {
     let entry = (0u64..5, 0u64..3, prop::collection::vec((0u8..4, text()), 1..4), any::<bool>());
     let pending = (0u64..300, 0u8..3, any::<u32>(), 0u64..9);
@@ -178,7 +178,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_is_dumped_comes_back(value in value()) {
+    fn dumped_values_are_restored(value in value()) {
         let payload = rdb::dump(&value);
         let again = rdb::restore(&payload).expect("our own payload");
         prop_assert_eq!(shown(&again), shown(&value));
@@ -188,7 +188,11 @@ proptest! {
     }
 
     #[test]
-    fn what_was_changed_on_the_way_is_refused(value in value(), at in any::<prop::sample::Index>(), flip in 1u8..) {
+    fn corrupted_or_truncated_payloads_are_rejected(
+        value in value(),
+        at in any::<prop::sample::Index>(),
+        flip in 1u8..,
+    ) {
         let mut payload = rdb::dump(&value);
         let at = at.index(payload.len());
         payload[at] ^= flip;
@@ -197,7 +201,7 @@ proptest! {
     }
 
     #[test]
-    fn foreign_bytes_under_a_right_checksum_are_taken_or_refused(
+    fn payloads_with_forged_contents_restore_valid_values_or_fail(
         value in value(),
         changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6),
         keep in any::<prop::sample::Index>(),
@@ -229,7 +233,7 @@ fn tagged() -> impl Strategy<Value = Tagged> {
             let item = TaggedItem { value: value.as_bytes(), is_hidden: kind == 3, attributes: &[kind] };
             list.insert(list.len() / 2, &[item]);
         }
-        // One without items comes only if it is to stay.
+        // An empty list exists only if it is set to stay.
         if list.is_empty() {
             list.set_lasting();
         }
@@ -237,9 +241,9 @@ fn tagged() -> impl Strategy<Value = Tagged> {
     })
 }
 
-/// Bobbin's own: of many steps, with values that are unique and of any length.
+/// Restores a list of Bobbin's own type in many steps; its values are unique and vary in length.
 #[test]
-fn tagged_lists_come_back() {
+fn long_tagged_lists_are_restored() {
     let mut schema = Schema::new(None).unwrap();
     assert!(schema.add(b"kind", 4) && schema.add(b"many", 20));
     schema.set_unique();
@@ -263,9 +267,9 @@ fn tagged_lists_come_back() {
     }
 }
 
-/// A text that is longer than a step, packed and not.
+/// Restores strings longer than a step, compressed and not.
 #[test]
-fn long_texts_come_back() {
+fn long_strings_are_restored() {
     let dull: Vec<u8> = (0..1_000_000usize).map(|at| (at % 1000 / 90) as u8).collect();
     let mut state = 1u64;
     let lively: Vec<u8> = (0..1_000_000)
@@ -283,16 +287,16 @@ fn long_texts_come_back() {
     }
 }
 
-/// Types that nobody has, and streams that are not borne out.
+/// Types that do not exist, and streams without their contents.
 #[test]
-fn what_is_no_value_is_refused() {
+fn unknown_types_and_malformed_streams_are_rejected() {
     for kind in [6, 15, 19, 21] {
         assert_eq!(rdb::restore(&rdb::seal(vec![kind, 0, 0])).err(), Some(Fault::Malformed));
     }
 }
 
 #[test]
-fn a_queue_is_dumped_as_a_list_of_what_is_ready() {
+fn a_queue_is_dumped_as_a_list_of_ready_messages() {
     let mut list = List::new();
     ["a", "b", "c"].iter().for_each(|item| list.push(blocks::End::Tail, item.as_bytes()));
     let mut queue = values::Queue::of_plain(list.clone(), 5);

@@ -257,7 +257,7 @@ mod tests {
     use std::net::{TcpListener, TcpStream};
 
     #[test]
-    fn whoever_stopped_accepting_refuses() {
+    fn connections_are_refused_once_the_listeners_are_dropped() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let settings = Draft::new().finish();

@@ -21,9 +21,9 @@ use tracing::{debug, info, warn};
 const LOOK_MS: u64 = 100;
 /// The same while more is pending than one pass does: holders of the needed locks can proceed meanwhile.
 const BUSY_MS: u64 = 1;
-/// How often the bytes pinned by clients are checked.
+/// The interval between checks of the bytes that clients pin.
 const PINS_LOOK: Duration = Duration::from_millis(250);
-/// How often idle clients are looked for.
+/// The interval between searches for idle clients.
 const IDLE_LOOK: Duration = Duration::from_secs(1);
 /// In the reserve for local connections, the time to authenticate even if there is no bound for others, in seconds.
 const RESERVE_TIMEOUT_S: u64 = 10;

@@ -3,7 +3,7 @@
 //! ```text
 //! bobbin [serve] [--NAME VALUE]...     run the server
 //! bobbin config  [--NAME VALUE]...     show each setting, its value and where the value comes from
-//! bobbin check DIR [--repair]          say whether a data folder is sound, and mend it if asked to
+//! bobbin check DIR [--repair]          check a data folder, and repair it if requested
 //! ```
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -23,7 +23,7 @@ pub enum CliCommand {
     Check {
         /// The data folder.
         folder: PathBuf,
-        /// Whether to repair damage.
+        /// True if damage is to be repaired.
         repair: bool,
     },
     /// Print help or version, by `clap`.
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn misspelt_variables_are_found_and_strangers_left_alone() {
+    fn misspelt_variables_are_found_and_foreign_ones_ignored() {
         let names =
             ["BOBBIN_FSNYC", "BOBBIN_APPENDFSYNC", "BOBBIN_FSYNC", "BOBBIN_CONFIG", "BOBBIN_SERVICE_HOST", "PORT"];
         let found = misspelt_variables(names.into_iter().map(str::to_owned));

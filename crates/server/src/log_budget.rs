@@ -1,7 +1,7 @@
-//! A bound on warnings that strangers can cause: a flood of connections must not fill the disk with log lines.
+//! A limit for warnings that any client can cause: a flood of connections must not fill the disk with log lines.
 //!
 //! ```text
-//!   ten lines of a kind in a minute, then silence; the first line of a later minute says how many were left out
+//!   ten lines of a kind per minute, then none; the first line of a later minute has the number of omitted lines
 //! ```
 
 use std::fmt;
@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_flood_is_ten_lines_a_minute() {
+    fn a_flood_is_limited_to_ten_lines_a_minute() {
         let (budget, start) = (LogBudget::default(), Instant::now());
         let lines = (0..1000).filter(|_| budget.spend(start).is_some()).count();
         assert_eq!(lines, 10);

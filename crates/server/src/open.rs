@@ -34,7 +34,7 @@ pub(crate) struct Open {
     pub(crate) journal: Option<Running>,
     /// The store for the checkpointer; `None` with the journal off.
     pub(crate) store: Option<Store>,
-    /// What recovery found, for the ready line.
+    /// The result of recovery, for the ready line.
     pub(crate) found: String,
 }
 
@@ -113,11 +113,11 @@ pub(crate) struct Gathered {
     pub(crate) loading: Loading,
 }
 
-/// How shards are loaded before anything else.
+/// The way in which all shards are loaded before the server starts.
 pub(crate) enum Loaders {
     /// Each must be whole.
     Whole,
-    /// Whatever is left of these, and of those that are not whole.
+    /// The remains of these shards, and of any others that are damaged.
     Mending(BTreeSet<u32>),
 }
 

@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_follow_the_file_system() {
+    fn sizes_scale_with_the_file_system() {
         let drawn = |sizes: Sizes| {
             [sizes.journal_segment_bytes_max, sizes.commit_bytes, sizes.kept_free_bytes, sizes.reserve_bytes]
         };

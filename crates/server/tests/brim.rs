@@ -1,10 +1,10 @@
-//! A data folder whose disk is filled to the brim and then drained: pops and deletions go on, then writes do, and nothing
-//! told is lost.
+//! A data folder whose disk is filled to the brim and then drained: pops and deletions continue, then writes do, and
+//! nothing acknowledged is lost.
 //!
 //! ```text
-//!   tmpfs  | journal | store .................. | kept free |   growers are refused
-//!          | journal | store ......             |           |   pops, deletions: rounds give back what they have taken
-//!          | journal | store .................. |           |   growers go on
+//!   tmpfs  | journal | store .................. | kept free |   commands that grow data are refused
+//!          | journal | store ......             |           |   pops, deletions: checkpoints free their room
+//!          | journal | store .................. |           |   commands that grow data continue
 //! ```
 
 use crate::support::disk::{Disk, save};
@@ -15,27 +15,27 @@ use std::time::{Duration, Instant};
 use wire::client::Value;
 
 const DISK_BYTES: usize = 64 << 20;
-/// Of one key's text, and of one item.
+/// The lengths of a key's value and of an item.
 const VALUE_BYTES: usize = 700;
 const ITEM_BYTES: usize = 300;
 const BATCH: usize = 1000;
-/// Such a part of what was taken away fits again.
+/// The fraction, as a divisor, of the removed bytes that must fit again.
 const AGAIN_PART: usize = 4;
-/// How long room that was given back may go unnoticed before the test fails.
+/// The maximum time before freed room is used.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// What is there, as replies have told.
+/// The expected contents, from the replies.
 #[derive(Default)]
 struct Told {
     /// The numbers of keys, in the order in which they were made.
     keys: VecDeque<usize>,
-    /// Of items of the one list.
+    /// The numbers of the items of the one list.
     items: VecDeque<usize>,
     /// Numbers so far.
     made: usize,
 }
 
-/// What fills the disk.
+/// The kinds of data that fill the disk.
 #[derive(Clone, Copy)]
 struct Kinds {
     keys: bool,
@@ -93,7 +93,7 @@ impl Told {
         }
     }
 
-    /// Takes such a part of all away, in percent, and never hears of the disk.
+    /// Removes a part of everything, in percent; no removal may be refused.
     fn drain(&mut self, client: &mut Connection<TcpStream>, percent: usize) {
         let (mut keys, mut items) = (self.keys.len() * percent / 100, self.items.len() * percent / 100);
         while keys + items > 0 {
@@ -111,7 +111,7 @@ impl Told {
         }
     }
 
-    /// Everything told is there, and no more; beside it one key that nobody counts.
+    /// Checks that exactly the acknowledged data is present, and one more key.
     fn check(&self, client: &mut Connection<TcpStream>) {
         let keys = self.keys.len() + usize::from(!self.items.is_empty()) + 1;
         assert_eq!(client.call(&["DBSIZE"]), Value::Int(keys as i64));
@@ -145,7 +145,7 @@ fn await_room(client: &mut Connection<TcpStream>) {
     }
 }
 
-/// Kills it when all that was told is on the disk, and starts it again.
+/// Kills the server once everything acknowledged is durable, and starts it again.
 fn kill(server: &mut Server) {
     let mut client = server.connect();
     assert_eq!(client.call(&["CLIENT", "DURABLE", "ALWAYS"]), Value::Simple("OK".to_owned()));
@@ -155,7 +155,7 @@ fn kill(server: &mut Server) {
     server.restart();
 }
 
-/// Filled, drained by `percent`, killed, drained and filled again.
+/// Fills the disk, drains it by `percent`, kills the server, fills and drains again.
 fn is_drained(test: &str, policy: &str, kinds: Kinds, percent: usize) {
     let Some(disk) = Disk::mount_or_skip(test, DISK_BYTES) else { return };
     let folder = tempfile::tempdir_in(disk.path()).unwrap();
@@ -173,7 +173,7 @@ fn is_drained(test: &str, policy: &str, kinds: Kinds, percent: usize) {
     told.check(&mut client);
     let left_bytes = told.bytes();
     let part_bytes = (full_bytes - left_bytes) / AGAIN_PART;
-    // Who is refused tries again: after a start the first rounds may find little to give back.
+    // A refused client tries again: after a start the first rounds may find little to give back.
     for _ in 0..3 {
         told.fill(&mut client, kinds);
         if told.bytes() >= left_bytes + part_bytes {
@@ -188,7 +188,7 @@ fn is_drained(test: &str, policy: &str, kinds: Kinds, percent: usize) {
     kill(&mut server);
     let mut client = server.connect();
     told.check(&mut client);
-    // What is refused once is refused until something goes: there are steps to the last of them.
+    // Once refused, writes are refused until something is removed, in several steps.
     for _ in 0..3 {
         told.drain(&mut client, 10);
         await_room(&mut client);
@@ -199,24 +199,24 @@ fn is_drained(test: &str, policy: &str, kinds: Kinds, percent: usize) {
 }
 
 #[test]
-fn keys_are_drained() {
-    is_drained("keys_are_drained", "always", Kinds { keys: true, items: false }, 90);
+fn keys_can_be_deleted_on_a_full_disk() {
+    is_drained("keys_can_be_deleted_on_a_full_disk", "always", Kinds { keys: true, items: false }, 90);
 }
 
 #[test]
-fn one_long_list_is_drained() {
-    is_drained("one_long_list_is_drained", "everysec", Kinds { keys: false, items: true }, 50);
+fn a_long_list_can_be_drained_on_a_full_disk() {
+    is_drained("a_long_list_can_be_drained_on_a_full_disk", "everysec", Kinds { keys: false, items: true }, 50);
 }
 
 #[test]
-fn a_tenth_taken_away_lets_others_go_on() {
-    is_drained("a_tenth_taken_away_lets_others_go_on", "always", Kinds { keys: true, items: true }, 10);
+fn deleting_a_tenth_makes_room_for_new_writes() {
+    is_drained("deleting_a_tenth_makes_room_for_new_writes", "always", Kinds { keys: true, items: true }, 10);
 }
 
-/// What takes a quarter of the disk may be written over for ever.
+/// Data of a quarter of the disk can be overwritten for ever.
 #[test]
-fn writing_over_does_not_fill_a_disk() {
-    let test = "writing_over_does_not_fill_a_disk";
+fn overwriting_does_not_fill_the_disk() {
+    let test = "overwriting_does_not_fill_the_disk";
     let Some(disk) = Disk::mount_or_skip(test, DISK_BYTES) else { return };
     let folder = tempfile::tempdir_in(disk.path()).unwrap();
     let mut server = Server::start_in(folder, &["--fsync", "everysec"]);

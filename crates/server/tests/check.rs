@@ -1,4 +1,5 @@
-//! `bobbin check`: flipped bytes and cut files are found, mended as announced or refused, and never give a wrong answer.
+//! `bobbin check`: flipped bytes and cut files are found, repaired as announced or refused, and never give a wrong
+//! answer.
 //!
 //! ```text
 //! template: a small folder ── damage one file ── look ── sound?    a start has exactly the right keys
@@ -22,14 +23,14 @@ use wire::client::Value;
 
 type Keys = BTreeMap<(u32, Vec<u8>), KeyDump>;
 
-/// What keys hold, whatever its encoding.
+/// The contents of keys, whatever their encoding.
 type Contents = BTreeMap<(u32, Vec<u8>), (Vec<Vec<u8>>, Option<u64>)>;
 
 fn contents(keys: &Keys) -> Contents {
     keys.iter().map(|(name, (_, content, expires))| (name.clone(), (content.clone(), *expires))).collect()
 }
 
-/// The contents after each of the commands behind the last SAVE of [`fill`], the last first.
+/// Returns the contents after each of the commands that follow the last SAVE of [`fill`], the last first.
 fn states(keys: &Keys) -> Vec<Contents> {
     let mut states = vec![contents(keys)];
     let mut undo = |key: &str, back: &dyn Fn(&mut Vec<Vec<u8>>)| {
@@ -59,7 +60,7 @@ fn item(part: usize, item: usize) -> String {
 struct Files(BTreeMap<PathBuf, Vec<u8>>);
 
 impl Files {
-    /// What lies in `folder`, but for room that was claimed ahead.
+    /// Reads the files in `folder`, without preallocated room.
     fn of(folder: &Path) -> Self {
         let mut files = BTreeMap::new();
         for part in ["journal", "store"] {
@@ -158,8 +159,8 @@ fn look(folder: &Path) -> Findings {
     check::look(folder, &mut |_, _, _| {}).unwrap()
 }
 
-/// Keys after a repair: as many as announced, and those of shards that were not announced as they were; where the journal
-/// broke off, as they were then.
+/// Checks the keys after a repair: as many as announced, and unchanged in shards that were not announced; where the
+/// journal broke off, as they were at that point.
 fn assert_repaired(folder: &Path, announced: &Repair, keys: &Keys, context: &str) {
     let told = check::repair(folder, &mut |_, _, _| {}).unwrap_or_else(|error| panic!("{context}: {error}"));
     assert_eq!(told.mended, announced.mended, "{context}");
@@ -184,7 +185,7 @@ fn assert_repaired(folder: &Path, announced: &Repair, keys: &Keys, context: &str
     assert!(is_as_before, "{context}: a shard that was not announced has changed");
 }
 
-/// How many were sound, mended, and beyond repair.
+/// The numbers of folders that were sound, repaired, and beyond repair.
 #[derive(Debug, Default)]
 struct Tally {
     sound: usize,
@@ -208,7 +209,7 @@ impl Tally {
                 let left = dump(&keyspace);
                 self.sound += usize::from(left == *keys);
                 if left != *keys {
-                    // Nobody can tell a journal that was cut from one whose last frames never got to the disk.
+                    // A journal that was cut looks like one whose last frames never got to the disk.
                     let is_torn = found.facts.is_some_and(|facts| facts.journal.torn.is_some());
                     assert!(is_torn || context.starts_with("a cut"), "{context}: sound, and keys are wrong");
                     assert!(context.contains("journal/"), "{context}: sound, and keys are wrong");
@@ -272,12 +273,12 @@ fn damage(in_order: bool, seed: u64) {
 }
 
 #[test]
-fn damage_in_a_folder_closed_in_order_is_never_a_wrong_answer() {
+fn damage_after_a_clean_stop_never_gives_wrong_answers() {
     damage(true, 0x0b0b_b1e5);
 }
 
 #[test]
-fn damage_in_a_folder_after_a_kill_is_never_a_wrong_answer() {
+fn damage_after_a_kill_never_gives_wrong_answers() {
     damage(false, 0x5eed_0001);
 }
 
@@ -289,7 +290,7 @@ fn bobbin_check(folder: &Path, flags: &[&str]) -> (i32, String) {
 }
 
 #[test]
-fn the_command_says_sound_damaged_or_not_checked() {
+fn check_reports_sound_damaged_or_not_checked() {
     let (files, _) = template(true);
     let folder = files.write();
     let (code, text) = bobbin_check(folder.path(), &[]);
@@ -344,7 +345,7 @@ fn a_folder_in_use_is_not_checked() {
 }
 
 #[test]
-fn a_torn_tail_is_sound_and_a_repair_keeps_it_aside() {
+fn a_torn_tail_is_sound_and_repair_moves_it_aside() {
     let (mut files, keys) = template(false);
     let name = files.0.keys().rfind(|name| name.extension().is_some_and(|end| end == "log")).unwrap().clone();
     let bytes = files.0.get_mut(&name).unwrap();
@@ -363,9 +364,9 @@ fn a_torn_tail_is_sound_and_a_repair_keeps_it_aside() {
     assert!(dump(&check::load(folder.path()).unwrap()) == keys);
 }
 
-/// The store alone, of a server that made checkpoints while clients wrote: its shards are of many positions.
+/// Only the store is left, of a server that made checkpoints while clients wrote: its shards have different positions.
 #[test]
-fn without_its_segments_a_folder_is_mended_as_its_store_has_it() {
+fn a_folder_without_segments_is_repaired_from_its_store() {
     let mut server = Server::start(&[]);
     fill(&server);
     std::thread::scope(|scope| {
@@ -398,16 +399,16 @@ fn without_its_segments_a_folder_is_mended_as_its_store_has_it() {
         let value = Value::bulk(format!("first {number}"));
         assert_eq!(server.connect().call(&["GET", &format!("text:{number}")]), value);
     }
-    // Its frames lie beyond all that the store has.
+    // The positions of its frames are beyond all positions in the store.
     assert_eq!(server.connect().call(&["SET", "text:0", "new"]), Value::Simple("OK".to_owned()));
     server.stop();
     server.restart();
     assert_eq!(server.connect().call(&["GET", "text:0"]), Value::bulk("new"));
 }
 
-/// All segments but what follows a break in the first: it is kept aside, and can be looked at.
+/// The records after the damage are moved aside, where they can be read.
 #[test]
-fn a_damaged_journal_is_cut_and_what_follows_is_kept_aside() {
+fn repair_cuts_a_damaged_journal_and_keeps_the_rest_aside() {
     let (mut files, _) = template(true);
     let name = files.0.keys().rfind(|name| name.extension().is_some_and(|end| end == "log")).unwrap().clone();
     let bytes = files.0.get_mut(&name).unwrap();
@@ -433,7 +434,8 @@ fn kept() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/data-1")
 }
 
-/// The folder of this version, which every later one must read. `BLESS=1` writes it anew: not once it is released.
+/// A folder of this version, which every later version must read. `BLESS=1` rewrites it, which is wrong after a
+/// release.
 #[test]
 fn a_data_folder_of_version_1_is_opened() {
     if std::env::var_os("BLESS").is_some() {

@@ -23,7 +23,7 @@ fn simple(text: &str) -> Value {
 }
 
 #[test]
-fn what_is_saved_and_what_comes_after_is_there_after_a_crash() {
+fn saved_and_later_writes_survive_a_crash() {
     let mut server = Server::start(ALWAYS);
     let mut client = server.connect();
     let began = client.call(&["LASTSAVE"]);
@@ -94,7 +94,7 @@ fn call(client: &mut Connection<std::net::TcpStream>, request: &[u8]) {
 }
 
 #[test]
-fn a_folder_that_has_lost_its_journal_or_its_store_is_refused() {
+fn a_folder_without_its_journal_or_store_is_refused() {
     for (lost, told) in [("journal", "and no journal"), ("store", "was missing: if it was removed, restore it")] {
         let mut server = Server::start(&["--checkpoint-journal-size", "64kb"]);
         let mut client = server.connect();

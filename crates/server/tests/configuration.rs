@@ -49,7 +49,7 @@ impl Drop for TomlFile {
 }
 
 #[test]
-fn version_and_help_end_well() {
+fn version_and_help_exit_with_code_0() {
     let version = bobbin(&["--version"], &[]);
     assert_eq!(text(&version.stdout), format!("bobbin {}\n", env!("CARGO_PKG_VERSION")));
     assert!(version.status.success());
@@ -97,7 +97,7 @@ fn config_shows_values_with_their_origin_and_hides_secrets() {
 }
 
 #[test]
-fn what_is_wrong_is_one_line_and_exit_code_2() {
+fn configuration_errors_are_one_line_and_exit_code_2() {
     let cases: [(&[&str], &str); 11] = [
         (&["--prot", "1"], "bobbin: unexpected argument '--prot' found; did you mean --port?"),
         (&["--appendfsync", "no"], "bobbin: unexpected argument '--appendfsync' found; did you mean --fsync?"),
@@ -131,7 +131,7 @@ fn what_is_wrong_is_one_line_and_exit_code_2() {
 }
 
 #[test]
-fn a_taken_port_and_an_unusable_folder_end_the_start() {
+fn a_taken_port_or_an_unusable_folder_fails_the_start() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap();
     let port = address.port().to_string();
@@ -148,7 +148,7 @@ fn a_taken_port_and_an_unusable_folder_end_the_start() {
 }
 
 #[test]
-fn a_misspelt_variable_is_warned_of_in_the_chosen_format() {
+fn the_warning_about_a_misspelt_variable_uses_the_log_format() {
     let environment = [("BOBBIN_FSNYC", "always"), ("BOBBIN_LOG_FORMAT", "json")];
     let output = bobbin(&["--bind", "0.0.0.0"], &environment);
     let lines = text(&output.stderr);

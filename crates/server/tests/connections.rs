@@ -33,7 +33,7 @@ fn a_pipeline_of_10_000_is_answered_in_order() {
 }
 
 #[test]
-fn bytes_may_come_in_any_pieces() {
+fn requests_may_arrive_in_any_pieces() {
     let server = Server::start(&CACHE);
     let value = "x".repeat(300);
     let mut bytes = request(&["ECHO", &value]);
@@ -79,7 +79,7 @@ fn large_requests_arrive_whole_between_small_ones() {
 }
 
 #[test]
-fn whoever_breaks_the_protocol_hears_why_and_is_closed() {
+fn protocol_errors_are_reported_and_close_the_connection() {
     let server = Server::start(&CACHE);
     for (bytes, text) in [
         ("*1\r\n$536870913\r\n", "invalid bulk length"),
@@ -103,7 +103,7 @@ fn whoever_breaks_the_protocol_hears_why_and_is_closed() {
 }
 
 #[test]
-fn a_client_that_closes_its_side_after_sending_is_answered() {
+fn a_half_closed_client_still_gets_all_replies() {
     let server = Server::start(&CACHE);
     let mut client = server.connect();
     client.send_bytes(&request(&["RPUSH", "k", "a"]).repeat(1_000));
@@ -115,7 +115,7 @@ fn a_client_that_closes_its_side_after_sending_is_answered() {
 }
 
 #[test]
-fn resp3_is_spoken_after_hello() {
+fn resp3_is_used_after_hello_3() {
     let server = Server::start(&CACHE);
     let mut client = server.connect();
     let Value::Map(fields) = client.call(&["HELLO", "3"]) else { panic!("HELLO 3 answers a map") };
@@ -127,7 +127,7 @@ fn resp3_is_spoken_after_hello() {
 }
 
 #[test]
-fn a_password_is_asked_for() {
+fn a_password_is_required() {
     let server = Server::start(&["--journal", "off", "--requirepass", "opener"]);
     let mut client = server.connect();
     let refused = Value::Error("NOAUTH Authentication required.".to_owned());
@@ -156,7 +156,7 @@ fn the_unix_socket_serves_the_same_data() {
 }
 
 #[test]
-fn unix_sockets_of_items_and_queues_serve_the_same_data() {
+fn unix_sockets_of_memcached_and_queues_serve_the_same_data() {
     let folder = tempfile::tempdir().unwrap();
     let [items, queues] = ["items", "queues"].map(|name| folder.path().join(name));
     let flags = ["--journal", "off", "--memcached-unixsocket", items.to_str().unwrap(), "--queue-unixsocket"];
@@ -179,7 +179,7 @@ fn unix_sockets_of_items_and_queues_serve_the_same_data() {
 }
 
 #[test]
-fn clients_beyond_the_bound_are_refused_until_one_leaves() {
+fn clients_beyond_maxclients_are_refused_until_one_leaves() {
     let server = Server::start(&["--journal", "off", "--maxclients", "3"]);
     // And 32 more from this machine.
     let mut clients: Vec<_> = (0..35).map(|_| server.connect()).collect();
@@ -233,7 +233,7 @@ fn idle_clients_are_closed_after_the_timeout() {
 }
 
 #[test]
-fn a_slow_reader_is_cut_off() {
+fn a_slow_reader_is_disconnected() {
     let server = Server::start(&["--journal", "off", "--client-output-buffer-limit", "normal 1mb 0 0"]);
     let mut slow = server.connect();
     let value = vec![b'v'; 32 << 20];
@@ -247,7 +247,7 @@ fn a_slow_reader_is_cut_off() {
 }
 
 #[test]
-fn a_pipeline_sent_whole_before_a_reply_is_read_comes_through() {
+fn a_pipeline_completes_when_sent_before_any_reply_is_read() {
     let server = Server::start(&CACHE);
     let mut client = server.connect();
     let value = "v".repeat(10_000);
@@ -263,7 +263,7 @@ fn a_pipeline_sent_whole_before_a_reply_is_read_comes_through() {
 }
 
 #[test]
-fn the_bound_of_the_slow_log_is_read_after_the_command_that_sets_it() {
+fn a_new_slowlog_threshold_applies_to_the_command_setting_it() {
     let server = Server::start(&["--journal", "off"]);
     let mut client = server.connect();
     let set = |client: &mut Connection<_>, us: &str| client.call(&["CONFIG", "SET", "slowlog-log-slower-than", us]);
@@ -282,7 +282,7 @@ fn time(client: &mut Connection<TcpStream>) -> [u64; 2] {
 }
 
 #[test]
-fn time_is_told_in_microseconds() {
+fn time_is_reported_in_microseconds() {
     let server = Server::start(&["--journal", "off"]);
     let mut client = server.connect();
     assert!((0..100).any(|_| !time(&mut client)[1].is_multiple_of(1000)));

@@ -1,14 +1,15 @@
-//! kill -9 under load, again and again on one data folder: what a reply has told is there ever after, whatever the policy.
+//! kill -9 under load, again and again on one data folder: everything that a reply reported still holds, under any
+//! policy.
 //!
 //! ```text
 //!   start ── read everything ── writers and readers ── kill -9 ──.      20 rounds, 10 more amid checkpoints
 //!     ^            |                     |                       |
-//!     |         Content  <─ holds ─   facts: all that replies told
+//!     |         Content  <─ holds ─   facts: all that replies reported
 //!     '──────────────────────────────────────────────────────────'
 //! ```
 //!
-//! Reading everything is a reply too: what one round finds, the next finds again, and nothing beside it that is as old.
-//! `BOBBIN_KILLS` says how many rounds there are instead.
+//! Reading everything is a reply too: the next round must find the same data, and no other data of that age.
+//! `BOBBIN_KILLS` sets the number of rounds.
 
 use crate::support::{Server, request};
 use rustix::process::Signal;
@@ -17,7 +18,7 @@ use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use wire::client::Value;
 
 const ROUNDS: u64 = 20;
-/// The same while checkpoints are made all the time.
+/// The number of rounds with checkpoints all the time.
 const ROUNDS_AMID_CHECKPOINTS: u64 = 10;
 const WRITERS: u64 = 4;
 const READERS: u64 = 2;
@@ -29,7 +30,7 @@ const NUMBERS_A_READ: u64 = 500;
 /// An element of the list: who pushed it, and the number that goes with it.
 type Item = (u64, u64);
 
-/// What a reply told.
+/// A fact reported by a reply.
 enum Fact {
     /// `text:number` is there.
     Text(u64),
@@ -59,7 +60,7 @@ struct Content {
 }
 
 impl Content {
-    /// What is there of everything that was sent up to `last`.
+    /// Reads everything that was sent up to `last` and is present.
     fn read(server: &Server, last: u64) -> Self {
         let (mut client, mut content) = (server.connect(), Self::default());
         for from in (1..=last).step_by(NUMBERS_A_READ as usize) {
@@ -169,7 +170,7 @@ fn writes(writer: u64, number: u64, before: u64) -> [Vec<u8>; 9] {
     [set(&text_name), push, incr, multi, set(&first), set(&second), exec, set(&brief), delete]
 }
 
-/// What the reply to the write at `index` of [`writes`] tells.
+/// Returns the fact that the reply to the write at `index` of [`writes`] reports, if any.
 fn told(writer: u64, number: u64, before: u64, index: usize, reply: &Value) -> Option<Fact> {
     match (index, reply) {
         (0, Value::Simple(_)) => Some(Fact::Text(number)),
@@ -188,11 +189,11 @@ fn told(writer: u64, number: u64, before: u64, index: usize, reply: &Value) -> O
 /// One life of the server, from ready to killed.
 struct Round<'a> {
     server: &'a Server,
-    /// Whether checkpoints are asked for all the time.
+    /// True if checkpoints are requested all the time.
     is_saved: bool,
     /// The last number given.
     numbers: &'a AtomicU64,
-    /// Whoever gets this number kills the server.
+    /// The client that draws this number kills the server.
     fatal: u64,
 }
 
@@ -253,7 +254,7 @@ impl Round<'_> {
         }
     }
 
-    /// All that was told until the kill.
+    /// Runs the load until the kill and returns all reported facts.
     fn run(&self) -> Vec<Fact> {
         std::thread::scope(|scope| {
             let writers = (0..WRITERS).map(|writer| {
@@ -297,22 +298,22 @@ fn outlives_kills(flags: &[&str], rounds: u64, is_saved: bool) {
 }
 
 #[test]
-fn what_a_reply_told_outlives_twenty_kills() {
+fn replies_hold_after_kills_under_always() {
     outlives_kills(&["--fsync", "always"], ROUNDS, false);
 }
 
 #[test]
-fn what_a_reply_told_outlives_kills_under_everysec() {
+fn replies_hold_after_kills_under_everysec() {
     outlives_kills(&["--fsync", "everysec"], ROUNDS, false);
 }
 
 #[test]
-fn what_a_reply_told_outlives_kills_under_never() {
+fn replies_hold_after_kills_under_never() {
     outlives_kills(&["--fsync", "never"], ROUNDS, false);
 }
 
 #[test]
-fn what_a_reply_told_outlives_kills_amid_checkpoints() {
+fn replies_hold_after_kills_during_checkpoints() {
     for fsync in ["always", "everysec"] {
         let flags = ["--fsync", fsync, "--checkpoint-journal-size", "64kb"];
         outlives_kills(&flags, ROUNDS_AMID_CHECKPOINTS, true);
@@ -320,7 +321,7 @@ fn what_a_reply_told_outlives_kills_amid_checkpoints() {
 }
 
 #[test]
-fn a_long_list_copied_and_renamed_outlives_a_kill() {
+fn a_long_list_copied_and_renamed_survives_a_kill() {
     const ITEMS: usize = 300_000;
     let mut server = Server::start(&["--fsync", "always"]);
     let mut client = server.connect();

@@ -8,7 +8,7 @@ use std::process::Command;
 /// Lists in `scripts/differ-known` are of this version of the peer.
 const PEER_VERSION: &str = "v=7.0.";
 
-/// Commands that must tell something, on values that are there, in the rounds of this seed.
+/// Commands that must return data from existing values in the rounds of this seed.
 const TOLD: &str = "LRANGE LPOS LINDEX HGETALL HMGET SMEMBERS SINTER ZRANGE ZRANGEBYSCORE ZUNION GEOPOS GEODIST GEOSEARCH \
                     PFCOUNT BITCOUNT BITPOS GETRANGE LCS EVAL SORT XRANGE XREVRANGE XREAD XREADGROUP XACK XPENDING XCLAIM XINFO";
 
@@ -17,12 +17,12 @@ const CHANGED: &str = "LTRIM LSET LREM LINSERT LMOVE LMPOP HDEL HINCRBYFLOAT SRE
                        ZREMRANGEBYRANK ZREMRANGEBYSCORE ZUNIONSTORE GEOSEARCHSTORE PFMERGE BITOP GETEX SETRANGE RENAME COPY \
                        PEXPIREAT XDEL XTRIM XREADGROUP XSETID";
 
-/// How often at least.
+/// The minimum number of times.
 const REACHED_MIN: u32 = 5;
 
 #[test]
-fn random_commands_do_what_they_do_in_redis() {
-    let test = "random_commands_do_what_they_do_in_redis";
+fn random_commands_behave_as_in_redis() {
+    let test = "random_commands_behave_as_in_redis";
     let (Some(redis), Some(python)) = (program_or_skip(test, "redis-server"), program_or_skip(test, "python3")) else {
         return;
     };
@@ -58,7 +58,7 @@ fn random_commands_do_what_they_do_in_redis() {
     }
 }
 
-/// By command, how often it told something and how often it changed something.
+/// Returns, by command, the numbers of calls that returned data and that changed data.
 fn reached(said: &str) -> HashMap<&str, [u32; 2]> {
     let words = said.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
     let counts = words.filter_map(|words| {

@@ -13,7 +13,7 @@ type Client = Connection<TcpStream>;
 /// The table below is of this version of the peer.
 const PEER_VERSION: &str = "v=7.0.";
 
-/// What is told otherwise, and why. A line that ends in `*` means all that begins so.
+/// Intended differences, with reasons. A line that ends in `*` stands for all that begin so.
 const DIFFERENT: &[(&str, &str)] = &[
     ("bitop operation arguments", "a choice of words, as the page of the command has it"),
     ("bitop operation type", "as above"),
@@ -69,7 +69,7 @@ fn pairs(value: &Value) -> impl Iterator<Item = (String, &Value)> {
     pairs.iter().map(|(name, value)| (text(name), value))
 }
 
-/// All that is told of each command and subcommand, but for sentences.
+/// Adds the documented facts of each command and subcommand, without sentences.
 fn add_commands(told: &Value, facts: &mut BTreeMap<String, (Facts, Vec<Value>)>) {
     for (name, fields) in pairs(told) {
         let (mut own, mut arguments) = (Facts::new(), Vec::new());
@@ -98,7 +98,7 @@ fn commands(client: &mut Client) -> BTreeMap<String, (Facts, Vec<Value>)> {
     facts
 }
 
-/// Notes what differs of arguments that are called `path` so far, the peer's names behind it.
+/// Records the differences between arguments; `path` is the path so far, to which the peer's names are appended.
 fn compare(ours: &[Value], theirs: &[Value], path: &str, differences: &mut Vec<String>) {
     if ours.len() != theirs.len() {
         return differences.push(format!("{path} arguments: {} here, {} there", ours.len(), theirs.len()));
@@ -119,8 +119,8 @@ fn compare(ours: &[Value], theirs: &[Value], path: &str, differences: &mut Vec<S
 }
 
 #[test]
-fn commands_are_documented_as_by_redis() {
-    let test = "commands_are_documented_as_by_redis";
+fn command_docs_match_those_of_redis() {
+    let test = "command_docs_match_those_of_redis";
     let Some(program) = program_or_skip(test, "redis-server") else { return };
     let version = Command::new(&program).arg("--version").output().unwrap();
     if !String::from_utf8_lossy(&version.stdout).contains(PEER_VERSION) {

@@ -1,5 +1,5 @@
-//! What redis-server dumps is restored here and the other way round: random values of every kind, compared element by
-//! element, and by what OBJECT ENCODING calls them.
+//! Dumps of redis-server are restored here and the other way round: random values of every type, compared element by
+//! element, and by OBJECT ENCODING.
 
 use crate::support::peer::{Peer, Redis};
 use crate::support::{Connection, Server};
@@ -18,7 +18,7 @@ impl Dice {
         (self.0 >> 33) % sides
     }
 
-    /// Bytes of some sort that payloads tell apart.
+    /// Returns bytes of one of the kinds that payloads encode differently.
     fn text(&mut self) -> Vec<u8> {
         match self.below(8) {
             0 => self.below(256).to_string().into_bytes(),
@@ -126,8 +126,8 @@ fn carry(from: &mut Connection<TcpStream>, to: &mut Connection<TcpStream>, seed:
 }
 
 #[test]
-fn redis_server_and_bobbin_restore_what_the_other_dumps() {
-    let test = "redis_server_and_bobbin_restore_what_the_other_dumps";
+fn each_server_restores_the_dumps_of_the_other() {
+    let test = "each_server_restores_the_dumps_of_the_other";
     if lab::skip::program_or_skip(test, "redis-server").is_none() {
         return;
     }
@@ -137,7 +137,7 @@ fn redis_server_and_bobbin_restore_what_the_other_dumps() {
     carry(&mut bobbin, &mut redis, 2);
 }
 
-/// Libraries of any size, some of which say one thing again and again.
+/// Loads libraries of any size, some of them with repetitive code.
 fn load_libraries(of: &mut Connection<TcpStream>, dice: &mut Dice) {
     call(of, &[b"FUNCTION", b"FLUSH"]);
     for number in 0..1 + dice.below(12) {
@@ -170,8 +170,8 @@ fn carry_libraries(from: &mut Connection<TcpStream>, to: &mut Connection<TcpStre
 }
 
 #[test]
-fn redis_server_and_bobbin_restore_the_libraries_that_the_other_dumps() {
-    let test = "redis_server_and_bobbin_restore_the_libraries_that_the_other_dumps";
+fn each_server_restores_the_libraries_dumped_by_the_other() {
+    let test = "each_server_restores_the_libraries_dumped_by_the_other";
     if lab::skip::program_or_skip(test, "redis-server").is_none() {
         return;
     }
@@ -229,7 +229,7 @@ fn make_stream(of: &mut Connection<TcpStream>, dice: &mut Dice, key: &[u8]) {
     }
 }
 
-/// All that XINFO STREAM FULL tells, but for what is each server's own.
+/// Returns the output of XINFO STREAM FULL, without the fields that differ between servers.
 fn facts(told: &Value, out: &mut String) {
     const OWN: [&[u8]; 4] = [b"radix-tree-keys", b"radix-tree-nodes", b"active-time", b"lag"];
     let Value::Array(values) = told else {
@@ -268,8 +268,8 @@ fn carry_streams(from: &mut Connection<TcpStream>, to: &mut Connection<TcpStream
 }
 
 #[test]
-fn streams_come_back_from_the_other_server() {
-    let test = "streams_come_back_from_the_other_server";
+fn each_server_restores_streams_dumped_by_the_other() {
+    let test = "each_server_restores_streams_dumped_by_the_other";
     if lab::skip::program_or_skip(test, "redis-server").is_none() {
         return;
     }
@@ -285,7 +285,7 @@ fn streams_come_back_from_the_other_server() {
 
 /// Longer than any turn: both are made in steps, and nothing else waits for them.
 #[test]
-fn large_values_come_back() {
+fn large_values_survive_dump_and_restore() {
     let server = Server::start(&["--enable-debug-command", "yes"]);
     let mut connection = server.connect();
     let items: Vec<Vec<u8>> = (0..20_000u64).map(|at| (at * at).to_string().into_bytes()).collect();

@@ -1,4 +1,4 @@
-//! Errors of the real binary that repeat bytes which are no text, beside redis-server.
+//! Errors of the real binary that repeat bytes which are not UTF-8, compared with redis-server.
 
 use crate::support;
 use crate::support::Server;
@@ -66,8 +66,8 @@ impl Raw {
 }
 
 #[test]
-fn bytes_that_are_no_text_are_repeated_as_they_came() {
-    let test = "bytes_that_are_no_text_are_repeated_as_they_came";
+fn errors_repeat_bytes_that_are_not_utf8_unchanged() {
+    let test = "errors_repeat_bytes_that_are_not_utf8_unchanged";
     if program_or_skip(test, "redis-server").is_none() {
         return;
     }

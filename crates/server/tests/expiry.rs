@@ -10,7 +10,7 @@ const KEYS: u64 = 1_000_000;
 const LIVE: u64 = 1_000;
 /// Requests of one pipeline.
 const BATCH: u64 = 10_000;
-/// How long the keys may stay after the deadline before the test fails, in milliseconds.
+/// The maximum time that keys may remain after the deadline, in milliseconds.
 const PATIENCE_MS: u64 = 30_000;
 
 fn number(server: &Server, field: &str) -> u64 {
@@ -36,7 +36,7 @@ fn of_all_keys(client: &mut Connection<TcpStream>, command: &str, value: &str, e
     }
 }
 
-/// Loads all keys, and gives them one deadline that lies ahead when all have it.
+/// Loads all keys, and gives them one deadline, which is still ahead when all are loaded.
 fn load(client: &mut Connection<TcpStream>) -> u64 {
     let began = Instant::now();
     let value = "v".repeat(40);
@@ -59,7 +59,7 @@ fn get_live(client: &mut Connection<TcpStream>) {
 }
 
 #[test]
-fn a_million_keys_that_fall_due_together_are_gone_soon() {
+fn a_million_keys_expiring_together_are_removed_promptly() {
     let server = Server::start(&["--fsync", "everysec"]);
     let mut client = server.connect();
     set_live(&mut client);
@@ -87,7 +87,7 @@ const LISTENERS: usize = 50;
 const LISTENERS_MAX: usize = 2_000;
 
 #[test]
-fn a_long_hold_of_the_expirer_is_in_latency() {
+fn latency_history_records_a_long_expire_cycle() {
     let server = Server::start(&["--journal", "off", "--enable-debug-command", "yes"]);
     let (mut client, ok) = (server.connect(), Value::Simple("OK".to_owned()));
     for (name, value) in [("latency-monitor-threshold", "1"), ("notify-keyspace-events", "Ex")] {

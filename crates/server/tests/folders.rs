@@ -30,7 +30,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// Counts up, to a key and a list that says the same, each number durable before the next, until told to stop.
+/// Counts up in a key and in a list, each number durable before the next, until `stop` is set.
 fn write(mut client: Connection<std::net::TcpStream>, told: &AtomicU64, stop: &AtomicBool) {
     while !stop.load(SeqCst) {
         let number = told.load(SeqCst) + 1;
@@ -79,7 +79,7 @@ fn is_one_moment(server: &Server, told_before: u64, told_after: u64) {
 }
 
 #[test]
-fn a_folder_copied_under_load_is_right_or_refused() {
+fn a_folder_copied_under_load_is_consistent_or_refused() {
     let server = Server::start(&["--fsync", "always", "--checkpoint-journal-size", "64kb"]);
     let (told, stop) = (AtomicU64::new(0), AtomicBool::new(false));
     let (mut right, mut refused) = (0, Vec::new());
@@ -114,7 +114,7 @@ fn a_folder_copied_under_load_is_right_or_refused() {
     println!("{right} copies were right, {} refused", refused.len());
 }
 
-/// What a start over `folder` says that may not write everywhere.
+/// Returns the output of a failed start on `folder`, parts of which are read-only.
 fn refused_start(folder: &Path) -> String {
     let mut command = bobbin();
     command.args(["--bind", "127.0.0.1", "--port", &free_port().to_string(), "--dir"]).arg(folder);
@@ -138,7 +138,7 @@ fn set_mode(path: &Path, folders: u32, files: u32) {
 }
 
 #[test]
-fn folders_that_may_only_be_read_are_refused_with_what_to_do() {
+fn a_read_only_folder_is_refused_with_a_remedy() {
     let mut server = Server::start(&[]);
     server.connect().call(&["SET", "key", "value"]);
     server.connect().call(&["SAVE"]);

@@ -1,9 +1,9 @@
-//! Values that hold what looks like marks of the journal, as any client can store them: the next start is not led astray.
+//! Values that look like marks of the journal, which any client can store, do not mislead the next start.
 //!
 //! ```text
 //! value    | mark of segment 1 | mark of segment 2 | ... all with checksums that hold, and knowing everything synced
-//! torn     a frame breaks off, and its value lies beyond the break
-//! recycled segments are used again, and values of their former life lie behind what a killed server wrote last
+//! torn     a frame is cut off, and its value is stored after the cut
+//! recycled segments are used again, and old values are stored after the last write of a killed server
 //! ```
 
 use crate::support::{Connection, Server, bobbin};
@@ -49,7 +49,7 @@ fn assert_sound(data: &Path) {
 }
 
 #[test]
-fn marks_in_a_torn_value_do_not_refuse_a_start() {
+fn forged_marks_in_a_torn_value_do_not_prevent_starting() {
     let mut server = Server::start(&["--fsync", "never"]);
     let mut client = server.connect();
     set(&mut client, "before", b"whole");
@@ -77,7 +77,7 @@ fn marks_in_a_torn_value_do_not_refuse_a_start() {
 }
 
 #[test]
-fn marks_in_the_former_life_of_segments_do_not_refuse_a_start() {
+fn forged_marks_in_a_recycled_segment_do_not_prevent_starting() {
     let mut server = Server::start(&["--fsync", "never"]);
     let (value, mut client) = (value(750), server.connect());
     for round in 0..3 {

@@ -1,14 +1,14 @@
-//! A data folder on a disk that fills up: what takes room is refused, the rest goes on, and nothing told is lost.
+//! A data folder on a disk that fills up: growth is refused, all else continues, and nothing acknowledged is lost.
 //!
 //! ```text
-//!   tmpfs  | ballast      | journal -->               |   growers, a popper and a reader, until growers are refused
+//!   tmpfs  | ballast      | journal -->               |   growing writes, pops and reads, until growth is refused
 //!          | ballast      | journal ....|spare|stopper|   only pops, deletions and reads; a restart finds the same
-//!          | ballast      | journal ....... |     |stop|   a little room: pops and deletions go on as before
-//!          |              | journal ..........--> |       ballast removed: growers go on
+//!          | ballast      | journal ....... |     |stop|   a little room: pops and deletions continue
+//!          |              | journal ..........--> |       ballast removed: growth continues
 //! ```
 //!
-//! Here others take all the room that is given back, so in the end whoever takes away must be refused, too. What is promised
-//! is the spare of last resort: it is there when growers are refused and a checkpoint has been made, and made anew as soon
+//! Other files take all the room that is freed here, so in the end deletions must be refused, too. The spare of last
+//! resort is guaranteed: it exists when growth is refused and a checkpoint has been made, and is created again as soon
 //! as there is room for it.
 
 use crate::support::disk::{Disk, save};
@@ -22,18 +22,18 @@ use std::time::{Duration, Instant};
 use wire::client::Value;
 
 const DISK_BYTES: usize = 64 << 20;
-/// What a new data folder needs.
+/// The size of a new data folder.
 const FIRST_BYTES: usize = 3 << 20;
 /// Room for a spare of last resort, and for checkpoints.
 const LITTLE_BYTES: u64 = 4 << 20;
 const BALLAST_BYTES: usize = 24 << 20;
 /// Lengths of what growers push, one grower each.
 const ITEM_BYTES: [usize; 3] = [100, 5_000, 300_000];
-/// What is refused so often stays refused.
+/// After this many refusals, a write stays refused.
 const SETTLED: usize = 3;
-/// Elements and keys that are there to be taken away.
+/// Elements and keys to remove.
 const DOOMED: usize = 100_000;
-/// How long room that was given back may go unnoticed before the test fails.
+/// The maximum time before freed room is used.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 fn ballast(disk: &Disk) -> PathBuf {
@@ -67,12 +67,12 @@ fn await_spare(server: &Server) {
     }
 }
 
-/// What the replies have told so far.
+/// The facts that replies have reported so far.
 #[derive(Default)]
 struct Told {
     /// Items pushed by each grower.
     pushed: [usize; ITEM_BYTES.len()],
-    /// What `counter` holds.
+    /// The value of `counter`.
     counter: i64,
     /// Elements popped off `queue`, and keys `doomed:n` deleted.
     taken: usize,
@@ -120,7 +120,7 @@ fn grow(mut client: Connection<TcpStream>, bytes: usize, mut pushed: usize) -> u
     }
 }
 
-/// Takes away an element and a key, a hundred at once, and never hears of the disk. How many are gone then.
+/// Removes elements and keys, a hundred at once; no removal may be refused. Returns the number removed so far.
 fn take(client: &mut Connection<TcpStream>, taken: usize) -> usize {
     let numbers = taken..taken + 100;
     let pair = |number: usize| [request(&["LPOP", "queue"]), request(&["DEL", &format!("doomed:{number}")])].concat();
@@ -220,7 +220,7 @@ fn check_full(server: &Server, told: &mut Told) {
     told.taken += 1;
 }
 
-/// Everything that replies told is there, and no more.
+/// Checks that exactly the data that replies reported is present.
 fn check_content(server: &Server, told: &Told) {
     let mut client = server.connect();
     for (bytes, pushed) in ITEM_BYTES.into_iter().zip(told.pushed) {
@@ -295,18 +295,18 @@ fn fills_up(test: &str, policy: &str, end: fn(&mut Server)) {
 }
 
 #[test]
-fn a_full_disk_refuses_what_grows_and_a_kill_loses_nothing() {
-    fills_up("a_full_disk_refuses_what_grows_and_a_kill_loses_nothing", "always", Server::kill);
+fn a_full_disk_refuses_growth_and_a_kill_loses_nothing() {
+    fills_up("a_full_disk_refuses_growth_and_a_kill_loses_nothing", "always", Server::kill);
 }
 
 #[test]
-fn a_full_disk_refuses_what_grows_and_a_stop_loses_nothing() {
-    fills_up("a_full_disk_refuses_what_grows_and_a_stop_loses_nothing", "everysec", Server::stop);
+fn a_full_disk_refuses_growth_and_a_stop_loses_nothing() {
+    fills_up("a_full_disk_refuses_growth_and_a_stop_loses_nothing", "everysec", Server::stop);
 }
 
 #[test]
-fn a_first_start_on_a_full_disk_says_what_to_do() {
-    let Some(disk) = Disk::mount_or_skip("a_first_start_on_a_full_disk_says_what_to_do", DISK_BYTES) else { return };
+fn a_start_on_a_full_disk_explains_what_to_do() {
+    let Some(disk) = Disk::mount_or_skip("a_start_on_a_full_disk_explains_what_to_do", DISK_BYTES) else { return };
     // Nothing is free, or less than a data folder needs.
     for ballast_bytes in [DISK_BYTES, DISK_BYTES - FIRST_BYTES + (64 << 10)] {
         let _ = std::fs::write(ballast(&disk), vec![0; ballast_bytes]);
@@ -321,8 +321,8 @@ fn a_first_start_on_a_full_disk_says_what_to_do() {
 }
 
 #[test]
-fn a_first_start_with_little_room_takes_whatever_takes_away() {
-    let test = "a_first_start_with_little_room_takes_whatever_takes_away";
+fn a_first_start_with_little_space_accepts_deletions() {
+    let test = "a_first_start_with_little_space_accepts_deletions";
     // Of disks of these sizes, different parts are kept for checkpoints.
     for disk_bytes in [DISK_BYTES, 4 * DISK_BYTES] {
         let Some(disk) = Disk::mount_or_skip(test, disk_bytes) else { return };

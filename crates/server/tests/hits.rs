@@ -1,4 +1,4 @@
-//! Hits and misses of INFO, and how long keys have left, of the real binary beside redis-server.
+//! The hits, misses and average TTL in INFO of the real binary, compared with redis-server.
 
 use crate::support::peer::{Peer, Redis};
 use crate::support::{Connection, Server};
@@ -62,8 +62,8 @@ fn counted(client: &mut Client, request: &str) -> [u64; 2] {
 }
 
 #[test]
-fn reads_of_each_command_are_counted_as_by_redis() {
-    if program_or_skip("reads_of_each_command_are_counted_as_by_redis", "redis-server").is_none() {
+fn hits_and_misses_are_counted_as_in_redis() {
+    if program_or_skip("hits_and_misses_are_counted_as_in_redis", "redis-server").is_none() {
         return;
     }
     let (server, redis) = (Server::start(&CACHE), Redis::start(&[]));
@@ -91,7 +91,7 @@ fn reads_within_a_transaction_are_counted() {
 }
 
 #[test]
-fn average_time_left_is_about_that_of_the_keys() {
+fn avg_ttl_is_close_to_the_mean_of_the_keys() {
     let server = Server::start(&CACHE);
     let mut client = server.connect();
     for n in 0..2000u64 {

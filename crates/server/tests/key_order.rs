@@ -1,4 +1,4 @@
-//! Names in order, in the real binary: built beside the service, kept while others write, there again after a crash.
+//! The key order in the real binary: built in the background, maintained during writes, and rebuilt after a crash.
 
 use crate::support::{Connection, Server};
 use std::collections::BTreeSet;
@@ -40,7 +40,7 @@ fn fill(client: &mut Client, count: usize) -> Vec<String> {
 }
 
 #[test]
-fn it_is_built_when_it_is_asked_for_and_again_after_a_crash() {
+fn key_order_is_built_on_request_and_after_a_crash() {
     let mut server = Server::start(&["--fsync", "always"]);
     let mut client = server.connect();
     let all = fill(&mut client, 20_000);
@@ -60,7 +60,7 @@ fn it_is_built_when_it_is_asked_for_and_again_after_a_crash() {
     server.kill();
     server.restart();
     let mut client = server.connect();
-    // Its life before knew of the setting by CONFIG SET alone.
+    // Only CONFIG SET had enabled the setting in the killed process.
     assert_eq!(client.call(&["KEYRANGE", "-", "+"]).as_error(), Some(off));
     assert_eq!(client.call(&["CONFIG", "SET", "key-order", "yes"]), Value::Simple("OK".into()));
     server.wait_for_info("key_order", "on");
@@ -75,7 +75,7 @@ fn it_is_built_when_it_is_asked_for_and_again_after_a_crash() {
 }
 
 #[test]
-fn after_a_start_that_loads_it_says_how_far_it_is_and_then_has_all() {
+fn the_key_order_reports_its_progress_during_loading() {
     let mut server = Server::start(&["--key-order", "yes"]);
     let mut all = fill(&mut server.connect(), 20_000);
     assert_eq!(server.connect().call(&["SAVE"]), Value::Simple("OK".into()));
@@ -97,7 +97,7 @@ fn after_a_start_that_loads_it_says_how_far_it_is_and_then_has_all() {
 }
 
 #[test]
-fn a_transaction_and_a_script_have_it_at_one_instant_with_what_they_did_before() {
+fn transactions_and_scripts_see_their_own_changes_in_key_order() {
     let server = Server::start(&["--key-order", "yes"]);
     server.wait_for_info("key_order", "on");
     let mut client = server.connect();
@@ -115,7 +115,7 @@ fn a_transaction_and_a_script_have_it_at_one_instant_with_what_they_did_before()
     let script = "redis.call('SET', 'x', '1'); redis.call('DELRANGE', '-', '+'); return redis.error_reply('ERR stop')";
     assert_eq!(client.call(&["EVAL", script, "1", "x"]).as_error(), Some("ERR stop"));
     assert_eq!(names(&client.call(&["KEYRANGE", "-", "+"])), [""; 0]);
-    // As many as need several frames.
+    // Enough to need several frames.
     let all = fill(&mut client, 10_000);
     for request in [&["MULTI"][..], &["DELRANGE", "-", "+", "LIMIT", "9000"], &["KEYRANGE", "-", "+"]] {
         client.call(request);
@@ -125,9 +125,9 @@ fn a_transaction_and_a_script_have_it_at_one_instant_with_what_they_did_before()
     assert_eq!((&replies[0], names(&replies[1])), (&Value::Int(9_000), all[9_000..].to_vec()));
 }
 
-/// Names come and go by the hands of several; each page is in order, and each client sees what it did itself.
+/// Several clients add and remove keys; each page is in order, and each client sees its own changes.
 #[test]
-fn pages_are_right_while_others_write() {
+fn pages_are_correct_while_others_write() {
     const WRITERS: usize = 3;
     const ROUNDS: usize = 60;
     let server = Server::start(&["--fsync", "never", "--key-order", "yes", "--threads", "2"]);

@@ -7,13 +7,13 @@ use std::process::Stdio;
 use std::sync::atomic::{AtomicI64, Ordering::SeqCst};
 use wire::client::Value;
 
-/// The length that list `key` had, as one more push tells it.
+/// Returns the length of list `key` before one more push, which reports it.
 fn length(server: &Server, key: &str) -> i64 {
     server.connect().call(&["RPUSH", key, "end"]).as_int().unwrap() - 1
 }
 
 #[test]
-fn a_start_beside_another_is_refused_with_one_line() {
+fn a_second_server_is_refused_with_one_line() {
     let server = Server::start(&[]);
     let data = server.data();
     let run = |port: u16, data: &std::path::Path| {
@@ -34,7 +34,7 @@ fn a_start_beside_another_is_refused_with_one_line() {
 }
 
 #[test]
-fn an_orderly_stop_keeps_everything_whatever_the_policy() {
+fn a_clean_stop_keeps_everything_under_any_fsync_policy() {
     for policy in ["always", "everysec", "never"] {
         let mut server = Server::start(&["--fsync", policy]);
         let mut client = server.connect();
@@ -54,7 +54,7 @@ fn an_orderly_stop_keeps_everything_whatever_the_policy() {
 }
 
 #[test]
-fn shutdown_stops_in_order() {
+fn shutdown_stops_cleanly() {
     let mut server = Server::start(&[]);
     assert_eq!(server.connect().call(&["RPUSH", "k", "a"]), Value::Int(1));
     let mut client = server.connect();
@@ -65,7 +65,7 @@ fn shutdown_stops_in_order() {
 }
 
 #[test]
-fn replies_under_way_are_written_before_the_end() {
+fn a_stop_during_a_pipeline_keeps_all_acknowledged_writes() {
     let mut server = Server::start(&["--fsync", "always"]);
     let mut client = server.connect();
     client.send_bytes(&support::request(&["RPUSH", "k", "a"]).repeat(50_000));
@@ -83,7 +83,7 @@ fn replies_under_way_are_written_before_the_end() {
 }
 
 #[test]
-fn a_reader_that_takes_nothing_does_not_hold_up_the_end() {
+fn a_stalled_reader_does_not_delay_the_stop() {
     let mut server = Server::start(&["--journal", "off"]);
     let mut client = server.connect();
     client.send(&[&b"ECHO"[..], &vec![b'v'; 64 << 20]]);
@@ -93,7 +93,7 @@ fn a_reader_that_takes_nothing_does_not_hold_up_the_end() {
 }
 
 #[test]
-fn a_second_signal_ends_it_at_once() {
+fn a_second_signal_stops_the_server_at_once() {
     let mut server = Server::start(&["--journal", "off"]);
     let mut client = server.connect();
     client.send(&[&b"ECHO"[..], &vec![b'v'; 64 << 20]]);

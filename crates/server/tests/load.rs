@@ -58,7 +58,7 @@ fn beside_a_busy_client<R>(server: &Server, body: impl FnOnce() -> R) -> (R, u64
 }
 
 #[test]
-fn a_connection_per_request_100_000_times() {
+fn a_hundred_thousand_short_connections_are_all_served() {
     let server = Server::start(&CACHE);
     let come = |comer: u32| {
         let key = comer.to_string();
@@ -81,7 +81,7 @@ fn a_connection_per_request_100_000_times() {
     await_clients(&server, 1);
 }
 
-/// Waits until connections that are over are forgotten: so many are left, the one that asks included.
+/// Waits until `count` clients are left, including the one that asks.
 fn await_clients(server: &Server, count: usize) {
     let mut tries = 0;
     while server.info("connected_clients") != count.to_string() {
@@ -107,7 +107,7 @@ fn open_files_or_skip(test: &str, files: u64) -> bool {
 #[test]
 fn a_busy_connection_is_served_beside_ten_thousand_idle_ones() {
     let files = 2 * IDLE as u64;
-    if !open_files_or_skip("ten_thousand_idle_connections_do_not_hold_up_a_busy_one", files) {
+    if !open_files_or_skip("a_busy_connection_is_served_beside_ten_thousand_idle_ones", files) {
         return;
     }
     let server = Server::start(&["--journal", "off", "--maxclients", &(IDLE + 100).to_string()]);
@@ -144,7 +144,7 @@ fn send_slowly(mut client: Connection<TcpStream>, sender: u32) {
 }
 
 #[test]
-fn senders_of_single_bytes_are_served_and_so_is_a_busy_connection() {
+fn byte_by_byte_senders_and_a_busy_connection_are_served() {
     let server = Server::start(&CACHE);
     let ((), rounds) = beside_a_busy_client(&server, || {
         std::thread::scope(|scope| {

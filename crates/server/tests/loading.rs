@@ -1,5 +1,5 @@
-//! A start that serves before everything is loaded: the real binary, killed with many keys, and slowed down when it comes
-//! back, so that it loads what is asked for and next to nothing else.
+//! A start that serves before everything is loaded: the real binary is killed with many keys, and loads slowly after
+//! its restart, so that it loads little besides the requested shards.
 
 use crate::support::{Connection, Server, request};
 use rustix::process::Signal;
@@ -11,7 +11,7 @@ const KEYS: usize = 200_000;
 const LISTS: usize = 40;
 const ITEMS: usize = 1_000;
 const SLOWED: (&str, &str) = ("BOBBIN_TEST_LOADER_REST_MS", "100");
-/// What is stored once has no more changes than these.
+/// The number of changes after the checkpoint.
 const CHANGED: usize = 50;
 
 fn value(key: usize) -> Value {
@@ -59,7 +59,7 @@ fn load(server: &Server) {
 }
 
 #[test]
-fn replies_are_right_while_shards_are_missing() {
+fn replies_are_correct_while_shards_are_loading() {
     let mut server = killed();
     server.restart_with(&[SLOWED]);
     let mut client = server.connect();
@@ -101,7 +101,7 @@ fn replies_are_right_while_shards_are_missing() {
 }
 
 #[test]
-fn an_end_while_shards_are_missing_loses_nothing() {
+fn a_stop_or_kill_during_loading_loses_nothing() {
     let mut server = killed();
     let mut changed = CHANGED;
     for signal in [Signal::TERM, Signal::KILL, Signal::TERM, Signal::KILL] {
@@ -115,7 +115,7 @@ fn an_end_while_shards_are_missing_loses_nothing() {
             );
             changed += 1;
         }
-        // Somebody waits for all of it.
+        // A client waits for all shards.
         let mut waiting = server.connect();
         waiting.send(&["KEYS", "*"]);
         assert!(is_loading(&server));
@@ -134,7 +134,7 @@ fn an_end_while_shards_are_missing_loses_nothing() {
 }
 
 #[test]
-fn a_flush_while_shards_are_missing_is_for_good() {
+fn a_flush_during_loading_is_permanent() {
     for signal in [Signal::TERM, Signal::KILL] {
         let mut server = killed();
         server.restart_with(&[SLOWED]);
@@ -157,7 +157,7 @@ fn a_flush_while_shards_are_missing_is_for_good() {
 }
 
 #[test]
-fn many_threads_are_served_by_few_loaders() {
+fn a_server_with_300_threads_loads_all_keys() {
     let mut server = killed();
     server.restart_with(&[("BOBBIN_THREADS", "300")]);
     load(&server);
@@ -165,7 +165,7 @@ fn many_threads_are_served_by_few_loaders() {
 }
 
 #[test]
-fn damage_that_is_found_after_the_start_ends_the_server() {
+fn damage_found_during_loading_stops_the_server() {
     let mut server = killed();
     let store = server.data().join("store");
     let names = fs::read_dir(&store).unwrap().map(|entry| entry.unwrap().path());
@@ -194,7 +194,7 @@ fn large_item(item: usize) -> String {
 }
 
 #[test]
-fn a_large_list_is_read_behind_the_other_keys_of_its_shard() {
+fn a_large_list_is_loaded_after_its_shards_other_keys() {
     let mut server = Server::start(&["--fsync", "always"]);
     let mut client = server.connect();
     for first in (0..LARGE_ITEMS).step_by(1_000) {
@@ -202,7 +202,7 @@ fn a_large_list_is_read_behind_the_other_keys_of_its_shard() {
         let words: Vec<&str> = ["RPUSH", "large"].into_iter().chain(items.iter().map(String::as_str)).collect();
         client.call(&words);
     }
-    // Some of them lie in its shard.
+    // Some of them are in its shard.
     pipeline(&mut client, (0..5_000).map(|key| request(&["SET", &format!("key:{key}"), &format!("value {key}")])));
     assert_eq!(client.call(&["SAVE"]), Value::Simple("OK".into()));
     client.call(&["LPUSH", "large", "first"]);

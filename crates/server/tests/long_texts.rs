@@ -1,10 +1,10 @@
-//! A text of 100 MB is told to a slow reader while others read and write it; and all of it survives a kill.
+//! A slow reader receives a string of 100 MB while others read and write it; and all of it survives a kill.
 
 use crate::support::{Connection, Server};
 use wire::client::Value;
 
 const BYTES: usize = 100_000_000;
-/// Where something else than zeros lies: one place in each of fifty pieces, the very end included.
+/// The distance between bytes that are not zero: one in each of fifty pieces, including the very end.
 const STEP: usize = BYTES / 50;
 
 fn set_marks(client: &mut Connection<std::net::TcpStream>, mark: &str) {
@@ -28,7 +28,7 @@ fn assert_marks(reply: &Value, mark: &str) {
 }
 
 #[test]
-fn a_slow_reader_of_100_mb_holds_nobody_up_and_sees_one_instant() {
+fn a_slow_reader_sees_one_snapshot_and_delays_nobody() {
     let server = Server::start(&["--journal", "off"]);
     let (mut slow, mut other) = (server.connect(), server.connect());
     set_marks(&mut other, "before");
@@ -52,7 +52,7 @@ fn a_slow_reader_of_100_mb_holds_nobody_up_and_sees_one_instant() {
     }
 }
 
-/// What waits for other readers, as CLIENT LIST tells.
+/// Returns the pending output of other clients, from CLIENT LIST.
 fn held_bytes(client: &mut Connection<std::net::TcpStream>) -> usize {
     let reply = client.call(&["CLIENT", "LIST"]);
     let list = String::from_utf8(reply.as_bytes().expect("a list").to_vec()).unwrap();
@@ -63,7 +63,7 @@ fn held_bytes(client: &mut Connection<std::net::TcpStream>) -> usize {
 }
 
 #[test]
-fn long_texts_survive_a_kill() {
+fn long_strings_survive_a_kill() {
     let mut server = Server::start(&["--fsync", "always"]);
     let mut client = server.connect();
     set_marks(&mut client, "first");

@@ -1,5 +1,5 @@
-//! Requests of very many keys: MGET beside MSETs of the same keys tells one instant, however it gathers them; and however
-//! they are cut on their way, each is answered in its place.
+//! Requests of very many keys: MGET beside MSETs of the same keys returns values of one instant, and requests that
+//! arrive in pieces are answered in order.
 
 use crate::support::{Server, request};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -10,7 +10,7 @@ const READS: usize = 150;
 const WRITERS: usize = 2;
 
 #[test]
-fn one_instant_of_very_many_keys() {
+fn mget_of_very_many_keys_sees_one_instant() {
     let server = Server::start(&["--fsync", "never"]);
     let names: Vec<String> = (0..KEYS).map(|key| format!("key:{key}")).collect();
     let put = |value: &str| {
@@ -45,7 +45,7 @@ fn one_instant_of_very_many_keys() {
 }
 
 #[test]
-fn requests_of_very_many_keys_in_pieces_and_in_a_pipeline() {
+fn requests_with_very_many_keys_work_in_pieces_and_pipelines() {
     const KEYS: usize = 300_000;
     let server = Server::start(&["--journal", "off"]);
     let mut client = server.connect();
@@ -57,7 +57,7 @@ fn requests_of_very_many_keys_in_pieces_and_in_a_pipeline() {
         request(&words("MGET")),
         request(&["ECHO", "between"]),
         request(&words("EXISTS")),
-        // It waits too, and has its own bytes behind it when it is served.
+        // This one blocks too, and further bytes follow it when it is served.
         request(&["BLPOP", "queue", "0"]),
         request(&words("TOUCH")),
         request(&["PING"]),

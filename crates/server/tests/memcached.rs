@@ -26,7 +26,7 @@ fn start(flags: &[&str]) -> (Server, u16) {
     (server, port)
 }
 
-/// What is said, each alone on a server without items, and answered alike by memcached but for versions.
+/// Requests, each on a server without items, whose answers must equal memcached's except for versions.
 const TALKS: &[&str] = &[
     "set k 5 0 3\r\nabc\r\nget k\r\nget k k absent k\r\n",
     "set k 5 100 3\r\nabc\r\nmg k\r\nmg k v\r\nmg k t f s v k O99 q h\r\nmg absent\r\nmg absent q\r\nmg absent k O5\r\n",
@@ -113,8 +113,8 @@ impl Drop for Memcached {
 }
 
 #[test]
-fn it_answers_as_memcached_does() {
-    let Some(program) = program_or_skip("it_answers_as_memcached_does", "memcached") else { return };
+fn replies_match_those_of_memcached() {
+    let Some(program) = program_or_skip("replies_match_those_of_memcached", "memcached") else { return };
     let (memcached, (_server, port)) = (Memcached::start(&program), start(&[]));
     let hear = |port: u16, talk: &str| {
         let mut lines = Lines::connect(port);
@@ -124,17 +124,17 @@ fn it_answers_as_memcached_does() {
         without_versions(&lines.ask(talk))
     };
     for talk in TALKS {
-        // memcached's clock may strike within a talk, so that a second less is left of an item's life.
+        // memcached's clock may tick during the requests, so that an item's time to live is a second shorter.
         let answers = || (hear(port, talk), hear(memcached.1, talk));
         let (ours, theirs) = (0..5).map(|_| answers()).find(|(ours, theirs)| ours == theirs).unwrap_or_else(answers);
         assert_eq!(ours, theirs, "{talk:?}: Bobbin's on the left");
     }
 }
 
-/// Requests beside what they are to be counted as.
+/// Requests are counted by statistics as in memcached.
 #[test]
-fn figures_are_counted_as_memcached_counts_them() {
-    let Some(program) = program_or_skip("figures_are_counted_as_memcached_counts_them", "memcached") else { return };
+fn statistics_match_those_of_memcached() {
+    let Some(program) = program_or_skip("statistics_match_those_of_memcached", "memcached") else { return };
     let (memcached, (_server, port)) = (Memcached::start(&program), start(&[]));
     const NAMES: &str = "cmd_get get_hits get_misses cmd_set cmd_flush cmd_touch touch_hits touch_misses delete_hits \
                          delete_misses incr_hits incr_misses decr_hits decr_misses cas_hits cas_misses cas_badval total_items";
@@ -178,7 +178,7 @@ fn figures_are_counted_as_memcached_counts_them() {
     }
 }
 
-/// A connection that watches, and what it has heard so far.
+/// A watching connection, with its events so far.
 struct Watching(BufReader<TcpStream>);
 
 impl Watching {
@@ -197,7 +197,7 @@ impl Watching {
         line
     }
 
-    /// Lines until that of the key `end`, without time, number and connection.
+    /// Returns the lines up to the one of the key `end`, without time, number and connection.
     fn until(&mut self, end: &str) -> Vec<String> {
         let mut lines = Vec::new();
         loop {
@@ -224,7 +224,7 @@ fn as_told_here(lines: Vec<String>) -> Vec<String> {
     (0..lines.len()).filter(|at| !is_looked_for(*at)).map(|at| lines[at].clone()).collect()
 }
 
-/// Requests that find, miss, store and do not, each beside whether the size of what it finds is told.
+/// Requests that hit, miss, store and fail, each with true if its events have a size.
 const WATCHED: &[(&str, bool)] = &[
     ("set a 5 0 3\r\nabc\r\n", true),
     ("get a\r\nget a b\r\ngets a\r\ngat 100 a zz\r\n", true),
@@ -242,8 +242,8 @@ const WATCHED: &[(&str, bool)] = &[
 ];
 
 #[test]
-fn what_is_asked_of_items_is_watched_as_in_memcached() {
-    let Some(program) = program_or_skip("what_is_asked_of_items_is_watched_as_in_memcached", "memcached") else {
+fn watchers_see_the_same_events_as_in_memcached() {
+    let Some(program) = program_or_skip("watchers_see_the_same_events_as_in_memcached", "memcached") else {
         return;
     };
     let (memcached, (_server, port)) = (Memcached::start(&program), start(&[]));
@@ -266,7 +266,7 @@ fn what_is_asked_of_items_is_watched_as_in_memcached() {
 }
 
 #[test]
-fn one_who_watches_items_chooses_what_and_is_not_heard() {
+fn watchers_select_their_events_and_their_requests_are_ignored() {
     let (server, port) = start(&[]);
     let mut lines = Lines::connect(port);
     for words in [" foo", " fetchers foo", " rawcmds", " connevents"] {
@@ -319,8 +319,8 @@ fn items_are_counted_among_keys_of_other_types() {
 }
 
 #[test]
-fn clients_of_memcached_find_it_here() {
-    let test = "clients_of_memcached_find_it_here";
+fn memcached_clients_work_with_bobbin() {
+    let test = "memcached_clients_work_with_bobbin";
     let (_server, port) = start(&[]);
     if let Some(program) = program_or_skip(test, "memccapable") {
         let output = Command::new(program).args(["-h", "127.0.0.1", "-p", &port.to_string(), "-a"]).output().unwrap();
@@ -345,21 +345,21 @@ fn clients_of_memcached_find_it_here() {
 }
 
 #[test]
-fn only_the_bytes_matter() {
+fn requests_may_arrive_in_any_pieces() {
     let (_server, port) = start(&[]);
     let talk = "set k 5 0 3\r\na\r\n\r\nget k absent k\r\nms k 3 T100 c\r\nabc\r\nmg k v t\r\nincr k 1\r\nset k 0 0 1\r\nxx\r\n";
     let mut lines = Lines::connect(port);
     let whole = without_versions(&lines.ask(talk));
     for cut in 1..talk.len() {
         lines.send(&talk[..cut]);
-        // Whatever was answered so far, the rest comes to the same.
+        // The answers are the same, however much was answered so far.
         std::thread::yield_now();
         assert_eq!(without_versions(&lines.ask(&talk[cut..])), whole, "cut at {cut}");
     }
 }
 
 #[test]
-fn its_items_are_listed() {
+fn metadump_lists_all_items() {
     let (server, port) = start(&[]);
     let (mut redis, mut lines) = (server.connect(), Lines::connect(port));
     assert_eq!(redis.call(&["RPUSH", "list", "a"]).as_int(), Some(1));
@@ -384,7 +384,7 @@ fn its_items_are_listed() {
 }
 
 #[test]
-fn a_version_is_another_after_each_change_and_the_same_else() {
+fn the_cas_unique_changes_only_when_the_value_is_written() {
     let (server, port) = start(&[]);
     let (mut redis, mut lines) = (server.connect(), Lines::connect(port));
     let mut version = || lines.ask("gets k\r\n").split_whitespace().nth(4).map(str::to_owned);
@@ -446,7 +446,7 @@ fn each_port_resets_its_own_counters() {
 }
 
 #[test]
-fn one_keyspace_has_both_ports() {
+fn both_ports_share_one_keyspace() {
     let (server, port) = start(&[]);
     let (mut redis, mut lines) = (server.connect(), Lines::connect(port));
     assert_eq!(lines.ask("set k 7 0 5\r\nhello\r\n"), "STORED\r\n");
@@ -468,7 +468,7 @@ fn one_keyspace_has_both_ports() {
     assert_eq!(lines.ask("get list\r\nadd list 0 0 1\r\nx\r\ndelete list\r\n"), "END\r\nNOT_STORED\r\nNOT_FOUND\r\n");
     assert_eq!(lines.ask("flush_all\r\n"), "OK\r\n");
     assert_eq!(redis.call(&["EXISTS", "k", "list"]).as_int(), Some(1));
-    // A long text is told in steps.
+    // A long value is sent in steps.
     let long = "0123456789".repeat(90_000);
     assert_eq!(lines.ask(format!("set long 9 0 {}\r\n{long}\r\n", long.len())), "STORED\r\n");
     assert_eq!(redis.call(&["STRLEN", "long"]).as_int(), Some(long.len() as i64));
@@ -483,7 +483,7 @@ fn one_keyspace_has_both_ports() {
 }
 
 #[test]
-fn items_are_in_the_database_of_the_port() {
+fn items_are_stored_in_the_ports_database() {
     let (server, port) = start(&["--memcached-db", "3"]);
     let (mut redis, mut lines) = (server.connect(), Lines::connect(port));
     assert_eq!(lines.ask("set k 0 0 1\r\na\r\n"), "STORED\r\n");
@@ -497,7 +497,7 @@ fn items_are_in_the_database_of_the_port() {
 }
 
 #[test]
-fn a_flush_may_come_later() {
+fn a_flush_may_be_delayed() {
     let (server, port) = start(&[]);
     let (mut redis, mut lines) = (server.connect(), Lines::connect(port));
     assert_eq!(
@@ -515,7 +515,7 @@ fn a_flush_may_come_later() {
 }
 
 #[test]
-fn items_outlive_crashes_and_checkpoints() {
+fn items_survive_crashes_and_checkpoints() {
     let (mut server, port) = start(&["--fsync", "always"]);
     let mut lines = Lines::connect(port);
     let long = "x".repeat(100_000);
@@ -544,7 +544,7 @@ fn items_outlive_crashes_and_checkpoints() {
 }
 
 #[test]
-fn a_password_is_asked_for() {
+fn a_password_is_required() {
     let (_server, port) = start(&["--requirepass", "secret"]);
     let mut lines = Lines::connect(port);
     lines.send("get k\r\nset k 0 0 1\r\nx\r\nset auth 0 0 12\r\nwrong secret\r\nset auth 0 0 14\r\ndefault secret\r\n");
@@ -567,7 +567,7 @@ fn a_password_is_asked_for() {
 }
 
 #[test]
-fn nothing_is_too_large_for_an_error() {
+fn oversized_items_are_refused_with_an_error() {
     let (server, port) = start(&["--memcached-item-size-max", "2kb"]);
     let mut lines = Lines::connect(port);
     let too_large = "SERVER_ERROR object too large for cache\r\n";
@@ -603,7 +603,7 @@ fn nothing_is_too_large_for_an_error() {
 }
 
 #[test]
-fn one_who_does_not_read_is_cut_off() {
+fn a_slow_reader_is_disconnected() {
     let (server, port) = start(&["--client-output-buffer-limit", "normal 1kb 0 0"]);
     let mut lines = Lines::connect(port);
     // Wherever the socket takes no more, more than the limit is left of one.
@@ -636,7 +636,7 @@ fn a_long_pipeline_is_answered_in_order() {
 }
 
 #[test]
-fn the_port_is_refused_in_its_own_words() {
+fn refusals_use_memcached_errors_and_setting_names() {
     let (server, port) = start(&["--maxclients", "1"]);
     let first = Lines::connect(port);
     let mut second = Lines::connect(port);

@@ -16,7 +16,7 @@ const VALUE_BYTES: usize = 1000;
 const BATCH: usize = 500;
 /// Connections that fill the memory.
 const WRITERS: usize = 4;
-/// How long a change may go unnoticed before the test fails.
+/// The maximum time before a change is noticed.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn key(writer: usize, number: usize) -> String {
@@ -36,7 +36,7 @@ fn oom() -> Value {
     Value::Error(OOM.to_owned())
 }
 
-/// Whether a write was refused for want of memory: its own, or that to load its key while data is left that does not fit.
+/// Returns true if a write was refused for want of memory, of its own or to load its key.
 fn is_refused(reply: &Value) -> bool {
     matches!(reply, Value::Error(text) if text == OOM || text.starts_with(NOT_LOADED))
 }
@@ -79,7 +79,7 @@ fn fill_all(server: &Server, from: usize) -> Vec<Vec<usize>> {
     })
 }
 
-/// That each key that was set has its value, and others are absent.
+/// Checks that each key that was set has its value, and that others are absent.
 fn check(server: &Server, set: &[Vec<usize>]) {
     let mut client = server.connect();
     for (writer, numbers) in set.iter().enumerate() {
@@ -160,17 +160,17 @@ fn reaches_its_limit(flags: &[&str], keys_min: usize) {
 }
 
 #[test]
-fn under_a_limit_of_mapped_memory_writes_are_refused_and_a_kill_loses_nothing() {
+fn an_address_space_limit_refuses_writes_and_loses_none() {
     reaches_its_limit(&[ULIMIT_V, "400000"], 50_000);
 }
 
 #[test]
-fn under_a_limit_by_setting_writes_are_refused_and_a_kill_loses_nothing() {
+fn a_limit_by_setting_refuses_writes_and_loses_none() {
     reaches_its_limit(&["--memory-hard-limit", "200mb"], 50_000);
 }
 
 #[test]
-fn data_that_does_not_fit_is_served_as_far_as_it_does() {
+fn data_beyond_the_limit_is_served_as_far_as_possible() {
     let mut server = Server::start(&["--fsync", "always"]);
     let mut client = server.connect();
     let numbers: Vec<usize> = (0..200_000).collect();
@@ -221,7 +221,7 @@ fn data_that_does_not_fit_is_served_as_far_as_it_does() {
     assert_eq!(server.connect().call(&["DBSIZE"]), Value::Int(0));
 }
 
-/// A request whose last argument is of so many bytes, and of that more than one read takes.
+/// Returns the beginning of a request whose last argument has `bytes` bytes, longer than one read takes.
 fn begun(bytes: usize) -> Vec<u8> {
     let mut request = format!("*3\r\n$3\r\nSET\r\n$4\r\nlong\r\n${bytes}\r\n").into_bytes();
     request.resize(request.len() + 100_000, b'x');
@@ -229,7 +229,7 @@ fn begun(bytes: usize) -> Vec<u8> {
 }
 
 #[test]
-fn a_long_argument_is_refused_before_it_has_come() {
+fn a_long_argument_is_refused_before_it_arrives() {
     let server = Server::start(&["--memory-hard-limit", "200mb"]);
     let mut client = server.connect();
     client.send_bytes(&begun(400_000_000));
@@ -250,13 +250,13 @@ fn a_long_argument_is_refused_before_it_has_come() {
 }
 
 #[test]
-fn a_reader_that_makes_much_is_refused_or_served_but_the_server_lives() {
+fn a_huge_reply_does_not_kill_the_server() {
     let server = Server::start(&["--memory-hard-limit", "200mb"]);
     let mut client = server.connect();
     assert_eq!(client.call(&["SETRANGE", "far", "500000000", "x"]), oom());
     assert_eq!(client.call(&["SET", "value", &"x".repeat(16_000)]), ok());
     let words = [vec!["MGET"], vec!["value"; 100_000]].concat();
-    // 1.6 GB of replies: refused, or cut off while it is told.
+    // 1.6 GB of replies: refused, or disconnected while they are sent.
     client.send(&words);
     if let Some(reply) = client.try_reply() {
         assert_eq!(reply, oom());
@@ -265,7 +265,7 @@ fn a_reader_that_makes_much_is_refused_or_served_but_the_server_lives() {
 }
 
 #[test]
-fn a_limit_that_is_too_small_is_told_at_the_start() {
+fn a_limit_that_is_too_small_fails_the_start() {
     let refused =
         |flags: &[&str]| Server::try_start_once(tempfile::tempdir().unwrap(), flags).err().expect("it does not start");
     for (flags, words) in [

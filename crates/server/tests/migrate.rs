@@ -18,8 +18,8 @@ fn call(client: &mut Client, request: &str) -> String {
 const SETUP: &str = "SET text some|SET soon some PX 500000|RPUSH list a b c|HSET hash f 1 g 2|SADD set 1 2 x|ZADD sorted 1 a 2.5 b|SET a 1|SET b 2\
     |SET number 12";
 
-/// What two servers say of each of these, the one that keys leave of the first of a step and the other of what follows. Redis
-/// puts a key into some other database where it has not got the one asked for: that is not looked at.
+/// Requests whose replies are compared: the first of a step goes to the source server, the others to the target. Redis
+/// stores a key in another database if the requested one does not exist: that is not compared.
 const STEPS: &str = "MIGRATE 127.0.0.1 $to text 0 5000;GET text|MIGRATE 127.0.0.1 $to text 0 5000;GET text\
     |MIGRATE 127.0.0.1 $to soon 1 5000;EXISTS soon;SELECT 1;GET soon;SELECT 0|MIGRATE 127.0.0.1 $to list 0 5000 COPY;LRANGE list 0 -1\
     |LLEN list|MIGRATE 127.0.0.1 $to list 0 5000;LLEN list|LLEN list|MIGRATE 127.0.0.1 $to list 0 5000 REPLACE;LLEN list|LLEN list\
@@ -49,8 +49,8 @@ fn told(from: u16, to: u16) -> Vec<String> {
 }
 
 #[test]
-fn keys_move_as_between_two_of_redis() {
-    if program_or_skip("keys_move_as_between_two_of_redis", "redis-server").is_none() {
+fn migrate_behaves_as_between_two_redis_servers() {
+    if program_or_skip("migrate_behaves_as_between_two_redis_servers", "redis-server").is_none() {
         return;
     }
     let theirs = (Redis::start(&[]), Redis::start(&[]));
@@ -73,7 +73,7 @@ fn keys_move_as_between_two_of_redis() {
 }
 
 #[test]
-fn with_the_password_of_the_other_server() {
+fn migrate_authenticates_with_the_target_password() {
     let (from, to) = (Server::start(&CACHE), Server::start(&["--journal", "off", "--requirepass", "opener"]));
     let (mut here, mut there) = (from.connect(), to.connect());
     call(&mut there, "AUTH opener");
@@ -91,7 +91,7 @@ fn with_the_password_of_the_other_server() {
 }
 
 #[test]
-fn a_server_that_says_nothing_is_given_up_and_holds_nobody() {
+fn a_silent_target_times_out_without_blocking_others() {
     let server = Server::start(&CACHE);
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = silent.local_addr().unwrap().port();
@@ -113,7 +113,7 @@ fn a_server_that_says_nothing_is_given_up_and_holds_nobody() {
 }
 
 #[test]
-fn big_values_move_in_steps() {
+fn large_values_are_migrated_in_steps() {
     let (from, to) = (Server::start(&CACHE), Server::start(&CACHE));
     let (mut here, mut there) = (from.connect(), to.connect());
     let text = "0123456789".repeat(300_000);
@@ -129,7 +129,7 @@ fn big_values_move_in_steps() {
 }
 
 #[test]
-fn what_changes_while_it_is_sent_is_sent_again() {
+fn a_key_changed_during_migrate_is_sent_again() {
     let (from, to) = (Server::start(&CACHE), Server::start(&CACHE));
     let pushed = std::thread::scope(|scope| {
         let pusher = scope.spawn(|| {

@@ -57,8 +57,8 @@ fn shown(port: u16) -> Vec<String> {
 }
 
 #[test]
-fn requests_are_shown_as_by_redis() {
-    if program_or_skip("requests_are_shown_as_by_redis", "redis-server").is_none() {
+fn monitor_shows_requests_as_redis_does() {
+    if program_or_skip("monitor_shows_requests_as_redis_does", "redis-server").is_none() {
         return;
     }
     let ours = shown(Server::start(&CACHE).port);
@@ -73,7 +73,7 @@ fn requests_are_shown_as_by_redis() {
 }
 
 #[test]
-fn all_of_a_transaction_is_shown_where_output_has_no_limit() {
+fn monitor_shows_whole_transactions_without_an_output_limit() {
     let server = Server::start(&CACHE);
     let (mut monitor, mut client) = (server.connect(), server.connect());
     let ok = Value::Simple("OK".to_owned());
@@ -87,7 +87,7 @@ fn all_of_a_transaction_is_shown_where_output_has_no_limit() {
 }
 
 #[test]
-fn who_comes_over_a_unix_socket_is_shown_by_its_path() {
+fn monitor_shows_unix_socket_clients_by_path() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("socket");
     let server = Server::start(&["--journal", "off", "--unixsocket", path.to_str().unwrap()]);
@@ -99,7 +99,7 @@ fn who_comes_over_a_unix_socket_is_shown_by_its_path() {
 }
 
 #[test]
-fn whoever_watches_may_ask_and_leave() {
+fn a_monitor_may_send_requests_and_reset() {
     let server = Server::start(&CACHE);
     let (mut monitor, mut client) = (server.connect(), server.connect());
     monitor.call(&["MONITOR"]);
@@ -114,7 +114,7 @@ fn whoever_watches_may_ask_and_leave() {
 }
 
 #[test]
-fn stamps_tell_microseconds() {
+fn timestamps_have_microsecond_resolution() {
     let server = Server::start(&CACHE);
     let (mut monitor, mut client) = (server.connect(), server.connect());
     monitor.call(&["MONITOR"]);
@@ -126,7 +126,7 @@ fn stamps_tell_microseconds() {
 }
 
 #[test]
-fn a_slow_watcher_is_cut_off() {
+fn a_slow_monitor_is_disconnected() {
     let server = Server::start(&["--journal", "off", "--client-output-buffer-limit", "pubsub 8mb 0 0"]);
     let (mut monitor, mut client) = (server.connect(), server.connect());
     monitor.call(&["MONITOR"]);

@@ -1,4 +1,4 @@
-//! Eight readers of a list of a million items, none of which reads, while all of it is written anew.
+//! Eight clients request a list of a million items and do not read the reply, while the whole list is rewritten.
 
 use crate::support::{Connection, Server};
 use std::net::TcpStream;
@@ -27,7 +27,7 @@ fn clients(client: &mut Connection<TcpStream>, field: &str) -> Vec<(u64, u64)> {
 }
 
 #[test]
-fn the_slow_reader_that_pins_most_goes_first_and_the_others_are_told_all() {
+fn slow_readers_that_pin_most_are_disconnected_first() {
     let server = Server::start(&["--journal", "off", "--client-pinned-limit", "24mb"]);
     let mut writer = server.connect();
     let item = |index: usize| format!("{:012x}", (index as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 16);
@@ -36,13 +36,13 @@ fn the_slow_reader_that_pins_most_goes_first_and_the_others_are_told_all() {
         let words: Vec<&str> = ["RPUSH", "list"].into_iter().chain(items.iter().map(String::as_str)).collect();
         writer.call(&words);
     }
-    // Each reader asks a little later than the one before: what is rewritten in between only the earlier ones pin.
+    // Each reader asks a little later than the previous one, so only earlier readers pin what is rewritten in between.
     let mut readers = Vec::new();
     for eighth in 0..8 {
         let mut reader = server.connect();
         let id = reader.call(&["CLIENT", "ID"]).as_int().expect("a number") as u64;
         reader.send(&["LRANGE", "list", "0", "-1"]);
-        // It waits for the socket once it has taken what it does.
+        // It waits for the socket once the socket is full.
         while !clients(&mut writer, "omem").iter().any(|(client, bytes)| *client == id && *bytes > 0) {}
         readers.push((id, reader));
         rewrite(&mut writer, eighth, "somewhere else");

@@ -31,7 +31,7 @@ fn subscribed(server: &Server, command: &str, name: &str) -> Client {
 }
 
 #[test]
-fn everybody_who_listens_hears_and_nobody_else() {
+fn messages_reach_all_subscribers_and_nobody_else() {
     let server = Server::start(&CACHE);
     let mut one = subscribed(&server, "SUBSCRIBE", "news");
     let mut two = subscribed(&server, "SUBSCRIBE", "news");
@@ -67,7 +67,7 @@ fn everybody_who_listens_hears_and_nobody_else() {
 }
 
 #[test]
-fn what_was_said_before_a_request_comes_before_its_reply() {
+fn earlier_messages_are_delivered_before_a_requests_reply() {
     let server = Server::start(&CACHE);
     let mut listeners: Vec<Client> = (0..4).map(|_| subscribed(&server, "SUBSCRIBE", "c")).collect();
     let mut publisher = server.connect();
@@ -83,7 +83,7 @@ fn what_was_said_before_a_request_comes_before_its_reply() {
 }
 
 #[test]
-fn in_resp3_a_listener_goes_on_and_hears_itself_behind_its_reply() {
+fn a_resp3_subscriber_gets_its_own_message_after_its_reply() {
     let server = Server::start(&CACHE);
     let mut client = server.connect();
     client.call(&["HELLO", "3"]);
@@ -100,7 +100,7 @@ fn in_resp3_a_listener_goes_on_and_hears_itself_behind_its_reply() {
 }
 
 #[test]
-fn a_listener_in_resp2_may_do_little_else() {
+fn a_resp2_subscriber_may_run_only_a_few_commands() {
     let server = Server::start(&CACHE);
     let mut client = subscribed(&server, "SUBSCRIBE", "c");
     for (request, name) in
@@ -122,7 +122,7 @@ fn a_listener_in_resp2_may_do_little_else() {
 }
 
 #[test]
-fn a_transaction_is_heard_as_a_whole_and_only_if_it_ran() {
+fn messages_in_a_transaction_are_published_together_if_it_runs() {
     let server = Server::start(&CACHE);
     let mut listener = subscribed(&server, "SUBSCRIBE", "c");
     let (mut client, mut other) = (server.connect(), server.connect());
@@ -148,7 +148,7 @@ fn a_transaction_is_heard_as_a_whole_and_only_if_it_ran() {
 }
 
 #[test]
-fn clients_are_listed_and_killed_by_what_they_listen_to() {
+fn client_list_and_kill_filter_by_type_pubsub() {
     let server = Server::start(&CACHE);
     let mut listener = subscribed(&server, "SUBSCRIBE", "c");
     listener.call(&["PSUBSCRIBE", "p*"]);
@@ -165,7 +165,7 @@ fn clients_are_listed_and_killed_by_what_they_listen_to() {
 }
 
 #[test]
-fn a_thousand_listeners_hear_all_in_order() {
+fn a_thousand_subscribers_receive_all_messages_in_order() {
     let server = Server::start(&CACHE);
     let mut listeners: Vec<Client> = (0..1_000).map(|_| subscribed(&server, "SUBSCRIBE", "c")).collect();
     let mut publisher = server.connect();
@@ -188,7 +188,7 @@ fn field(line: &str, name: &str) -> u64 {
 }
 
 #[test]
-fn a_listener_that_does_not_read_is_cut_off_and_gives_its_memory_back() {
+fn a_slow_subscriber_is_disconnected_and_frees_its_memory() {
     let server = Server::start(&["--journal", "off", "--client-output-buffer-limit", "pubsub 8mb 0 0"]);
     let mut slow = subscribed(&server, "SUBSCRIBE", "c");
     let mut quick = subscribed(&server, "SUBSCRIBE", "c");
@@ -219,7 +219,7 @@ fn a_listener_that_does_not_read_is_cut_off_and_gives_its_memory_back() {
 }
 
 #[test]
-fn the_soft_limit_is_one_of_time() {
+fn the_soft_limit_applies_after_its_time() {
     let server = Server::start(&["--journal", "off", "--client-output-buffer-limit", "pubsub 0 1mb 1"]);
     let mut slow = subscribed(&server, "SUBSCRIBE", "c");
     let mut publisher = server.connect();
@@ -230,7 +230,7 @@ fn the_soft_limit_is_one_of_time() {
     assert!(slow.bytes_until_closed() > 0);
 }
 
-/// Events of one command after another, as two servers tell them.
+/// Commands whose events are compared between two servers.
 const EVENTS: &str = "SET k v|SET k v EX 100|SET k v KEEPTTL|SET k v PX 100000 GET|SET k w NX|SET k w XX|SETNX n 1|SETNX n 2\
     |SETEX e 100 v|PSETEX e 100000 v|GETSET k z|GETSET absent z|MSET a 1 b 2 a 3|MSETNX a 1 c 2|MSETNX c 1 d 2|APPEND k x\
     |APPEND fresh x|SETRANGE k 1 yy|SETRANGE gap 3 y|SETRANGE gap 0 |INCR i|DECR i|INCRBY i 5|DECRBY i 5|INCRBYFLOAT i 1.5\
@@ -259,7 +259,7 @@ const EVENTS: &str = "SET k v|SET k v EX 100|SET k v KEEPTTL|SET k v PX 100000 G
     |XADD x 10-1 f v|XREADGROUP GROUP g d COUNT 1 STREAMS x >|XACK x g 10-1|XGROUP DELCONSUMER x g c|XGROUP DELCONSUMER x g none|XGROUP DESTROY x g\
     |XGROUP CREATE xx g $ MKSTREAM|XAUTOCLAIM x none c 0 0|SREM s1 b|SISMEMBER none a|SCARD none|SWAPDB 4 5|FLUSHDB|SET p v PX 30|DEBUG SLEEP 0.2|GET p|DBSIZE";
 
-/// What a server told of each of [`EVENTS`]: its reply, then the events.
+/// Returns a server's output for each of [`EVENTS`]: its reply, then the events.
 fn told(port: u16) -> Vec<String> {
     let mut client = Client::tcp(port);
     let (mut listener, mut publisher) = (Client::tcp(port), Client::tcp(port));
@@ -287,8 +287,8 @@ fn told(port: u16) -> Vec<String> {
 }
 
 #[test]
-fn events_are_those_of_redis() {
-    if program_or_skip("events_are_those_of_redis", "redis-server").is_none() {
+fn keyspace_events_match_those_of_redis() {
+    if program_or_skip("keyspace_events_match_those_of_redis", "redis-server").is_none() {
         return;
     }
     let ours = told(Server::start(&["--enable-debug-command", "yes"]).port);

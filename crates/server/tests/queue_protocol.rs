@@ -33,7 +33,7 @@ fn value(queue: &str, message: &str) -> String {
     format!("VALUE {queue} 0 {}\r\n{message}\r\n", message.len())
 }
 
-/// Waits until the server tells this of itself.
+/// Waits until `holds` returns true.
 fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
     let begin = Instant::now();
     while !holds() {
@@ -43,7 +43,7 @@ fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
 }
 
 #[test]
-fn messages_come_out_as_they_went_in() {
+fn messages_are_delivered_unchanged_and_in_order() {
     let (_server, port) = start(&[]);
     let mut lines = Lines::of_queues(port);
     assert_eq!(lines.ask("get q\r\n"), "END\r\n");
@@ -66,7 +66,7 @@ fn messages_come_out_as_they_went_in() {
 }
 
 #[test]
-fn what_is_amiss_is_said_and_loses_nothing() {
+fn errors_are_reported_and_lose_no_message() {
     let (server, port) = start(&[]);
     let mut lines = Lines::of_queues(port);
     assert_eq!(lines.ask(set("q", "kept")), "STORED\r\n");
@@ -116,7 +116,7 @@ fn a_queue_is_a_list() {
 }
 
 #[test]
-fn a_message_is_opened_closed_and_given_back() {
+fn a_message_can_be_opened_closed_and_aborted() {
     let (server, port) = start(&[]);
     let mut lines = Lines::of_queues(port);
     lines.ask(set("q", "a") + &set("q", "b") + &set("q", "c"));
@@ -129,7 +129,7 @@ fn a_message_is_opened_closed_and_given_back() {
     );
     assert_eq!(lines.ask("get q/close\r\nget q/close\r\nget q/abort\r\n"), "END\r\n".repeat(3));
     assert_eq!(call(&server, "LRANGE q 0 -1"), "[c]");
-    // Whoever opens and goes gives back; so does one who opens twice, who is sent away.
+    // A client that opens and disconnects returns the message; so does one that opens twice and is refused.
     let mut gone = Lines::of_queues(port);
     assert_eq!(gone.ask("get q/open\r\n"), value("q", "c") + "END\r\n");
     assert_eq!(call(&server, "LLEN q"), "0");
@@ -139,7 +139,7 @@ fn a_message_is_opened_closed_and_given_back() {
     greedy.send("get q/open\r\nget q/open\r\n");
     assert_eq!(greedy.until_closed(), value("q", "c") + "END\r\nERROR\r\n");
     wait_until("it is not given back", || call(&server, "LRANGE q 0 -1") == "[c]");
-    // One who waits gets what another gives back.
+    // A waiting client gets the message that another returns.
     let mut holder = Lines::of_queues(port);
     assert_eq!(holder.ask("get q/open\r\n"), value("q", "c") + "END\r\n");
     lines.send("get q/open/t=60000\r\nversion\r\n");
@@ -151,11 +151,11 @@ fn a_message_is_opened_closed_and_given_back() {
 }
 
 #[test]
-fn kestrel_s_refusals_end_the_connection() {
+fn errors_of_kestrel_close_the_connection() {
     let (server, port) = start(&[]);
     let mut lines = Lines::of_queues(port);
     assert_eq!(lines.ask(set("q", "a") + &set("q", "b")), "STORED\r\n".repeat(2));
-    // A plain get of a queue of which one has a message open, a wait for one, another key behind it.
+    // A plain get of a queue with an open message, a wait for one, another key after it.
     for second in ["get q", "get q/t=60000", "gets q", "get q/open/t=60000", "get q q"] {
         let mut refused = Lines::of_queues(port);
         refused.send(format!("get q/open\r\n{second}\r\nversion\r\n"));
@@ -175,7 +175,7 @@ fn kestrel_s_refusals_end_the_connection() {
 }
 
 #[test]
-fn a_name_may_have_slashes_and_only_its_end_says_how_to_get() {
+fn only_the_end_of_a_name_with_slashes_has_options() {
     let (server, port) = start(&[]);
     let mut lines = Lines::of_queues(port);
     assert_eq!(lines.ask(set("a/b", "m") + &set("a/open/b", "n")), "STORED\r\n".repeat(2));
@@ -185,7 +185,7 @@ fn a_name_may_have_slashes_and_only_its_end_says_how_to_get() {
     let refused = "CLIENT_ERROR the end of the name says how to get from a queue\r\n";
     assert_eq!(lines.ask(set("q/open", "m") + "set q/t=5 0 0 1 noreply\r\nm\r\n"), refused);
     assert_eq!(call(&server, "DBSIZE"), "0");
-    // Who waits to look is told, and leaves the message to others who wait.
+    // A client that waits to peek gets the message, and leaves it to other waiting clients.
     let (mut looking, mut waiting) = (Lines::of_queues(port), Lines::of_queues(port));
     looking.send("get a/b/peek/t=60000\r\nversion\r\n");
     wait_until("nobody waits", || server.info("blocked_clients") == "1");
@@ -199,7 +199,7 @@ fn a_name_may_have_slashes_and_only_its_end_says_how_to_get() {
 }
 
 #[test]
-fn figures_are_what_was_sent() {
+fn statistics_match_the_messages_sent_and_taken() {
     const CLIENTS: u64 = 4;
     const MESSAGES: u64 = 500;
     let (_server, port) = start(&[]);
@@ -241,9 +241,9 @@ fn figures_are_what_was_sent() {
     assert_eq!(lines.ask("stats reset\r\nstats queue\r\nstats nonsense\r\n"), told);
 }
 
-/// MemcacheQ's `stats queue` tells a queue's length as the difference of both, and of none that was deleted.
+/// MemcacheQ's `stats queue` reports a queue's length as the difference of both, and omits deleted queues.
 #[test]
-fn the_difference_of_what_was_put_and_taken_is_the_length() {
+fn queue_length_is_the_difference_of_puts_and_takes() {
     let (server, port) = start(&[]);
     let mut lines = Lines::of_queues(port);
     let told = |lines: &mut Lines| lines.ask("stats queue\r\n");
@@ -270,7 +270,7 @@ fn the_difference_of_what_was_put_and_taken_is_the_length() {
 }
 
 #[test]
-fn queues_are_told_of_after_a_restart_whoever_filled_them() {
+fn statistics_after_a_restart_include_all_queues() {
     let (mut server, port) = start(&[]);
     call(&server, "RPUSH q a b");
     call(&server, "SET text t");
@@ -304,7 +304,7 @@ fn an_emptied_queue_can_be_deleted() {
 }
 
 #[test]
-fn figures_name_a_queue_as_it_is_named_whatever_its_bytes() {
+fn statistics_show_queue_names_byte_for_byte() {
     let (_server, port) = start(&[]);
     let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
     stream.write_all(b"set \xff\xfe 0 0 1\r\nx\r\nstats queue\r\nquit\r\n").unwrap();
@@ -314,7 +314,7 @@ fn figures_name_a_queue_as_it_is_named_whatever_its_bytes() {
 }
 
 #[test]
-fn a_flush_takes_lists_and_queues_alone() {
+fn a_flush_deletes_only_lists_and_queues() {
     let (server, port) = start(&["--queue-db", "3"]);
     let mut lines = Lines::of_queues(port);
     lines.ask(set("q", "a"));
@@ -334,7 +334,7 @@ fn a_flush_takes_lists_and_queues_alone() {
 }
 
 #[test]
-fn what_was_acknowledged_outlives_a_crash_and_what_was_taken_stays_taken() {
+fn puts_and_takes_survive_a_crash() {
     let (mut server, port) = start(&["--fsync", "always"]);
     let mut lines = Lines::of_queues(port);
     for number in 0..100 {
@@ -358,7 +358,7 @@ fn what_was_acknowledged_outlives_a_crash_and_what_was_taken_stays_taken() {
 }
 
 #[test]
-fn a_password_is_asked_for() {
+fn a_password_is_required() {
     let (_server, port) = start(&["--requirepass", "secret"]);
     let mut lines = Lines::of_queues(port);
     lines.send("get q\r\nset auth 0 0 14\r\ndefault secret\r\n");
@@ -370,7 +370,7 @@ fn a_password_is_asked_for() {
 }
 
 #[test]
-fn a_long_pipeline_is_answered_in_order_and_one_who_does_not_read_is_cut_off() {
+fn pipelines_are_answered_in_order_and_slow_readers_disconnected() {
     let (server, port) = start(&["--client-output-buffer-limit", "normal 1kb 0 0"]);
     let mut lines = Lines::of_queues(port);
     let puts: String =
@@ -388,7 +388,7 @@ fn a_long_pipeline_is_answered_in_order_and_one_who_does_not_read_is_cut_off() {
 }
 
 #[test]
-fn both_ports_of_lines_share_the_keys() {
+fn queue_and_memcached_ports_share_the_keys() {
     let server = Server::start(&["--queue-port", FREE_PORT, "--memcached-port", FREE_PORT]);
     let mut queues = Lines::of_queues(server.flag("--queue-port").parse().unwrap());
     let mut items = Lines::connect(server.flag("--memcached-port").parse().unwrap());
@@ -414,8 +414,8 @@ fn bytes_in(folder: &Path) -> u64 {
 }
 
 #[test]
-fn a_full_disk_refuses_and_drains() {
-    let test = "a_full_disk_refuses_and_drains";
+fn a_full_disk_refuses_messages_and_can_be_drained() {
+    let test = "a_full_disk_refuses_messages_and_can_be_drained";
     let Some(disk) = Disk::mount_or_skip(test, 256 << 20) else { return };
     let folder = tempfile::tempdir_in(disk.path()).unwrap();
     let server = Server::start_in(folder, &["--queue-port", FREE_PORT]);
@@ -428,7 +428,7 @@ fn a_full_disk_refuses_and_drains() {
         let answer = lines.ask(puts);
         let told: Vec<&str> = answer.lines().collect();
         assert_eq!(told.len(), AT_ONCE);
-        // They are refused one by one: behind the first that is, others may find room again.
+        // They are refused one by one: after the first refusal, others may find room again.
         let refused = told.iter().position(|line| *line != "STORED");
         if let Some(refused) = refused {
             assert!(told[refused].starts_with("SERVER_ERROR MISCONF "), "{}", told[refused]);
@@ -457,8 +457,8 @@ fn drain(lines: &mut Lines, messages: impl Iterator<Item = String>) {
 }
 
 #[test]
-fn pymemcache_finds_its_queues() {
-    let test = "pymemcache_finds_its_queues";
+fn pymemcache_works_with_queues() {
+    let test = "pymemcache_works_with_queues";
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let named = std::env::var_os("BOBBIN_PYTHON").map(PathBuf::from);
     let python = named.unwrap_or_else(|| root.join("../../.venv/bin/python"));

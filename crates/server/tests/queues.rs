@@ -1,5 +1,5 @@
-//! Queues in the real binary: killed in every state of their messages, again and again, with nothing lost that a reply told
-//! of, and nothing done twice; and those who wait for what comes back.
+//! Queues in the real binary: killed in every state of their messages, again and again, with no acknowledged message
+//! lost or processed twice; and clients that wait for returned messages.
 
 use crate::support::{Connection, Server};
 use std::collections::{BTreeMap, BTreeSet};
@@ -46,7 +46,7 @@ fn info(client: &mut Client, key: &str) -> BTreeMap<String, i64> {
     pairs.collect()
 }
 
-/// What is to be in which state; leases last for an hour.
+/// The expected state of each message; leases last for an hour.
 #[derive(Default)]
 struct Expected {
     ready: BTreeSet<String>,
@@ -99,7 +99,7 @@ impl Expected {
                 }
             }
         }
-        // What was leased before an earlier kill is still whoever's it was.
+        // Leases from before an earlier kill are still valid.
         let old: Vec<String> = self.leased.keys().take(3).cloned().collect();
         for receipt in old {
             let message = self.leased.remove(&receipt).unwrap();
@@ -119,7 +119,7 @@ impl Expected {
 }
 
 #[test]
-fn nothing_is_lost_or_done_twice_over_kills_in_every_state() {
+fn kills_lose_or_repeat_no_message_in_any_state() {
     let mut server = Server::start(&["--fsync", "always"]);
     let mut expected = Expected::default();
     for round in 0..ROUNDS {
@@ -140,7 +140,7 @@ fn nothing_is_lost_or_done_twice_over_kills_in_every_state() {
 }
 
 #[test]
-fn a_worker_that_dies_gives_its_work_to_who_waits_and_to_the_dead_letters_at_last() {
+fn work_of_a_dead_worker_is_redelivered_then_dead_lettered() {
     let server = Server::start(&[]);
     let (mut client, mut worker) = (server.connect(), server.connect());
     call(&mut client, "Q.LIMIT q RETRIES 1 DEADLETTER dead");
@@ -155,7 +155,8 @@ fn a_worker_that_dies_gives_its_work_to_who_waits_and_to_the_dead_letters_at_las
     assert_eq!(int(&mut client, "LLEN q"), 0);
 }
 
-/// Has `line` wait with these requests for as many messages, which come together, and gives what each is told.
+/// Lets the clients of `line` wait with these requests for as many messages, which become due together; returns the
+/// replies.
 fn told_in_line(server: &Server, line: &mut [Client], request: impl Fn(usize) -> &'static str) -> Vec<String> {
     let mut newcomer = server.connect();
     let messages: Vec<String> = (0..line.len()).map(|at| format!("m{at:03}")).collect();
@@ -177,11 +178,11 @@ fn told_in_line(server: &Server, line: &mut [Client], request: impl Fn(usize) ->
 }
 
 #[test]
-fn what_comes_back_goes_to_those_who_wait_in_their_order() {
+fn due_messages_go_to_waiters_in_order() {
     let server = Server::start(&["--journal", "off"]);
     let mut line: Vec<Client> = (0..100).map(|_| server.connect()).collect();
     let by_turns = |at| if at % 2 == 0 { "Q.RESERVE other q BLOCK 0 LEASE 3600000" } else { "BLPOP other q 0" };
-    // More than fall due at once, and one at the end who has what is due made ready himself.
+    // More waiters than messages made ready at once, and a last one that makes due messages ready itself.
     let mostly_pops = |at| if at < 99 { "BLPOP q 0" } else { "Q.RESERVE q BLOCK 0" };
     let told = [
         told_in_line(&server, &mut line[..8], by_turns),
@@ -194,7 +195,7 @@ fn what_comes_back_goes_to_those_who_wait_in_their_order() {
 }
 
 #[test]
-fn what_comes_back_may_go_on_to_many_keys() {
+fn delayed_messages_can_move_on_to_many_keys() {
     let server = Server::start(&["--journal", "off"]);
     let mut clients: Vec<Client> = (0..6).map(|_| server.connect()).collect();
     let mut client = server.connect();
@@ -209,7 +210,7 @@ fn what_comes_back_may_go_on_to_many_keys() {
 }
 
 #[test]
-fn a_pause_does_not_hold_up_the_end_of_a_wait() {
+fn a_pause_does_not_delay_the_end_of_a_wait() {
     let server = Server::start(&["--journal", "off"]);
     let (mut client, mut waiting) = (server.connect(), server.connect());
     let id = int(&mut waiting, "CLIENT ID");
@@ -233,11 +234,11 @@ fn a_pause_does_not_hold_up_the_end_of_a_wait() {
 }
 
 #[test]
-fn who_is_served_first_is_told_of_first() {
+fn the_event_of_a_served_waiter_precedes_the_push() {
     let server =
         Server::start(&["--journal", "off", "--enable-debug-command", "yes", "--notify-keyspace-events", "KEA"]);
     let (mut client, mut waiting, mut listener) = (server.connect(), server.connect(), server.connect());
-    // Nobody but a request looks at what is due.
+    // Only requests check for due messages.
     call(&mut client, "DEBUG SET-ACTIVE-EXPIRE 0");
     call(&mut client, "Q.PUSH q message DELAY 100");
     waiting.send(&["BLMOVE", "q", "target", "LEFT", "RIGHT", "0"]);
@@ -256,7 +257,7 @@ fn who_is_served_first_is_told_of_first() {
 }
 
 #[test]
-fn who_waits_sees_by_himself_what_falls_due_whenever_he_came() {
+fn every_waiter_notices_messages_that_become_due() {
     let server = Server::start(&["--journal", "off", "--enable-debug-command", "yes"]);
     let mut client = server.connect();
     call(&mut client, "DEBUG SET-ACTIVE-EXPIRE 0");
@@ -272,14 +273,14 @@ fn who_waits_sees_by_himself_what_falls_due_whenever_he_came() {
         let told = waiting.reply().to_string();
         assert!(told.contains("\"message\""), "{told}");
     };
-    // Behind one who never looks by himself, but comes first.
+    // After a waiter that never checks by itself, but is first.
     push(&mut client);
     let mut first = wait("BLPOP q 0");
     let behind = wait("Q.RESERVE q BLOCK 0");
     is_told(&mut first);
     drop((first, behind));
     server.wait_for_info("blocked_clients", "0");
-    // Behind one who waits for another kind.
+    // After a waiter for another type.
     let other = wait("BZPOPMIN q 0");
     push(&mut client);
     let mut behind = wait("Q.RESERVE q BLOCK 0");
@@ -287,7 +288,8 @@ fn who_waits_sees_by_himself_what_falls_due_whenever_he_came() {
     drop((other, behind));
     server.wait_for_info("blocked_clients", "0");
     call(&mut client, "DEL q");
-    // He came before anything was there; or what is pushed comes before what he knows of; or it is renamed to his key.
+    // The waiter came before any message; or the pushed message is due before the known one; or it is renamed to its
+    // key.
     let mut early = wait("Q.RESERVE q BLOCK 0");
     push(&mut client);
     is_told(&mut early);

@@ -1,4 +1,4 @@
-//! What scripts may call, beside redis-server; and the debugger of scripts, which there is not.
+//! The commands that scripts may call, compared with redis-server; and the missing debugger of scripts.
 
 use crate::support;
 use crate::support::peer::{Peer, Redis};
@@ -26,15 +26,15 @@ const REFUSED: &str = "\
     quit replconf replicaof reset role save script|debug script|exists script|flush script|kill script|load shutdown slaveof ssubscribe \
     subscribe sunsubscribe sync tl.drop unsubscribe unwatch watch";
 
-/// Commands that redis-server 7.0 refuses in a script, and newer ones do not: what they may wait for, they do not wait for in a
-/// script (redis/redis#11568, in 7.2).
+/// Commands that redis-server 7.0 refuses in a script, and newer ones do not: what they may wait for, they do not wait
+/// for in a script (redis/redis#11568, in 7.2).
 const SINCE_7_2: &[&str] = &["blmove", "blpop", "brpop", "brpoplpush", "bzpopmax", "bzpopmin", "wait"];
 
 const NOT_ALLOWED: &str = "ERR This Redis command is not allowed from script";
 const UNKNOWN: &str = "ERR Unknown Redis command called from script";
 
-/// Whether a script may call a command; `None`: there is none such. Its arguments are as many as it needs, and nothing that it
-/// could use.
+/// Returns true if a script may not call a command; `None` if there is no such command. The number of arguments is
+/// right, their values are not.
 fn is_refused(client: &mut Client, command: &commands::CommandSpec) -> Option<bool> {
     let count = command.arity.number().unsigned_abs() as usize;
     let words: Vec<&str> = command.name.split(' ').collect();
@@ -52,7 +52,7 @@ fn name(command: &commands::CommandSpec) -> String {
 }
 
 #[test]
-fn scripts_may_call_all_but_these() {
+fn scripts_may_call_all_but_the_listed_commands() {
     let server = Server::start(&["--journal", "off", "--enable-debug-command", "yes"]);
     let mut client = server.connect();
     let mut refused: Vec<String> =
@@ -64,8 +64,8 @@ fn scripts_may_call_all_but_these() {
 }
 
 #[test]
-fn scripts_may_call_what_redis_lets_them() {
-    if program_or_skip("scripts_may_call_what_redis_lets_them", "redis-server").is_none() {
+fn scripts_may_call_the_same_commands_as_in_redis() {
+    if program_or_skip("scripts_may_call_the_same_commands_as_in_redis", "redis-server").is_none() {
         return;
     }
     let redis = Redis::start(&[]);
@@ -75,7 +75,7 @@ fn scripts_may_call_what_redis_lets_them() {
         let name = name(command);
         let Some(is_refused) = is_refused(&mut theirs, command) else { continue };
         let is_newer = SINCE_7_2.contains(&name.as_str());
-        // What redis-server itself lets through by now is right in both tables.
+        // A command that this redis-server allows is right in both tables.
         let ours = REFUSED.split_whitespace().any(|refused| refused == name);
         if is_refused != ours && !(is_newer && is_refused) {
             differ.push(format!("{name}: refused by Redis: {is_refused}, by us: {ours}"));
@@ -85,12 +85,12 @@ fn scripts_may_call_what_redis_lets_them() {
 }
 
 #[test]
-fn whoever_asks_for_the_debugger_is_sent_away() {
+fn script_debug_is_refused_and_closes_the_connection() {
     let server = Server::start(&["--journal", "off"]);
     for word in ["YES", "sync"] {
         let mut client = server.connect();
         client.send(&["SCRIPT", "DEBUG", word]);
-        // As redis-cli does, without a look at the reply. The server may have closed already.
+        // As redis-cli does, without reading the reply. The server may have closed already.
         let script = "return redis.call('set', KEYS[1], 'ran')";
         let replies = client.calls_until_gone(&[support::request(&["EVAL", script, "1", "key"])]);
         let [Value::Error(text)] = &replies[..] else { panic!("{word}: {replies:?}") };
@@ -119,8 +119,8 @@ fn the_debugger_is_refused_in_transactions_as_by_redis() {
 }
 
 #[test]
-fn a_script_that_redis_cli_is_to_debug_does_not_run() {
-    let Some(redis_cli) = program_or_skip("a_script_that_redis_cli_is_to_debug_does_not_run", "redis-cli") else {
+fn redis_cli_ldb_does_not_run_the_script() {
+    let Some(redis_cli) = program_or_skip("redis_cli_ldb_does_not_run_the_script", "redis-cli") else {
         return;
     };
     let server = Server::start(&["--journal", "off"]);

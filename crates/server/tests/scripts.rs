@@ -1,5 +1,5 @@
-//! Scripts against the real binary: those that run long while others, on the same worker too, hear that the server is busy,
-//! and those that meet keys they did not name.
+//! Scripts against the real binary: long ones, while other clients, also on the same worker, get BUSY, and scripts that
+//! use undeclared keys.
 
 use crate::support::{Connection, Server};
 use std::net::TcpStream;
@@ -24,7 +24,7 @@ fn wait_busy(client: &mut Client) {
 }
 
 #[test]
-fn a_script_that_runs_long_leaves_its_worker_to_others_and_is_killed() {
+fn a_long_script_frees_its_worker_and_can_be_killed() {
     let server = Server::start(ONE_WORKER);
     let (mut caller, mut other) = (server.connect(), server.connect());
     caller.send(&["EVAL", LONG, "1", "key"]);
@@ -46,7 +46,7 @@ fn a_script_that_runs_long_leaves_its_worker_to_others_and_is_killed() {
 
 /// As redis-server 7.0.15 counts them.
 #[test]
-fn an_error_of_a_script_is_counted_once_and_the_script_as_failed() {
+fn script_errors_are_counted_once_and_fail_the_script() {
     let server = Server::start(&["--journal", "off"]);
     let mut client = server.connect();
     client.call(&["SET", "k", "text"]);
@@ -104,7 +104,7 @@ fn an_error_of_a_script_is_counted_once_and_the_script_as_failed() {
 }
 
 #[test]
-fn a_script_that_catches_everything_is_killed_all_the_same() {
+fn a_script_that_catches_all_errors_can_be_killed() {
     let server = Server::start(ONE_WORKER);
     let (mut caller, mut other) = (server.connect(), server.connect());
     caller.send(&["EVAL", "while true do pcall(function() while true do redis.pcall('get', 'x') end end) end", "0"]);
@@ -114,7 +114,7 @@ fn a_script_that_catches_everything_is_killed_all_the_same() {
 }
 
 #[test]
-fn a_script_that_has_written_is_only_ended_with_the_server_and_leaves_nothing() {
+fn a_script_that_wrote_ends_only_with_the_server() {
     let mut server = Server::start(ONE_WORKER);
     let (mut caller, mut other) = (server.connect(), server.connect());
     caller.send(&["EVAL", "redis.call('set', 'half', 1) while true do end", "0"]);
@@ -128,7 +128,7 @@ fn a_script_that_has_written_is_only_ended_with_the_server_and_leaves_nothing() 
 }
 
 #[test]
-fn whoever_waits_for_the_gate_or_a_key_hears_that_the_server_is_busy() {
+fn clients_waiting_for_the_gate_or_keys_get_busy() {
     let long = "redis.log(redis.LOG_WARNING, 'it holds what it needs') while true do end";
     for script in [long, &format!("redis.call('keys', '*') {long}")] {
         let server = Server::start(&["--busy-reply-threshold", "300"]);
@@ -154,10 +154,10 @@ fn whoever_waits_for_the_gate_or_a_key_hears_that_the_server_is_busy() {
     }
 }
 
-/// Short scripts run in place, and long ones are undone there: neither writes nor log entries are made twice. With a journal a
-/// script is undone for its room as well.
+/// Short scripts run in place; long ones are undone there and run again, and neither writes nor log entries are made
+/// twice. With a journal a script is also undone to reserve room.
 #[test]
-fn a_script_that_turns_out_to_be_long_has_run_once() {
+fn a_script_found_to_be_long_takes_effect_once() {
     let server = Server::start(&["--threads", "1", "--journal", "off"]);
     let mut client = server.connect();
     let script = "redis.log(redis.LOG_WARNING, 'adds ' .. ARGV[1]) \
@@ -176,7 +176,7 @@ fn a_script_that_turns_out_to_be_long_has_run_once() {
 }
 
 #[test]
-fn a_script_whose_client_has_gone_runs_to_its_end() {
+fn a_script_finishes_after_its_client_disconnects() {
     let server = Server::start(&[]);
     let mut caller = server.connect();
     let script = "for i = 1, 3000000 do local x = i % 7 end redis.call('set', KEYS[1], 'done')";
@@ -192,9 +192,9 @@ fn a_script_whose_client_has_gone_runs_to_its_end() {
 }
 
 #[test]
-fn keys_that_were_not_named_are_met_all_or_none() {
+fn writes_to_undeclared_keys_are_atomic() {
     let server = Server::start(&[]);
-    // Moves one from a key that only the script knows to another, by hand and many keys.
+    // Moves one from a key that only the script knows to another, many times.
     let script = "local n = tonumber(ARGV[1]) \
                   for i = 1, 8 do redis.call('incrby', 'from' .. (n * 7 + i) % 40, -1) \
                   redis.call('incrby', 'to' .. (n * 11 + i) % 40, 1) end return 1";
@@ -224,7 +224,7 @@ fn keys_that_were_not_named_are_met_all_or_none() {
 }
 
 #[test]
-fn what_scripts_write_is_there_after_a_crash() {
+fn writes_of_scripts_survive_a_crash() {
     let mut server = Server::start(&["--fsync", "always"]);
     let mut client = server.connect();
     let script =
@@ -238,7 +238,7 @@ fn what_scripts_write_is_there_after_a_crash() {
 }
 
 #[test]
-fn a_blocked_client_is_served_after_the_script_as_a_whole() {
+fn a_blocked_client_is_served_after_the_whole_script() {
     let server = Server::start(&[]);
     let (mut waiter, mut other) = (server.connect(), server.connect());
     waiter.send(&["BLPOP", "queue", "0"]);
@@ -249,13 +249,13 @@ fn a_blocked_client_is_served_after_the_script_as_a_whole() {
     assert_eq!(waiter.reply().to_string(), "[\"queue\", \"b\"]");
 }
 
-/// A library of one function, which tells `answer`.
+/// Returns a library of one function, which returns `answer`.
 fn library(name: &str, function: &str, answer: u32) -> String {
     format!("#!lua name={name}\nredis.register_function('{function}', function() return {answer} end)")
 }
 
 #[test]
-fn libraries_are_there_after_a_crash_and_a_checkpoint_and_leave_keys_alone() {
+fn libraries_survive_crashes_and_flushes_and_are_not_keys() {
     let mut server = Server::start(&["--fsync", "always", "--threads", "2"]);
     let mut client = server.connect();
     assert_eq!(client.call(&["FUNCTION", "LOAD", &library("first", "one", 1)]).to_string(), "\"first\"");
@@ -291,7 +291,7 @@ fn libraries_are_there_after_a_crash_and_a_checkpoint_and_leave_keys_alone() {
 }
 
 #[test]
-fn a_start_tells_how_many_libraries_there_are() {
+fn libraries_are_counted_after_a_restart() {
     let mut server = Server::start(&["--fsync", "always"]);
     server.connect().call(&["FUNCTION", "LOAD", &library("first", "one", 1)]);
     server.kill();
@@ -310,7 +310,7 @@ fn a_start_tells_how_many_libraries_there_are() {
 }
 
 #[test]
-fn all_workers_run_the_library_that_was_loaded_last() {
+fn all_workers_run_the_latest_library() {
     let server = Server::start(&["--threads", "2"]);
     let mut clients: Vec<Client> = (0..6).map(|_| server.connect()).collect();
     for answer in 0..20 {
@@ -324,7 +324,7 @@ fn all_workers_run_the_library_that_was_loaded_last() {
 }
 
 #[test]
-fn a_function_that_runs_long_is_told_of_and_killed() {
+fn a_long_function_reports_busy_and_can_be_killed() {
     const BUSY: &str = "BUSY Redis is busy running a script. You can only call FUNCTION KILL or SHUTDOWN NOSAVE.";
     let mut server = Server::start(ONE_WORKER);
     let (mut caller, mut other) = (server.connect(), server.connect());
@@ -363,9 +363,9 @@ fn text(text: &str) -> Value {
     Value::Bulk(text.into())
 }
 
-/// CLIENT PAUSE WRITE holds scripts that do not say that they only read; alone, in EXEC and as functions.
+/// CLIENT PAUSE WRITE holds scripts without the flag no-writes; alone, in EXEC and as functions.
 #[test]
-fn a_script_that_says_it_only_reads_is_not_held_with_writes() {
+fn client_pause_write_does_not_hold_read_only_scripts() {
     const READS: &str = "#!lua flags=no-writes\nreturn redis.call('GET', KEYS[1])";
     const MAY_WRITE: &str = "return 1";
     let server = Server::start(&[]);
@@ -392,9 +392,9 @@ fn a_script_that_says_it_only_reads_is_not_held_with_writes() {
     assert_eq!(in_exec.reply(), Value::Array(vec![Value::Int(1)]));
 }
 
-/// A reply is what lies in a table, not what a metatable would say; and a set is sorted for a script by its bytes.
+/// A reply has the entries of a table, not those of its metatable; and a set is sorted by bytes for a script.
 #[test]
-fn what_a_script_tells_runs_no_code_and_has_one_order() {
+fn script_replies_ignore_metatables_and_sets_are_sorted() {
     let server = Server::start(&["--journal", "off"]);
     let mut client = server.connect();
     let asks = "return setmetatable({}, {__index = function() redis.call('SET', 'x', '1') end})";

@@ -1,4 +1,5 @@
-//! Tagged lists in the real binary: there again after a crash and out of the store, in transactions and scripts, and long ones.
+//! Tagged lists in the real binary: after a crash and loaded from the store, in transactions and scripts, and long
+//! ones.
 
 use crate::support::{Connection, Server};
 use std::net::TcpStream;
@@ -6,12 +7,12 @@ use wire::client::Value;
 
 type Client = Connection<TcpStream>;
 
-/// What a request replies, its words parted by blanks.
+/// Returns the reply to a request, whose words are separated by spaces.
 fn call(client: &mut Client, request: &str) -> String {
     client.call(&request.split(' ').collect::<Vec<_>>()).to_string()
 }
 
-/// So many items, of which every tenth is of kind 3 and every seventh hidden.
+/// Pushes `count` items; every tenth has kind 3 and every seventh is hidden.
 fn fill(client: &mut Client, key: &str, count: usize) {
     for from in (0..count).step_by(400) {
         let mut words = vec!["TL.PUSH".to_owned(), key.to_owned(), "TAIL".to_owned()];
@@ -33,7 +34,7 @@ fn fill(client: &mut Client, key: &str, count: usize) {
 }
 
 #[test]
-fn they_survive_a_crash_and_a_checkpoint_with_their_schemas() {
+fn tagged_lists_and_schemas_survive_crashes_and_checkpoints() {
     let mut server = Server::start(&["--fsync", "always"]);
     let mut client = server.connect();
     call(&mut client, "TL.DEFINE u: ATTR kind 4 ATTR more 20 UNIQUE");
@@ -72,7 +73,7 @@ fn they_survive_a_crash_and_a_checkpoint_with_their_schemas() {
 }
 
 #[test]
-fn a_transaction_and_a_script_see_schemas_that_they_made_themselves() {
+fn transactions_and_scripts_see_schemas_they_defined() {
     let server = Server::start(&[]);
     let mut client = server.connect();
     for request in ["MULTI", "TL.DEFINE t ATTR a 2", "TL.INSERT t 0 x a=1", "TL.GET t x", "EXEC"] {
@@ -92,7 +93,7 @@ fn a_transaction_and_a_script_see_schemas_that_they_made_themselves() {
 }
 
 #[test]
-fn what_goes_through_a_long_list_is_as_of_one_instant() {
+fn scans_of_a_long_list_see_one_instant() {
     let server = Server::start(&["--journal", "off"]);
     let mut client = server.connect();
     call(&mut client, "TL.DEFINE l ATTR kind 4");
@@ -111,7 +112,7 @@ fn what_goes_through_a_long_list_is_as_of_one_instant() {
 }
 
 #[test]
-fn all_lists_of_a_prefix_are_dropped_and_nothing_else() {
+fn drop_deletes_only_the_tagged_lists_of_a_prefix() {
     let mut server = Server::start(&["--fsync", "always"]);
     let mut client = server.connect();
     call(&mut client, "TL.DEFINE u: ATTR kind 4");

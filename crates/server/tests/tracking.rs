@@ -12,8 +12,8 @@ const CACHE: [&str; 2] = ["--journal", "off"];
 
 type Client = Connection<TcpStream>;
 
-/// Who does what, one after the other; what a semicolon joins is sent in one go. `a` and `b` speak RESP3, `c` (which listens)
-/// and `d` RESP2.
+/// Requests with their client, one after the other; requests joined by a semicolon are sent at once. `a` and `b` speak
+/// RESP3, `c` (which is subscribed) and `d` RESP2.
 const STEPS: &str = "a CLIENT TRACKINGINFO|a CLIENT GETREDIR|a CLIENT CACHING YES|a CLIENT TRACKING ON|a CLIENT TRACKINGINFO|a GET k|b SET k 1\
     |b SET k 2|a GET k|a SET k 3|a SET k 4|a GET k|b DEL k|b DEL k|b SET k 5|a MGET k l m|b MSET k 1 l 2 n 3|a HGETALL h|b HSET h f 1\
     |a HGET h f|b HSET h g 1|a EXISTS none|b SET none 1|a TTL k|b EXPIRE k 100|a LRANGE li 0 -1|b RPUSH li x|a LLEN li|b LPOP li\
@@ -43,7 +43,7 @@ const STEPS: &str = "a CLIENT TRACKINGINFO|a CLIENT GETREDIR|a CLIENT CACHING YE
     |d CLIENT TRACKING MAYBE|d CLIENT TRACKING ON REDIRECT $c REDIRECT $a|d CLIENT TRACKING ON REDIRECT x|d CLIENT TRACKING ON OPTIN OPTOUT\
     |d CLIENT TRACKING ON OPTIN BCAST|d CLIENT TRACKING ON PREFIX|d CLIENT TRACKING ON BCAST PREFIX a PREFIX ab|d CLIENT CACHING|d CLIENT CACHING x";
 
-/// What each of four clients was told in each of [`STEPS`].
+/// Returns the replies and messages to each of four clients in each of [`STEPS`].
 fn told(port: u16) -> Vec<String> {
     let mut clients: Vec<Client> = (0..4).map(|_| Client::tcp(port)).collect();
     let ids: Vec<String> = clients.iter_mut().map(|client| client.call(&["CLIENT", "ID"]).to_string()).collect();
@@ -67,10 +67,10 @@ fn told(port: u16) -> Vec<String> {
         let (who, requests) = request.split_at(2);
         let who = usize::from(who.as_bytes()[0] - b'a');
         requests.split(';').for_each(|request| clients[who].send(&request.split(' ').collect::<Vec<_>>()));
-        // Whoever asked first: by the end of its replies, all have been told.
+        // Starts with the client of the request: once it has its replies, all messages have been sent.
         let mut said: [Vec<String>; 4] = Default::default();
         for at in [who, 0, 1, 2, 3] {
-            // No request that would end what CLIENT CACHING says, and one that whoever listens may make.
+            // This request does not end the effect of CLIENT CACHING, and a subscriber may send it.
             let end: &[&str] = if at == 2 { &["PING", "end"] } else { &["CLIENT", "GETNAME"] };
             clients[at].send(end);
             loop {
@@ -89,8 +89,8 @@ fn told(port: u16) -> Vec<String> {
 }
 
 #[test]
-fn all_is_told_as_redis_tells_it() {
-    if program_or_skip("all_is_told_as_redis_tells_it", "redis-server").is_none() {
+fn invalidation_messages_match_those_of_redis() {
+    if program_or_skip("invalidation_messages_match_those_of_redis", "redis-server").is_none() {
         return;
     }
     let ours = told(Server::start(&CACHE).port);
@@ -112,7 +112,7 @@ fn in_resp3(server: &Server) -> Client {
 }
 
 #[test]
-fn nobody_is_told_what_is_gone_and_a_lost_listener_is_told_of() {
+fn a_lost_redirection_target_is_reported() {
     let server = Server::start(&CACHE);
     let (mut client, mut listener, mut writer) = (in_resp3(&server), server.connect(), server.connect());
     let id = listener.call(&["CLIENT", "ID"]).to_string();
@@ -136,11 +136,11 @@ fn nobody_is_told_what_is_gone_and_a_lost_listener_is_told_of() {
 }
 
 #[test]
-fn expired_keys_are_told() {
+fn expired_keys_are_invalidated() {
     let server = Server::start(&CACHE);
     let mut client = in_resp3(&server);
     client.call(&["CLIENT", "TRACKING", "ON"]);
-    // Until it has read the key before its time is up.
+    // Repeats until it has read the key before it expires.
     let mut read = Value::Null;
     while read == Value::Null {
         client.send(&["SET", "k", "v", "PX", "50"]);
@@ -156,7 +156,7 @@ fn expired_keys_are_told() {
 }
 
 #[test]
-fn a_long_table_tells_of_some_keys_as_if_they_had_changed() {
+fn a_full_tracking_table_invalidates_some_keys() {
     let server = Server::start(&["--journal", "off", "--tracking-table-max-keys", "100"]);
     let (mut client, mut other) = (in_resp3(&server), in_resp3(&server));
     client.call(&["CLIENT", "TRACKING", "ON"]);
@@ -182,9 +182,9 @@ fn a_long_table_tells_of_some_keys_as_if_they_had_changed() {
     assert!(server.info("tracking_total_keys").parse::<u32>().unwrap() < 1_000);
 }
 
-/// Readers keep what they are shown until they are told of a change, while writers count up.
+/// Readers cache values until they are invalidated, while writers count up.
 #[test]
-fn what_is_kept_is_what_is_there() {
+fn client_caches_never_keep_stale_values() {
     let server = Server::start(&CACHE);
     let writers_done = AtomicUsize::new(0);
     let keys: Vec<String> = (0..8).map(|number| format!("k{number}")).collect();
@@ -203,7 +203,7 @@ fn what_is_kept_is_what_is_there() {
                 value => {
                     let value: i64 = String::from_utf8_lossy(value.as_bytes().unwrap()).parse().unwrap();
                     let before = kept.insert(key.to_owned(), value);
-                    // It is told of a change before it is shown what has changed.
+                    // The invalidation arrives before the changed value.
                     assert!(before.is_none_or(|before| before == value), "{key} was {before:?}, is {value}");
                     return;
                 }
@@ -231,7 +231,7 @@ fn what_is_kept_is_what_is_there() {
                     read(&mut client, &mut kept, &keys[round % keys.len()]);
                     round += 1;
                 }
-                // Whatever it still keeps, with nobody writing any more, is what the server has.
+                // Once nobody writes any more, the values still cached are those of the server.
                 client.send(&["PING"]);
                 loop {
                     let told = client.reply();

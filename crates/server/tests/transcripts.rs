@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use wire::OwnedRequest;
 use wire::client::Value;
 
-/// How many transcripts run side by side, each against a server of its own: they wait for keys to expire.
+/// The number of transcripts that run concurrently, each against a server of its own: they wait for keys to expire.
 const SIDE_BY_SIDE: usize = 4;
 
 /// Runs `check` for each of `transcripts`; what it shows are differences.
@@ -58,12 +58,12 @@ fn connect(server: &Server, is_resp3: bool) -> Socket {
 }
 
 #[test]
-fn in_resp2() {
+fn transcripts_pass_in_resp2() {
     for_each(every(), |transcript| transcript::check(transcript, &mut connect(&start(&[]), false)));
 }
 
 #[test]
-fn in_resp3() {
+fn transcripts_pass_in_resp3() {
     for_each(every(), |transcript| transcript::check(transcript, &mut connect(&start(&[]), true)));
 }
 
@@ -148,12 +148,12 @@ impl Endpoint for Restarting {
 }
 
 #[test]
-fn restarted_after_each_write() {
+fn transcripts_pass_when_restarted_after_each_write() {
     for_each(transcript::all(), |transcript| transcript::check(transcript, &mut Restarting::new(&[], Server::stop)));
 }
 
 #[test]
-fn killed_after_each_write() {
+fn transcripts_pass_when_killed_after_each_write() {
     let flags = ["--fsync", "always"];
     for_each(transcript::all(), |transcript| transcript::check(transcript, &mut Restarting::new(&flags, Server::kill)));
 }

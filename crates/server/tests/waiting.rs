@@ -14,7 +14,7 @@ fn id(client: &mut Connection<TcpStream>) -> String {
     client.call(&["CLIENT", "ID"]).as_int().unwrap().to_string()
 }
 
-/// Waits until so many clients are blocked.
+/// Waits until `count` clients are blocked.
 fn await_blocked(server: &Server, count: usize) {
     while server.info("blocked_clients") != count.to_string() {
         std::thread::yield_now();
@@ -22,7 +22,7 @@ fn await_blocked(server: &Server, count: usize) {
 }
 
 #[test]
-fn what_was_sent_before_a_blocking_pop_is_answered_before_it_waits() {
+fn earlier_requests_are_answered_before_a_blocking_pop_waits() {
     let server = Server::start(&CACHE);
     let mut client = server.connect();
     let mut pipeline = request(&["PING"]);
@@ -50,7 +50,7 @@ fn a_blocked_client_that_is_killed_or_leaves_takes_nothing() {
     assert_eq!(killed.try_reply(), None, "no reply, only the end");
     let mut leaving = server.connect();
     leaving.send(&["BLPOP", "k", "0"]);
-    // Bytes behind the pop do not hide the end of the line.
+    // Bytes after the pop do not hide the end of the connection.
     leaving.send(&["PING"]);
     await_blocked(&server, 1);
     drop(leaving);
@@ -64,7 +64,7 @@ fn a_blocked_client_that_is_killed_or_leaves_takes_nothing() {
 }
 
 #[test]
-fn who_waits_to_claim_takes_what_comes_to_be_idle() {
+fn a_blocked_claim_takes_entries_that_become_idle() {
     let server = Server::start(&CACHE);
     let mut other = server.connect();
     other.call(&["XADD", "s", "1-0", "f", "v"]);
@@ -121,7 +121,7 @@ fn many_blocked_clients_are_served_one_each() {
 }
 
 #[test]
-fn blocked_and_paused_clients_do_not_hold_up_the_end() {
+fn blocked_and_paused_clients_do_not_delay_the_stop() {
     let mut server = Server::start(&[]);
     let mut blocked = server.connect();
     blocked.send(&["BLPOP", "k", "0"]);
@@ -134,9 +134,9 @@ fn blocked_and_paused_clients_do_not_hold_up_the_end() {
     assert_eq!([blocked.try_reply(), paused.try_reply()], [None, None]);
 }
 
-/// As Redis has it: who is paused is blocked, and what others would hear of waits with what writes.
+/// As in Redis: a paused client counts as blocked, and PUBLISH is paused like a write.
 #[test]
-fn paused_clients_are_blocked_and_messages_wait_with_writes() {
+fn paused_clients_count_as_blocked_and_publish_is_paused() {
     let server = Server::start(&CACHE);
     let mut other = server.connect();
     let (mut writer, mut publisher) = (server.connect(), server.connect());
@@ -152,7 +152,7 @@ fn paused_clients_are_blocked_and_messages_wait_with_writes() {
 }
 
 #[test]
-fn what_ends_a_wait_with_an_error_is_counted_as_one() {
+fn an_error_that_ends_a_wait_is_counted() {
     let server = Server::start(&CACHE);
     let (mut reader, mut other) = (server.connect(), server.connect());
     other.call(&["XGROUP", "CREATE", "s", "g", "$", "MKSTREAM"]);
@@ -168,7 +168,7 @@ fn what_ends_a_wait_with_an_error_is_counted_as_one() {
 }
 
 #[test]
-fn a_reply_longer_than_any_buffer_streams_while_others_are_served() {
+fn long_replies_are_streamed_while_others_are_served() {
     let server = Server::start(&["--journal", "off", "--client-output-buffer-limit", "normal 8mb 0 0"]);
     let mut reader = server.connect();
     let item = "v".repeat(1_000);
@@ -178,7 +178,7 @@ fn a_reply_longer_than_any_buffer_streams_while_others_are_served() {
     }
     reader.send(&["LRANGE", "k", "0", "-1"]);
     let mut other = server.connect();
-    // What is popped before the range is read is not in it.
+    // Items popped before the range is read are not in it.
     while !other.call(&["INFO", "commandstats"]).to_string().contains("cmdstat_lrange:") {}
     for _ in 0..100 {
         assert_eq!(other.call(&["PING"]), pong());
@@ -192,7 +192,7 @@ fn a_reply_longer_than_any_buffer_streams_while_others_are_served() {
 }
 
 #[test]
-fn a_reader_that_is_streamed_to_can_be_killed() {
+fn a_client_receiving_a_streamed_reply_can_be_killed() {
     let server = Server::start(&CACHE);
     let mut reader = server.connect();
     let id = id(&mut reader);
@@ -232,12 +232,12 @@ fn debug_runs_inside_a_transaction() {
     assert_eq!(none.to_string(), "!ERR no such key");
 }
 
-/// Whether a client waits, as others see it. Commands of administrators are not paused.
+/// Returns true if CLIENT LIST shows a client as blocked. Commands of administrators are not paused.
 fn is_blocked(other: &mut Connection<TcpStream>, id: &str) -> bool {
     other.call(&["CLIENT", "LIST", "ID", id]).to_string().contains(" flags=b ")
 }
 
-/// Whether nothing has come from the server.
+/// Returns true if nothing has arrived from the server.
 fn is_silent(client: &Connection<TcpStream>) -> bool {
     client.stream.set_nonblocking(true).unwrap();
     let peeked = client.stream.peek(&mut [0]);

@@ -1,4 +1,4 @@
-//! The watchdog of the real binary: what takes long is named in the log while it lasts, and counted.
+//! The watchdog of the real binary: long turns and lock holds are logged while they last, and counted.
 
 use crate::support::{Server, request};
 use wire::client::Value;
@@ -6,9 +6,9 @@ use wire::client::Value;
 /// So little that a transaction of some work is long on any machine.
 const THRESHOLD: (&str, &str) = ("BOBBIN_TEST_WATCHDOG_MS", "10");
 const ITEMS: usize = 6_000;
-/// OffLockJobs of all items in one transaction, each of which is too short to be made on a clone: some 200 ms.
+/// Searches of all items in one transaction, each too short to run on a clone: some 200 ms.
 const SEARCHES: usize = 40_000;
-/// On a busy machine the watchdog may not have had its turn while the transaction ran: then it is done again, so often.
+/// The maximum number of tries: on a busy machine the watchdog may not run during the transaction.
 const ROUNDS_MAX: usize = 100;
 
 fn watched() -> Server {
@@ -19,7 +19,7 @@ fn watched() -> Server {
 }
 
 #[test]
-fn a_long_transaction_is_named_with_its_worker_and_without_its_arguments() {
+fn the_watchdog_names_a_long_transaction_without_its_arguments() {
     let server = watched();
     let mut client = server.connect();
     let items = (0..ITEMS).map(|item| format!("item:{item}"));
@@ -50,7 +50,7 @@ fn a_long_transaction_is_named_with_its_worker_and_without_its_arguments() {
 }
 
 #[test]
-fn a_script_that_rests_with_its_keys_is_named() {
+fn the_watchdog_names_a_script_that_holds_locks() {
     let server = watched();
     let mut client = server.connect();
     client.send(&["EVAL", "redis.call('SET', KEYS[1], 'x') while true do end", "1", "secret"]);

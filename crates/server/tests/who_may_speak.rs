@@ -1,4 +1,4 @@
-//! The real binary and strangers: browsers, those who owe a password or guess it, and what is kept from them.
+//! The real binary and untrusted clients: browsers, and clients that have no password or guess it.
 
 use crate::support;
 use crate::support::lines::Lines;
@@ -29,7 +29,7 @@ fn authenticated(server: &Server, password: &str) -> Client {
     client
 }
 
-/// The value of a field of INFO, as `client` hears it.
+/// Returns the value of a field of INFO.
 fn info(client: &mut Client, field: &str) -> u64 {
     let reply = client.call(&["INFO", "everything"]);
     let text = String::from_utf8(reply.as_bytes().expect("INFO answers a text").to_vec()).unwrap();
@@ -61,7 +61,7 @@ const HEADS: &[&str] = &[
 ];
 
 #[test]
-fn http_ends_a_connection_before_anything_of_it_runs() {
+fn an_http_request_closes_the_connection_before_anything_runs() {
     let (server, ports) = start(&[]);
     let [_, memcached, queues] = ports;
     for head in HEADS {
@@ -105,7 +105,7 @@ fn keys_may_look_like_http() {
 }
 
 #[test]
-fn before_a_password_lines_are_short() {
+fn unauthenticated_lines_have_a_short_limit() {
     let (server, [_, memcached, queues]) = start(&["--requirepass", "opener"]);
     for port in [memcached, queues] {
         let mut lines = Lines::connect(port);
@@ -116,7 +116,7 @@ fn before_a_password_lines_are_short() {
 }
 
 #[test]
-fn a_connection_that_gives_no_password_is_closed_in_time() {
+fn an_unauthenticated_connection_is_closed_after_the_timeout() {
     let (server, ports) = start(&["--requirepass", "opener", "--authentication-timeout", "1"]);
     let mut admin = authenticated(&server, "opener");
     for port in ports {
@@ -125,7 +125,7 @@ fn a_connection_that_gives_no_password_is_closed_in_time() {
     }
     let mut busy = server.connect();
     while busy.try_call(b"PING\r\n").is_some() {}
-    // The one who gave it stays.
+    // The authenticated client stays connected.
     wait_for(&mut admin, "authentication_timeouts", 4);
     wait_for(&mut admin, "unauthenticated_clients", 0);
     server.wait_for_log("gave no password within 1 s: closed, see authentication-timeout");
@@ -140,7 +140,7 @@ impl Client {
 }
 
 #[test]
-fn few_connections_may_owe_a_password() {
+fn unauthenticated_connections_are_limited() {
     let (server, ports) = start(&["--requirepass", "opener", "--authentication-timeout", "0", "--maxclients", "700"]);
     let mut admin = authenticated(&server, "opener");
     let mut silent: Vec<Client> = (0..70).map(|_| server.connect()).collect();
@@ -151,13 +151,13 @@ fn few_connections_may_owe_a_password() {
         assert_eq!(until_closed(*port, b""), "ERROR Too many open connections\r\n");
     }
     assert_eq!(info(&mut admin, "rejected_connections"), 3);
-    // Who gives it leaves a place, and so does who goes.
+    // A client that authenticates or disconnects frees a place.
     let mut first = silent.pop().unwrap();
     assert_eq!(first.call(&["AUTH", "opener"]).to_string(), "OK");
     assert_eq!(info(&mut admin, "unauthenticated_clients"), 69);
     drop(silent.pop());
     wait_for(&mut admin, "unauthenticated_clients", 68);
-    // RESET owes it anew.
+    // RESET makes a client unauthenticated again.
     assert_eq!(first.call(&["RESET"]).to_string(), "RESET");
     assert_eq!(info(&mut admin, "unauthenticated_clients"), 69);
     assert_eq!(first.call(&["HELLO", "2", "AUTH", "default", "opener"]).as_error(), None);
@@ -166,7 +166,7 @@ fn few_connections_may_owe_a_password() {
 }
 
 #[test]
-fn requests_of_one_who_owes_a_password_are_not_hoarded() {
+fn requests_of_unauthenticated_clients_are_not_buffered_without_limit() {
     let (server, _) = start(&["--requirepass", "opener"]);
     let mut stream = TcpStream::connect(("127.0.0.1", server.port)).unwrap();
     stream.set_write_timeout(Some(Duration::from_secs(1))).unwrap();
@@ -177,7 +177,7 @@ fn requests_of_one_who_owes_a_password_are_not_hoarded() {
 }
 
 #[test]
-fn passwords_are_kept_nowhere() {
+fn passwords_appear_in_no_reply_log_or_monitor() {
     let (server, [_, memcached, queues]) =
         start(&["--requirepass", "opener", "--slowlog-log-slower-than", "0", "--latency-monitor-threshold", "1"]);
     let mut monitor = authenticated(&server, "opener");
@@ -228,10 +228,10 @@ fn passwords_are_kept_nowhere() {
 }
 
 #[test]
-fn ten_wrong_passwords_end_a_connection() {
+fn ten_wrong_passwords_close_a_connection() {
     let (server, [_, memcached, _]) = start(&["--requirepass", "opener", "--authentication-timeout", "0"]);
     let mut admin = authenticated(&server, "opener");
-    // In one go, and the right one behind them.
+    // All at once, and then the right one.
     let mut guesses = Vec::new();
     (0..10).for_each(|number| guesses.extend_from_slice(format!("AUTH guess-{number}\r\n").as_bytes()));
     guesses.extend_from_slice(b"AUTH opener\r\nSET pw x\r\n");
@@ -253,7 +253,7 @@ fn ten_wrong_passwords_end_a_connection() {
 }
 
 #[test]
-fn a_password_with_blanks_can_be_said_on_every_port() {
+fn a_password_with_spaces_works_on_every_port() {
     let (server, [_, memcached, queues]) = start(&["--requirepass", "correct horse  staple"]);
     authenticated(&server, "correct horse  staple");
     let said = "set auth 0 0 29\r\ndefault correct horse  staple\r\n";
@@ -279,7 +279,7 @@ fn modes(folder: &Path, found: &mut Vec<(String, bool, u32)>) {
 }
 
 #[test]
-fn nobody_else_can_open_what_the_server_makes() {
+fn created_files_are_accessible_to_their_owner_only() {
     // As generous as a umask can be.
     rustix::process::umask(rustix::fs::Mode::empty());
     let folder = tempfile::tempdir().unwrap();
@@ -308,7 +308,7 @@ fn nobody_else_can_open_what_the_server_makes() {
 }
 
 #[test]
-fn migrate_reaches_only_what_is_listed() {
+fn migrate_reaches_only_listed_targets() {
     let (server, _) = start(&[]);
     let mut client = server.connect();
     client.call(&["SET", "k", "v"]);
@@ -332,7 +332,7 @@ fn migrate_reaches_only_what_is_listed() {
 }
 
 #[test]
-fn who_is_on_this_machine_gets_into_a_full_server() {
+fn local_clients_can_connect_to_a_full_server() {
     let (server, ports) = start(&["--maxclients", "3", "--requirepass", "opener"]);
     let mut clients: Vec<Client> = (0..3).map(|_| authenticated(&server, "opener")).collect();
     for port in &ports[1..] {

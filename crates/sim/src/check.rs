@@ -15,7 +15,7 @@ use wire::client::Value;
 struct Look<'a> {
     world: &'a World,
     life: &'a Life,
-    /// Whether everything acknowledged must be there.
+    /// True if everything acknowledged must be present.
     keeps_told: bool,
 }
 

@@ -29,7 +29,7 @@ pub(crate) struct Scene {
     pub(crate) random: Random,
     pub(crate) stop: Cell<bool>,
     pub(crate) workload: Workload,
-    /// Whether replies leave when ready rather than when durable: the canary.
+    /// True if replies leave when ready rather than when durable: the canary.
     pub(crate) hasty: bool,
 }
 
@@ -50,7 +50,7 @@ pub(crate) struct Client {
     pub(crate) number: usize,
     pub(crate) scene: Rc<Scene>,
     session: Session,
-    /// Whether it requested `always`, whatever the policy.
+    /// True if it requested `always`, whatever the policy.
     always: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What replies have reported, and what must therefore hold after a crash.
+//! The facts that replies have reported, which must therefore hold after a crash.
 
 use crate::record::Record;
 use crate::script::Progress;
@@ -16,7 +16,7 @@ pub(crate) struct Rising {
 /// An element of the queue.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Element {
-    /// Whether its push was acknowledged.
+    /// True if its push was acknowledged.
     pub(crate) pushed: bool,
     /// The client to whose list its move was acknowledged.
     pub(crate) moved_to: Option<usize>,

@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn they_look_like_marks() {
+    fn forged_marks_pass_the_checksum() {
         let text = marks(10 * MARK_BYTES + 3, 7);
         assert_eq!(text.len(), 10 * MARK_BYTES + 3);
         let records = text.as_bytes().chunks_exact(MARK_BYTES).map(journal::Record::glance);

@@ -91,7 +91,7 @@ pub(crate) struct Ledger {
 }
 
 impl Ledger {
-    /// Records a reply that leaves, whose frames must all lie below `safe`.
+    /// Records a reply that leaves; all frames it has seen must be below `safe`.
     pub(crate) fn show(&mut self, request: &[String], seen: Position, safe: Position, touches: Vec<(Touch, TableId)>) {
         if seen > safe {
             self.shown.push(Shown { request: request.to_vec(), seen, safe, touches });
@@ -151,8 +151,8 @@ impl Past {
         self.kept = kept;
     }
 
-    /// Checks that the frames `recovered` from `from` on are what had been written there, and all that must be there;
-    /// from now on they are the truth. The store covers what lies below `from`.
+    /// Checks that the frames `recovered` from `from` on were written there, and that none is missing that must be
+    /// kept; from now on they are the truth. The store covers everything below `from`.
     pub(crate) fn judge(&mut self, from: Position, recovered: &[Frame]) {
         let times_rise = recovered.windows(2).all(|pair| pair[0].time_ms <= pair[1].time_ms);
         assert!(times_rise, "the times of frames go back");

@@ -1,11 +1,11 @@
 //! A seeded world: a fake disk, a fake clock, one schedule. It runs engine, journal and keyspace as the server does.
 //!
 //! ```text
-//! seed --> schedule: which client, the journal's writer or maker, the expire cycle, or time itself goes on next
+//! seed --> schedule: which client, the journal's writer or maker, the expire cycle, or time itself advances next
 //!            |
-//!          crash at any step --> FakeDisk::crash: of what was not synced, any subset of sectors and names survives
+//!          crash at any step --> FakeDisk::crash: any subset of the unsynced sectors and names survives
 //!            |
-//!          boot again (and crash during that, too) --> what clients were told is compared with what is there
+//!          boot again (and crash during that, too) --> the replies to clients are compared with the state
 //! ```
 //!
 //! Clients write unique values to keys of their own, read each other's, and move elements of one queue; so what must

@@ -67,7 +67,7 @@ pub struct Plan {
     pub fault: Fault,
     /// The workload.
     pub workload: Workload,
-    /// Whether replies leave before they are durable: a canary, which must be detected.
+    /// True if replies leave before they are durable: a canary, which must be detected.
     pub hasty: bool,
     /// The maximum number of steps of a life, or of its script, if any.
     pub steps_max: u64,

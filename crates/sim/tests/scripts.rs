@@ -26,21 +26,21 @@ fn play(script: Script, turns: Turns) -> Seen {
 }
 
 #[test]
-fn large_lists_move_between_shards_with_a_turn_between_any_two_steps() {
+fn large_lists_move_with_rounds_between_steps() {
     play(Script::Lists, Turns::Between);
 }
 
 #[test]
-fn large_lists_move_between_shards_amid_rounds() {
+fn large_lists_move_during_rounds() {
     play(Script::Lists, Turns::Amid);
 }
 
 #[test]
-fn databases_are_flushed_and_exchanged_with_a_turn_between_any_two_steps() {
+fn databases_are_flushed_and_swapped_with_rounds_between_steps() {
     play(Script::Databases, Turns::Between);
 }
 
 #[test]
-fn databases_are_flushed_and_exchanged_amid_rounds() {
+fn databases_are_flushed_and_swapped_during_rounds() {
     play(Script::Databases, Turns::Amid);
 }

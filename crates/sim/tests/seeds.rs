@@ -9,7 +9,7 @@ fn setting(name: &str) -> Option<u64> {
 }
 
 #[test]
-fn nothing_told_is_lost_in_any_world() {
+fn no_acknowledged_write_is_lost_in_any_world() {
     if let Some(seed) = setting("SEED") {
         println!("{:?}", Plan::of(seed));
         World::run(Plan::of(seed));
@@ -25,7 +25,7 @@ fn nothing_told_is_lost_in_any_world() {
 }
 
 #[test]
-fn one_seed_is_one_world() {
+fn the_same_seed_gives_the_same_world() {
     for seed in (0..128).step_by(9) {
         assert_eq!(World::run(Plan::of(seed)), World::run(Plan::of(seed)), "seed {seed}");
     }
@@ -33,7 +33,7 @@ fn one_seed_is_one_world() {
 
 /// A small world for each operation of the disk: from this one on all fail, or this one alone.
 #[test]
-fn any_operation_of_the_disk_may_be_the_last_or_fail() {
+fn any_disk_operation_may_fail_or_be_the_last() {
     let mut plans = Vec::new();
     for seed in 0..4 {
         for policy in [Policy::Always, Policy::EverySec] {
@@ -53,16 +53,16 @@ fn any_operation_of_the_disk_may_be_the_last_or_fail() {
 
 /// Worlds that found a bug.
 #[test]
-fn worlds_that_found_a_bug_do_so_no_more() {
+fn worlds_that_found_a_bug_pass() {
     let plan =
         |seed, policy, fault, workload, steps_max| Plan { seed, policy, fault, workload, hasty: false, steps_max };
     must_run(&[
         // Keys that DEBUG RELOAD had loaded had marks of other turns, and were missing in the next base.
         plan(2, Policy::EverySec, Fault::Nothing, Workload::Mixed, 1600),
         plan(32, Policy::Always, Fault::Nothing, Workload::Values, 1600),
-        // The first start was cut short between the making of the store and that of the folder's identity.
+        // The first start was interrupted after it had created the store and before the folder's identity.
         plan(0, Policy::Always, Fault::HaltAt(12), Workload::Values, 150),
-        // What fell due was not taken back as a whole when serving those who wait for it needed more shards.
+        // Messages that became due were only partly undone when serving their waiters needed more shards.
         plan(9025, Policy::Always, Fault::HaltAt(394), Workload::Mixed, 1600),
     ]);
 }

@@ -4,8 +4,8 @@
 //! half records of 124 bytes, half blocks of 4,000, shard by shard, in commits of 32 MB --> open --> read --> blocks at random
 //! ```
 //!
-//! Each block is read twice over: with its file in the page cache, and with the cache told to forget the file before,
-//! so that the disk is asked.
+//! Each block is read twice: with its file in the page cache, and after the file was dropped from the cache, so that
+//! the disk is read.
 
 use base::clock::thread_cpu_us;
 use base::disk::RealDisk;
@@ -19,7 +19,7 @@ use store::{Options, Place, ShardRecord, Share, Store, block_bytes};
 const RECORD_BYTES: u64 = 124;
 const BLOCK_BYTES: usize = 4000;
 const COMMIT_BYTES: u64 = 32 << 20;
-/// Blocks read between two times that the cache is told to forget.
+/// Blocks read between two drops of the page cache.
 const READS_A_ROUND: u64 = 50;
 
 fn main() {
@@ -44,7 +44,7 @@ fn open(folder: &Path) -> Store {
     Store::open(Arc::new(RealDisk), folder, Options::new(1, 1)).expect("the folder is ours")
 }
 
-/// Writes so much, shard by shard; the places of all blocks.
+/// Writes this much, shard by shard; returns the places of all blocks.
 fn write(store: &mut Store, bytes: u64) -> Vec<Place> {
     let shards = base::limits::SHARDS as u32;
     let (records, blocks) =
@@ -144,7 +144,7 @@ fn forget(folder: &Path) {
     }
 }
 
-/// The greatest memory this process ever had, in bytes; 0 where the system does not tell.
+/// Returns the peak memory of this process in bytes; 0 if the system does not report it.
 fn peak_bytes() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

@@ -47,7 +47,7 @@ pub struct Damage {
     pub file: PathBuf,
     /// Offset in the file.
     pub offset: u64,
-    /// What is wrong there.
+    /// A description of the damage.
     pub why: String,
     /// The shard whose run is damaged; `None` for damage in the manifest or in blocks.
     pub shard: Option<u32>,
@@ -76,7 +76,7 @@ pub fn check(
     Ok(Findings::gather(disk, folder, options, progress)?.report)
 }
 
-/// What was read, for a report or a repair.
+/// The findings of a check, for a report or a repair.
 pub(crate) struct Findings {
     pub(crate) report: Report,
     pub(crate) inventory: Inventory,

@@ -73,8 +73,8 @@ impl<'a> Commit<'a> {
         self.store
     }
 
-    /// Returns which segments a shard put in this commit may name, for whoever writes blocks meanwhile. Places noted by
-    /// an earlier commit that failed do not belong to them.
+    /// Returns the segments that a shard put in this commit may name, for threads that write blocks meanwhile. Places
+    /// noted by an earlier, failed commit are not among them.
     pub fn alive(&self) -> Alive {
         Alive { catalog: self.store.catalog(), own: self.own }
     }

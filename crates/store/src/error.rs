@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What the operator can do about damage.
+/// Advice to the operator about damage.
 const REMEDY: &str = "Restore the store's files from a backup, or see with `bobbin check` what a repair would lose.";
 
 /// Why an operation failed; nothing committed has changed.
@@ -24,9 +24,9 @@ pub enum StoreError {
         file: PathBuf,
         /// Offset in the file.
         offset: u64,
-        /// What is wrong there.
+        /// A description of the damage.
         why: String,
-        /// What the operator can do about it.
+        /// Advice to the operator.
         remedy: String,
     },
 }

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! store/
-//!   manifest-0000000003    what is committed: the whole state first, then one record for each commit
+//!   manifest-0000000003    the committed state: first the whole state, then one record for each commit
 //!   0000000012.runs        run segment of one commit: pages of records
 //!   0000000013.blocks      block segment of one commit
 //!   reserve                room for a commit on a full disk
@@ -12,7 +12,7 @@
 //!               |  segments of new numbers                          |
 //!               v                                                   v
 //!            written, memory constant          segments synced, folder synced, one record appended to the manifest
-//!                                              and synced: THE COMMIT.  Then segments nobody names are removed.
+//!                                              and synced: THE COMMIT.  Then unnamed segments are removed.
 //! ```
 //!
 //! A segment is written once, by one commit, and never changed. Live bytes are not counted anywhere: they are the sum

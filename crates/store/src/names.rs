@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_plain_names_count() {
+    fn only_canonical_file_names_are_listed() {
         let names = [
             segment(7, SegmentKind::Blocks),
             segment(42, SegmentKind::Runs),

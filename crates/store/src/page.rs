@@ -31,7 +31,7 @@ pub fn block_bytes(bytes: usize) -> u64 {
     (BLOCK_HEAD_BYTES + bytes) as u64
 }
 
-/// The bytes that identify a page among other bytes; the last is the kind, of which there is one.
+/// The bytes that identify a page among other bytes; the last is the kind: only one kind exists.
 const MAGIC: [u8; 4] = *b"bob\x01";
 pub(crate) const MAGIC_AT: usize = 8;
 
@@ -175,7 +175,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_published_bytes_of_a_page() {
+    fn a_page_head_has_its_published_bytes() {
         let head = PageHead {
             payload_crc: checksum(0, b"\x01a\x02bc"),
             payload_bytes: 5,
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_is_refused_with_any_bit_wrong_and_in_any_other_place() {
+    fn a_corrupted_or_misplaced_block_is_rejected() {
         let mut bytes = [&encode_block_head(7, 0x40, b"leaf")[..], b"leaf"].concat();
         assert_eq!(bytes[4..16], [4, 0, 0, 0, 7, 0, 0, 0, 0x40, 0, 0, 0]);
         assert_eq!(decode_block(&bytes, 7, 0x40), Ok(&b"leaf"[..]));

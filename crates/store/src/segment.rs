@@ -113,7 +113,7 @@ pub(crate) fn decode_end(bytes: &[u8], number: u32, bytes_before: u64) -> Result
 /// their bytes.
 ///
 /// # Errors
-/// Where it is wrong, and a description.
+/// The offset of the damage, and a description.
 pub fn scan_bytes(bytes: &[u8]) -> Result<(u64, u64), (u64, String)> {
     let head = SegmentHead::decode(bytes).map_err(|why| (0, why))?;
     let (mut offset, mut count, mut payload_bytes) = (HEAD_BYTES, 0, 0);
@@ -226,7 +226,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn head_and_end_are_refused_with_any_bit_wrong() {
+    fn segment_heads_and_ends_with_a_flipped_bit_are_rejected() {
         let head =
             SegmentHead { kind: SegmentKind::Blocks, number: 3, blocks_format: 1, follows: 0x1122, created_ms: 9 };
         let mut bytes = head.encode();

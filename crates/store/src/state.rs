@@ -48,7 +48,7 @@ pub struct Run {
     pub records: u64,
     /// The checksum of its pages' checksums.
     pub crc: u32,
-    /// Whether it is the shard's whole content, or only the changes.
+    /// True if it is the shard's whole content; false if it has only the changes.
     pub is_base: bool,
 }
 
@@ -260,7 +260,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_place_is_one_number() {
+    fn a_place_converts_to_one_number_and_back() {
         let place = Place::new(7, 0xffff_fff0).expect("segment 7");
         assert_eq!((place.segment(), place.offset()), (7, 0xffff_fff0));
         assert_eq!(Place::of_number(place.number().get()), Some(place));

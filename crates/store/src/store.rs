@@ -3,9 +3,9 @@
 //! ```text
 //! open   the manifest of the highest number: head, whole state, commits      damaged, or torn at its end
 //!        is there proof of a later commit?  a mark beyond the end, a segment begun after it, a named one gone: damaged
-//!        a manifest of the next number, with what was read in it: from here on that is durable
-//!        what no commit names is removed, but whole segments that follow the last commit
-//! begin  those too
+//!        write the state to a manifest of the next number: from here on it is durable
+//!        remove files that no commit names, except intact segments begun after the last commit
+//! begin  remove those too
 //! ```
 //!
 //! So when the journal and the store turn out not to match, nothing has been lost yet, not even a torn record.
@@ -56,7 +56,7 @@ struct Doomed {
 pub struct Opening {
     /// There was no store, and one was created.
     pub is_new: bool,
-    /// A last record that does not count, kept aside.
+    /// A torn last record, saved to a file.
     pub torn: Option<Torn>,
     /// Intact segments that no commit names: their commit did not finish, or its record is lost. Nothing is lost if the
     /// journal goes back to [`Store::least_position`]. The first commit removes them.
@@ -72,7 +72,7 @@ pub struct Torn {
     pub offset: u64,
     /// Number of bytes.
     pub bytes: u64,
-    /// What is wrong there.
+    /// A description of the damage.
     pub why: String,
 }
 
@@ -175,7 +175,7 @@ impl Store {
         Ok(store)
     }
 
-    /// Makes the state durable, and removes what it does not name.
+    /// Makes the state durable, and removes files that it does not name.
     fn begin_manifest(&mut self, inventory: &Inventory) -> Result<(), StoreError> {
         let new = inventory.unfinished.iter().map(|&number| self.folder.join(names::manifest_new(number)));
         new.for_each(|path| drop(self.disk.remove(&path)));
@@ -265,7 +265,7 @@ impl Store {
         self.state.least_position()
     }
 
-    /// Returns the greatest position of all shards and of the map: the journal must reach it.
+    /// Returns the highest position of all shards and of the map: the journal must reach it.
     pub fn greatest_position(&self) -> Position {
         let map = self.state.map.as_ref().map_or(0, |map| map.position);
         self.state.shards.iter().map(|record| record.position).fold(map, Position::max)
@@ -281,7 +281,7 @@ impl Store {
         self.state.segments.contains_key(&segment)
     }
 
-    /// Returns a reader of what is committed now.
+    /// Returns a reader of the present committed state.
     pub fn reader(&self) -> Reader {
         Reader::new(self.handles.clone(), self.catalog.clone())
     }
@@ -331,8 +331,8 @@ impl Store {
         self.log.close()
     }
 
-    /// Commits `change`. An error leaves the state unchanged; `may_be_there` says whether a crash may show it all the
-    /// same.
+    /// Commits `change`. An error leaves the state unchanged; `may_be_there` is then set if the change may still appear
+    /// after a crash.
     pub(crate) fn commit(&mut self, change: Change, now_ms: Ms, may_be_there: &mut bool) -> Result<(), StoreError> {
         if !change.segments.is_empty() {
             self.disk.sync_folder(&self.folder).map_err(StoreError::io(&self.folder))?;
@@ -405,7 +405,7 @@ impl Store {
         aside
     }
 
-    /// Returns a free name for a file kept aside.
+    /// Returns a free name for a file of saved bytes.
     pub(crate) fn aside(&self, prefix: &str, path: &Path) -> Option<PathBuf> {
         let name = path.file_name()?.to_str()?;
         (1..1000)

@@ -163,7 +163,7 @@ impl Usage {
     }
 }
 
-/// Returns the offset of the next valid head behind `offset`; `end` if there is none.
+/// Returns the offset of the next valid head after `offset`; `end` if there is none.
 fn search(window: &mut Window<'_>, segment: &SegmentRecord, offset: u64, end: u64) -> io::Result<u64> {
     let mut at = offset + 1;
     while at < end {

@@ -1,15 +1,15 @@
-//! The power is cut at every operation, and every operation fails once: the state is that of the last commit, or of the
-//! one that was under way.
+//! The power is cut at every operation, and every operation fails once: the store holds the state of the last commit,
+//! or of the commit in progress.
 
 use crate::world::*;
 use base::disk::{Disk, FakeDisk};
 use store::{Store, StoreError};
 
-/// What a run left behind.
+/// The outcome of a run.
 struct Past {
-    /// What was committed last.
+    /// The last committed state.
     finished: Twin,
-    /// What has been under way since, and failed.
+    /// The states of failed commits since then.
     attempted: Vec<Twin>,
     failures: u64,
 }
@@ -19,7 +19,7 @@ impl Past {
         Self { finished: Twin::new(), attempted: Vec::new(), failures: 0 }
     }
 
-    /// Which of the states that may be is there.
+    /// Returns the state that the store holds, and panics if it is none of the possible ones.
     fn check(&self, store: &Store, context: &str) -> Twin {
         let finished = self.finished.compare(store);
         if finished.is_ok() {
@@ -45,7 +45,7 @@ fn run(disk: &FakeDisk, seed: u64, mut past: Past, commits: u64) -> Past {
                 past.failures += u64::from(store.close().is_err());
                 match open(disk) {
                     Ok(again) => {
-                        // By a copy, on which nothing fails.
+                        // Checked on a copy, on which nothing fails.
                         past.finished = past.check(&open(&disk.copy()).expect("a store"), "opened again");
                         past.attempted.clear();
                         store = again;
@@ -78,7 +78,7 @@ fn attempt(store: &mut Store, past: &mut Past, random: &mut Random) -> Result<()
     Ok(())
 }
 
-/// Opens what a crash left, and goes on.
+/// Opens the disk after a crash, and commits again.
 fn recover(disk: &FakeDisk, past: &Past, context: &str) -> Past {
     let mut store = open(disk).unwrap_or_else(|error| panic!("{context}: {error}"));
     let twin = past.check(&store, context);
@@ -94,7 +94,7 @@ fn recover(disk: &FakeDisk, past: &Past, context: &str) -> Past {
 }
 
 #[test]
-fn power_cut_at_every_operation() {
+fn commits_survive_a_power_cut_at_every_operation() {
     for seed in 0..cases(12) {
         let whole = FakeDisk::new();
         run(&whole, seed, Past::new(), 7);
@@ -127,7 +127,7 @@ fn disk_halted(disk: &FakeDisk, operations: u64) -> FakeDisk {
     disk.clone()
 }
 
-/// What a disk holds, read by a copy of it.
+/// Returns the state on a disk, read from a copy.
 fn known(disk: &FakeDisk) -> Past {
     let store = open(&disk.copy()).expect("a store");
     let reader = store.reader();
@@ -142,7 +142,7 @@ fn known(disk: &FakeDisk) -> Past {
 }
 
 #[test]
-fn every_operation_fails_once() {
+fn commits_survive_one_failure_of_every_operation() {
     for seed in 0..cases(15) {
         let whole = FakeDisk::new();
         run(&whole, seed, Past::new(), 7);
@@ -155,7 +155,7 @@ fn every_operation_fails_once() {
             failures += past.failures;
             recover(&disk.copy(), &past, &context);
             recover(&disk.crash(operation), &past, &context);
-            // It heals without a restart.
+            // It recovers without a restart.
             if let Ok(mut store) = open(&disk) {
                 past.finished = past.check(&store, &context);
                 past.attempted.clear();
@@ -187,9 +187,9 @@ fn a_kill_keeps_the_last_commit() {
     }
 }
 
-/// A commit under way at the crash may leave a torn record, and whole segments: they are told, and kept.
+/// A commit in progress at the crash may leave a torn record and intact segments: they are reported and kept.
 #[test]
-fn a_torn_record_is_told_and_kept_aside() {
+fn a_torn_record_is_reported_and_saved_to_a_file() {
     let (mut torn, mut unclaimed) = (0, 0);
     for seed in 0..cases(40) {
         let base = FakeDisk::new();

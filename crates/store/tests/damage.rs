@@ -1,5 +1,5 @@
-//! Bits are flipped, files are cut and removed: harmless, announced, or refused with file and offset. Never a wrong
-//! record, never a panic. A repair loses what it announced and nothing else.
+//! Bits are flipped, files are truncated and removed: harmless, reported, or refused with file and offset. Never a
+//! wrong record, never a panic. A repair loses the records that the check reported and nothing else.
 
 use crate::world::*;
 use base::disk::{Disk, FakeDisk};
@@ -32,12 +32,12 @@ impl Kept {
         &self.twins[self.twins.len() - 1]
     }
 
-    /// The files that hold something.
+    /// Returns all files except the reserve.
     fn files(&self) -> Vec<PathBuf> {
         files(&self.disk).into_iter().filter(|path| name_of(path) != "reserve").collect()
     }
 
-    /// A byte of all files, each as likely.
+    /// Returns a random byte of all files, each equally likely.
     fn byte(&self, random: &mut Random) -> (PathBuf, u64) {
         let files = self.files();
         let sizes: Vec<u64> = files.iter().map(|file| bytes_of(&self.disk, file).len() as u64).collect();
@@ -51,19 +51,19 @@ impl Kept {
     }
 }
 
-/// What became of a damaged store.
+/// The outcome of opening and reading a damaged store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Outcome {
     Harmless,
-    /// An older state, with a word about it.
+    /// It opens with an older state, and reports that.
     CutBack,
     /// It does not open.
     Refused,
-    /// It opens; reading what is damaged does not go through.
+    /// It opens; reading the damaged part fails.
     Reported,
 }
 
-/// Opens and reads everything; nothing wrong may come out.
+/// Opens the store, reads everything, and checks that nothing read is wrong.
 fn outcome(kept: &Kept, disk: &FakeDisk, damaged: &Path, offset: u64, context: &str) -> Outcome {
     let store = match open(disk) {
         Ok(store) => store,
@@ -88,7 +88,7 @@ fn outcome(kept: &Kept, disk: &FakeDisk, damaged: &Path, offset: u64, context: &
     read(&store, kept.last(), damaged, offset, context)
 }
 
-/// The newest segment. Commits that wrote none leave no trace but their records; the journal knows how far they went.
+/// Returns the newest segment. Commits without segments leave no trace but their records; the journal has their data.
 fn newest(twin: &Twin) -> Option<u32> {
     let of_runs = |shard: &TwinShard| shard.record.runs.iter().map(|run| run.segment).max();
     let of_blocks = |shard: &TwinShard| shard.record.blocks.iter().map(|share| share.segment).max();
@@ -97,7 +97,7 @@ fn newest(twin: &Twin) -> Option<u32> {
 
 fn check_place(error: &StoreError, damaged: &Path, offset: u64, context: &str) {
     let StoreError::Damaged { file, offset: found, why, remedy } = error else { panic!("{context}: {error}") };
-    // A manifest that was cut is found out by what it no longer names, or still does.
+    // A truncated manifest is detected by files that it no longer names, or still names.
     let is_manifest = name_of(damaged).starts_with("manifest-");
     assert!(file == damaged || is_manifest, "{context}: {error}");
     assert!(*found <= offset || file != damaged, "{context}: {error}");
@@ -137,7 +137,7 @@ fn check(disk: &FakeDisk) -> Report {
     store::check(disk, &folder(), options(), &mut |done, total| assert!(done <= total)).expect("a report")
 }
 
-/// The check tells the damage iff there is one; a repair loses what was announced.
+/// The check reports damage iff there is any; a repair loses only what the check reported.
 fn check_and_repair(kept: &Kept, disk: &FakeDisk, damaged: &Path, outcome: Outcome, context: &str) {
     let before = files(disk);
     let report = check(disk);
@@ -156,7 +156,7 @@ fn check_and_repair(kept: &Kept, disk: &FakeDisk, damaged: &Path, outcome: Outco
     }
     let after = check(disk);
     assert!(after.damages.iter().all(|damage| damage.shard.is_none()), "{context}: {:?}", after.damages);
-    // Of a manifest that was cut commits are lost, not records of runs.
+    // A truncated manifest loses commits, not records of runs.
     if name_of(damaged).starts_with("manifest-") {
         check_known(kept, &store, &report, context);
     } else {
@@ -169,7 +169,7 @@ fn check_and_repair(kept: &Kept, disk: &FakeDisk, damaged: &Path, outcome: Outco
     commit(&mut store, &twin, &mut random(1)).unwrap_or_else(|error| panic!("{context}: {error}"));
 }
 
-/// Each shard is as it was at its position, whichever commits are lost; but those of which losses were announced.
+/// Each shard equals its earlier state at its position, whichever commits are lost, unless losses were reported for it.
 fn check_known(kept: &Kept, store: &Store, report: &Report, context: &str) {
     let left = twin_of(store);
     for (index, shard) in left.shards.iter().enumerate() {
@@ -182,7 +182,7 @@ fn check_known(kept: &Kept, store: &Store, report: &Report, context: &str) {
     }
 }
 
-/// What is left of each run is what there was, without the records announced.
+/// The rest of each run is unchanged, without the records reported lost.
 fn check_losses(twin: &Twin, store: &Store, report: &Report, context: &str) {
     let reader = store.reader();
     for shard in &twin.shards {
@@ -213,7 +213,7 @@ fn twin_of(store: &Store) -> Twin {
 }
 
 #[test]
-fn a_flipped_bit() {
+fn a_flipped_bit_is_harmless_refused_or_reported() {
     let mut random = random(1);
     let mut seen = std::collections::BTreeMap::<Outcome, u64>::new();
     for seed in 0..cases(100) {
@@ -232,13 +232,13 @@ fn a_flipped_bit() {
             *seen.entry(outcome).or_default() += 1;
         }
     }
-    // A mark follows every commit, so nothing that is whole but one bit is taken for torn.
+    // A mark follows every commit, so a single flipped bit is never taken for a torn record.
     assert!(!seen.contains_key(&Outcome::CutBack), "{seen:?}");
     assert!(seen.contains_key(&Outcome::Refused) && seen.contains_key(&Outcome::Reported), "{seen:?}");
 }
 
 #[test]
-fn a_file_cut_short() {
+fn a_truncated_file_never_yields_wrong_data() {
     let mut random = random(2);
     let mut seen = std::collections::BTreeMap::<Outcome, u64>::new();
     for seed in 0..cases(100) {
@@ -265,9 +265,9 @@ fn a_file_cut_short() {
     assert!(seen.contains_key(&Outcome::Refused) && seen.contains_key(&Outcome::CutBack), "{seen:?}");
 }
 
-/// The power goes at every operation of a repair: the next one announces the same, or all is mended.
+/// The power is cut at every operation of a repair: the next repair reports the same damage, or none is left.
 #[test]
-fn a_repair_that_is_cut_short_is_made_again() {
+fn an_interrupted_repair_can_be_repeated() {
     let repair = |disk: &FakeDisk| store::repair(Arc::new(disk.clone()), &folder(), options(), &mut |_, _| {});
     let mut cuts = 0;
     for seed in 0..cases(12) {
@@ -298,7 +298,7 @@ fn a_repair_that_is_cut_short_is_made_again() {
 }
 
 #[test]
-fn a_missing_file() {
+fn a_missing_file_is_refused_and_repairable() {
     for seed in 0..cases(20) {
         let kept = kept(seed);
         for path in kept.files() {
@@ -328,9 +328,9 @@ fn bytes_after_the_end_of_a_file_are_harmless() {
     }
 }
 
-/// Pages that lie where others should are not taken for them.
+/// A page moved to the offset of another is not read as that one.
 #[test]
-fn no_page_passes_for_another() {
+fn a_page_moved_to_another_offset_is_reported() {
     let kept = kept(11);
     for path in kept.files().into_iter().filter(|path| name_of(path).ends_with(".runs")) {
         let bytes = bytes_of(&kept.disk, &path);
@@ -346,7 +346,7 @@ fn no_page_passes_for_another() {
 }
 
 #[test]
-fn no_bytes_do_harm() {
+fn scanning_corrupted_bytes_never_panics() {
     let kept = kept(9);
     let mut random = random(3);
     let files: Vec<Vec<u8>> = kept.files().iter().map(|path| bytes_of(&kept.disk, path)).collect();

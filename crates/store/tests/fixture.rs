@@ -112,7 +112,7 @@ fn a_store_of_version_1_is_read() {
 }
 
 #[test]
-fn another_version_is_refused_by_name() {
+fn an_unknown_format_version_is_named_in_the_error() {
     let disk = FakeDisk::new();
     write(&disk);
     let path = files(&disk).into_iter().find(|path| name_of(path).starts_with("manifest-")).unwrap();

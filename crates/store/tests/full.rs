@@ -1,4 +1,4 @@
-//! A disk without room: a commit fails cleanly, and one that frees room can be made.
+//! A full disk: a commit fails cleanly, and a commit that frees room succeeds.
 
 use crate::world::*;
 use base::disk::FakeDisk;
@@ -25,7 +25,7 @@ fn a_commit_without_room_fails_and_loses_nothing() {
             commit.begin_run(0, true).unwrap();
             let error = commit.record(&vec![1; bytes]).and_then(|()| commit.end_run()).err();
             drop(commit);
-            // What is short is gathered first, and only refused by the end.
+            // A short record is buffered first, and refused only at the end.
             let is_long = bytes > 256 << 10;
             assert_eq!(error.is_some_and(|error| error.is_full()), is_long, "seed {seed}");
             twin.compare(&store).unwrap();
@@ -45,7 +45,7 @@ fn a_commit_without_room_fails_and_loses_nothing() {
 }
 
 #[test]
-fn a_commit_that_frees_room_can_be_made() {
+fn a_commit_that_frees_room_succeeds_on_a_full_disk() {
     for seed in 0..cases(30) {
         let (disk, mut store, mut twin) = full(seed);
         let used = disk.used_bytes();
@@ -73,7 +73,7 @@ fn a_commit_that_frees_room_can_be_made() {
 
 /// A restart on a full disk works, and so does the commit after it.
 #[test]
-fn a_full_disk_is_opened() {
+fn a_store_opens_and_commits_on_a_full_disk() {
     for seed in 0..cases(30) {
         let (disk, store, twin) = full(seed);
         drop(store);
@@ -94,9 +94,9 @@ fn a_full_disk_is_opened() {
     }
 }
 
-/// Commits go on at the brim: each is there whole, or not at all.
+/// Commits continue on a nearly full disk: each takes effect whole, or not at all.
 #[test]
-fn life_at_the_brim() {
+fn commits_on_a_nearly_full_disk_are_all_or_nothing() {
     for seed in 0..cases(30) {
         let (disk, mut random) = (FakeDisk::new(), random(seed));
         let (mut store, mut twin) = grown(&disk, &mut random, 3);
@@ -134,9 +134,9 @@ fn put_small(store: &mut Store) -> Result<(), store::StoreError> {
     commit.finish()
 }
 
-/// Of commits that fail while a manifest without room is in doubt only the one in doubt keeps its files.
+/// While a commit is in doubt for lack of room for a new manifest, it keeps its files; later failed commits do not.
 #[test]
-fn commits_that_fail_in_doubt_take_no_room() {
+fn commits_failing_while_one_is_in_doubt_keep_no_files() {
     let mut in_doubt = 0;
     for operation in 0..12 {
         let (disk, mut store, _) = full(1);
@@ -170,9 +170,9 @@ fn commits_that_fail_in_doubt_take_no_room() {
     assert!(in_doubt > 0);
 }
 
-/// Whatever it is that finds no room: nothing of it stays, and the next commit needs no more room than its own.
+/// A commit without room leaves no files, and the next commit needs no more room than its own.
 #[test]
-fn a_commit_that_found_no_room_leaves_nothing_in_doubt() {
+fn a_commit_that_found_no_room_leaves_no_files() {
     let (disk, mut store, _) = full(1);
     disk.set_capacity(Some(disk.used_bytes() - 10_000));
     assert!(put_small(&mut store).is_err() && !has_reserve(&disk));

@@ -1,5 +1,5 @@
-//! A commit and a load take the same memory whatever they write and read. A process of its own, with one test, since it
-//! looks at the greatest memory the process ever had.
+//! The memory use of a commit and a load is independent of their size. One test in a process of its own, since it
+//! measures the peak memory of the process.
 
 use base::disk::{Disk, RealDisk};
 use std::io;
@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 use store::{Options, ShardRecord, Store};
 
-/// The greatest memory this process ever had, in bytes; `None` where the system does not tell.
+/// Returns the peak memory of this process in bytes; `None` if the system does not report it.
 fn peak_bytes() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
@@ -45,7 +45,7 @@ fn write(store: &mut Store, bytes: u64) {
 }
 
 #[test]
-fn memory_does_not_grow_with_what_is_written_or_read() -> io::Result<()> {
+fn memory_use_is_independent_of_the_commit_size() -> io::Result<()> {
     let folder = tempfile::tempdir()?;
     let folder: &Path = folder.path();
     let options = || Options { shards: 4, reserve_bytes: 0, ..Options::new(1, 1) };

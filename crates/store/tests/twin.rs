@@ -1,4 +1,4 @@
-//! Random commits beside a naive twin, reopened after each.
+//! Random commits compared with a naive twin; the store is reopened after each.
 
 use crate::world::*;
 use base::disk::{Disk, FakeDisk};
@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use store::{SegmentKind, ShardRecord, Store, StoreError};
 
 #[test]
-fn a_store_holds_what_was_committed() {
+fn a_reopened_store_holds_exactly_the_committed_state() {
     for seed in 0..cases(40) {
         let (disk, mut random) = (FakeDisk::new(), random(seed));
         let mut twin = Twin::new();
@@ -36,7 +36,7 @@ fn a_store_holds_what_was_committed() {
     }
 }
 
-/// No file is there but those that are needed, and the counts are those of the files.
+/// Checks that only needed files exist, and that the counts match the files.
 fn check_files(disk: &FakeDisk, store: &Store, context: &str) {
     let segments = store.segments();
     let files = files(disk);
@@ -52,7 +52,7 @@ fn check_files(disk: &FakeDisk, store: &Store, context: &str) {
 }
 
 #[test]
-fn segment_numbers_are_never_used_again() {
+fn segment_numbers_are_never_reused() {
     let (disk, mut random) = (FakeDisk::new(), random(5));
     let (mut store, twin) = grown(&disk, &mut random, 3);
     let mut numbers = BTreeSet::new();
@@ -72,9 +72,9 @@ fn segment_numbers_are_never_used_again() {
     assert!(place.segment() > greatest);
 }
 
-/// A reader goes on while commits let go of what it reads.
+/// A reader continues while commits release the segments that it reads.
 #[test]
-fn a_reader_holds_what_it_knows() {
+fn a_reader_keeps_reading_segments_that_commits_release() {
     for seed in 0..cases(20) {
         let (disk, mut random) = (FakeDisk::new(), random(seed));
         let (mut store, mut twin) = grown(&disk, &mut random, 6);
@@ -100,7 +100,7 @@ fn a_reader_holds_what_it_knows() {
 }
 
 #[test]
-fn a_block_is_read_only_as_what_it_is() {
+fn reading_a_block_by_wrong_place_or_length_fails() {
     let disk = FakeDisk::new();
     let mut store = open(&disk).unwrap();
     let mut commit = store.begin(1);
@@ -123,7 +123,7 @@ fn a_block_is_read_only_as_what_it_is() {
 }
 
 #[test]
-fn what_a_visitor_finds_wrong_is_told_with_its_place() {
+fn an_error_of_a_visitor_is_reported_with_its_file() {
     let (disk, mut random) = (FakeDisk::new(), random(3));
     let (store, twin) = grown(&disk, &mut random, 8);
     let shard = twin.shards.iter().find(|shard| shard.runs.iter().any(|run| !run.is_empty())).unwrap();
@@ -135,7 +135,7 @@ fn what_a_visitor_finds_wrong_is_told_with_its_place() {
 }
 
 #[test]
-fn the_least_position_is_that_of_all_shards_and_the_map() {
+fn the_least_position_covers_all_shards_and_the_map() {
     let disk = FakeDisk::new();
     let mut store = open(&disk).unwrap();
     assert_eq!((store.least_position(), store.map()), (0, None));
@@ -154,7 +154,7 @@ fn the_least_position_is_that_of_all_shards_and_the_map() {
 }
 
 #[test]
-fn a_store_of_another_folder_shape_or_format_is_refused() {
+fn another_identity_shard_count_or_blocks_format_is_refused() {
     let (disk, mut random) = (FakeDisk::new(), random(6));
     grown(&disk, &mut random, 1).0.close().unwrap();
     let other = |change: fn(&mut store::Options)| {
@@ -169,14 +169,14 @@ fn a_store_of_another_folder_shape_or_format_is_refused() {
 }
 
 #[test]
-fn a_store_in_which_nothing_was_committed_belongs_to_whoever_opens_it() {
+fn an_empty_store_accepts_any_identity_until_the_first_commit() {
     let disk = FakeDisk::new();
     open(&disk).unwrap().close().unwrap();
     let mut other = options();
     other.identity += 1;
     let open_other = || Store::open(std::sync::Arc::new(disk.clone()), &folder(), other);
     assert!(open_other().unwrap().map().is_none());
-    // And to nobody else from the first commit on.
+    // From the first commit on it accepts no other identity.
     let mut store = open_other().unwrap();
     commit(&mut store, &Twin::new(), &mut random(6)).unwrap();
     drop(store);
@@ -185,7 +185,7 @@ fn a_store_in_which_nothing_was_committed_belongs_to_whoever_opens_it() {
 }
 
 #[test]
-fn files_of_others_are_left_alone() {
+fn unknown_files_are_kept_and_unfinished_ones_removed() {
     let (disk, mut random) = (FakeDisk::new(), random(8));
     let (store, twin) = grown(&disk, &mut random, 4);
     drop(store);

@@ -3,14 +3,14 @@
 //! ```text
 //!   outside            inside
 //!   resume(a) -------> body(pause, a) ...
-//!      ^                  | pause.rest(x)        what is on its stack stays: locks, borrows, a script half-way
+//!      ^                  | pause.rest(x)        its stack stays: locks, borrows, a script half-way
 //!   Some(x) <-------------'
 //!   resume(b) -------> ... returns b
 //!   None <------------ body ends
 //! ```
 //!
-//! A fiber stays on its thread. One dropped while paused is leaked, stack and all: it can be neither resumed nor
-//! undone.
+//! A fiber stays on its thread. A fiber dropped while paused is leaked with its stack: it can be neither resumed nor
+//! unwound.
 
 use crate::overflow::{self, Guard};
 use corosensei::stack::{DefaultStack, Stack};
@@ -51,8 +51,8 @@ impl<I, O> Clone for Pause<I, O> {
 }
 
 impl<I: 'static, O: 'static> Fiber<I, O> {
-    /// Creates a fiber that will run `body` on a stack of `stack_bytes`, of which only touched pages take memory. On
-    /// stack overflow the process aborts with a line on standard error that names the fiber and its thread.
+    /// Creates a fiber that will run `body` on a stack of `stack_bytes`; only its touched pages take memory. On stack
+    /// overflow the process aborts with a line on standard error that names the fiber and its thread.
     ///
     /// # Errors
     /// If the system cannot provide a stack.
@@ -128,7 +128,7 @@ mod tests {
     const STACK_BYTES: usize = 64 << 10;
 
     #[test]
-    fn it_rests_and_goes_on_where_it_was() {
+    fn a_fiber_resumes_where_it_paused() {
         let mut fiber = Fiber::new("of a test", STACK_BYTES, |pause: Pause<u32, u32>, first| {
             let mut sum = first;
             while sum < 100 {
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn one_runs_inside_another_and_both_rest() {
+    fn nested_fibers_can_both_pause() {
         let mut outer = Fiber::new("of a test", STACK_BYTES, |outer: Pause<(), String>, ()| {
             let mut inner = Fiber::new("of a test", STACK_BYTES, |inner: Pause<u32, u32>, first| {
                 (0..3).fold(first, |number, _| inner.rest(number * 2));
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn only_its_own_code_rests() {
+    fn pausing_from_outside_the_fiber_panics() {
         let kept: Rc<Cell<Option<Pause<(), ()>>>> = Rc::default();
         let inside = kept.clone();
         let mut fiber = Fiber::new("of a test", STACK_BYTES, move |pause: Pause<(), ()>, ()| {
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn what_rests_is_never_undone() {
+    fn dropping_a_paused_fiber_does_not_unwind_it() {
         let held = Rc::new(());
         let inside = held.clone();
         let mut fiber = Fiber::new("of a test", STACK_BYTES, move |pause: Pause<(), ()>, ()| {

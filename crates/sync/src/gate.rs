@@ -4,7 +4,7 @@
 //!     member                              raiser (one at a time, its own count at zero)
 //!     inside += 1     \ both orders       raised = true      \ one total order over these four:
 //!     raised?         / are total         every inside == 0? / one of the two must see the other
-//!       no:  in; take locks; let go         no:  sleep; the member that goes out wakes
+//!       no:  in; take and release locks     no:  sleep; a member that leaves wakes it
 //!       yes: inside -= 1; wait              yes: every shard is free, and stays so
 //! ```
 //!

@@ -3,7 +3,7 @@
 //! ```text
 //!     state   | writer | parked | barred | shut |  readers (28 bits) |
 //!
-//!     try_*   one compare-and-swap in, one atomic out; the queue is not looked at
+//!     try_*   one compare-and-swap to enter, one atomic to leave; the queue is not read
 //!     park    in order of arrival: [ read ][ read ][ write ][ read ]   <- newcomers
 //!     release the first is woken;   ^       ^ if it reads, so are the readers up to the first writer
 //! ```
@@ -16,12 +16,12 @@
 //! 2. **The baton.** A woken waiter may never take the lock (it lacks another one, or its connection is gone). So it
 //!    keeps its [`Parked`] until it has tried, and dropping that wakes the next waiter for which the lock is free.
 //! 3. **The bar.** A parked writer bars new readers for at most 200 µs, once per parking, one writer at a time, and
-//!    only while no reader is parked or on its way: so neither side starves the other. Whoever finds the bar overdue lifts
-//!    it and sends its writer to the next round (the last of which is under the gate). While readers share the lock and
-//!    no bar is up, no reader sleeps.
+//!    only while no reader is parked or on its way: so neither side starves the other. A request that finds the bar
+//!    overdue lifts it and sends its writer to the next round (the last round is under the gate). While readers share
+//!    the lock and no bar is up, no reader sleeps.
 //!
-//! A lock is **shut** while its contents are not loaded yet: the writer's bit is set, so that everybody parks as behind
-//! a writer, though nobody holds it. The loader opens it, once, and holds it as the writer from then on.
+//! A lock is **shut** while its contents are not loaded yet: the writer's bit is set, so that every request parks as if
+//! a writer held it, though nobody does. The loader opens it, once, and holds it as the writer from then on.
 
 use std::cell::UnsafeCell;
 use std::collections::VecDeque;
@@ -72,7 +72,7 @@ impl<T> ShardLock<T> {
         }
     }
 
-    /// Makes everybody park until [`ShardLock::open`]: the contents are not loaded yet.
+    /// Makes every request park until [`ShardLock::open`]: the contents are not loaded yet.
     pub fn shut(&mut self) {
         self.state = AtomicU32::new(WRITER | SHUT);
     }
@@ -191,7 +191,7 @@ impl<T> ShardLock<T> {
         self.state.load(Ordering::Relaxed) & against == 0
     }
 
-    /// Runs `act` on the queue, then wakes all who may try now and raises a bar if one is due.
+    /// Runs `act` on the queue, then wakes all waiters that may try now and raises a bar if one is due.
     ///
     /// Every change of the queue goes through here. Wakers run, and are dropped, outside the mutex: they may drop
     /// another `Parked` of this lock.
@@ -317,7 +317,7 @@ impl<T> Drop for Write<'_, T> {
     }
 }
 
-/// A place in a lock's queue, given up on drop.
+/// A position in a lock's queue, given up on drop.
 ///
 /// Drop it *after* the next try, whatever the result: a woken waiter carries the wake-up, and passes it on here if it
 /// did not take the lock. Forgetting it (`mem::forget`) may leave others asleep.
@@ -381,7 +381,7 @@ impl Waiting {
         queue.remove(place).map(|waiter| waiter.waker)
     }
 
-    /// Removes the waiters who may try a lock in `state`: the first; if it reads, all before the first writer; and if
+    /// Removes the waiters that may try a lock in `state`: the first; if it reads, all before the first writer; and if
     /// readers hold the lock, every reader.
     fn wake_due(&mut self, state: u32, woken: &mut Vec<Waker>) {
         if state & WRITER != 0 {
@@ -437,5 +437,5 @@ const BARRED: u32 = 1 << 29;
 const SHUT: u32 = 1 << 28;
 const READERS: u32 = SHUT - 1;
 
-/// Long against an ordinary reader's hold (a few microseconds), short against the 2 ms that anybody may wait.
+/// Long against an ordinary reader's hold (a few microseconds), short against the 2 ms that a request may wait.
 const BAR_SPAN: Duration = Duration::from_micros(200);

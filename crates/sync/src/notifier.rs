@@ -1,9 +1,10 @@
-//! The notifier by which the journal tells a worker, once, that what its connections wait for is written, or durable.
+//! The notifier by which the journal wakes a worker, once, when the position its connections wait for is written, or
+//! durable.
 //!
 //! ```text
 //!   worker                         journal
 //!   want(level, position)          written, or durable := up to here
-//!   already there? go on           a notifier wants no more than this? take the want, wake
+//!   already there? go on           a wanted position reached? clear the want, wake
 //! ```
 //!
 //! Each side writes its own word before it reads the other's, so at least one of them sees that the wait is over.
@@ -43,13 +44,13 @@ impl Default for Notifier {
 }
 
 impl Notifier {
-    /// Creates a notifier without a waiter.
+    /// Creates a notifier without any want.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Requests a ring once everything below `position` has reached `level`. The least position requested counts; the
-    /// caller must check the reached position after this call, not before.
+    /// Requests a wake-up once everything below `position` has reached `level`. The least position requested counts.
+    /// The caller must check the reached position after this call, not before.
     pub fn want(&self, level: Level, position: u64) {
         self.wanted[level as usize].fetch_min(position, Ordering::SeqCst);
     }
@@ -59,7 +60,7 @@ impl Notifier {
         Some(self.wanted[level as usize].load(Ordering::SeqCst)).filter(|&position| position != NOTHING)
     }
 
-    /// Rings if the wanted position is at or below `reached`. Clears the want: rings once for each.
+    /// Notifies if the wanted position is at or below `reached`. Clears the want: each want is notified once.
     pub fn notify_at(&self, level: Level, reached: u64) {
         let word = &self.wanted[level as usize];
         let mut wanted = word.load(Ordering::SeqCst);
@@ -71,7 +72,7 @@ impl Notifier {
         }
     }
 
-    /// Rings unconditionally, for news that concerns everybody, such as a failed sync.
+    /// Notifies unconditionally, for events that concern all workers, such as a failed sync.
     pub fn notify(&self) {
         self.notified.store(true, Ordering::SeqCst);
         let waker = lock(&self.waker).take();
@@ -80,7 +81,7 @@ impl Notifier {
         }
     }
 
-    /// Ready if the notifier has rung since it was last ready; for one task of the worker.
+    /// Ready if the notifier was notified since it was last ready; for one task of the worker.
     pub fn poll_notified(&self, context: &mut Context<'_>) -> Poll<()> {
         if self.notified.swap(false, Ordering::SeqCst) {
             return Poll::Ready(());
@@ -98,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rings_once_for_the_least_position_wanted() {
+    fn a_worker_is_notified_once_for_the_lowest_position() {
         let notifier = Notifier::new();
         let mut context = Context::from_waker(Waker::noop());
         notifier.want(Level::Durable, 30);
@@ -121,7 +122,7 @@ mod schedules {
     use crate::primitives::{Arc, thread};
 
     #[test]
-    fn a_wait_always_ends() {
+    fn every_wait_ends_under_any_schedule() {
         shuttle::check_random(
             || {
                 let notifier = Arc::new(Notifier::new());

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   | below ... | guard page | stack of the fiber <--- grows ---- |
-//!   '------ an access here: a line on the standard error, abort --'
+//!   '------------------------' an access here: a line on standard error, abort
 //! ```
 //!
 //! The handler runs on the alternate stack that the standard library gives each of its threads, and only writes. Any

@@ -1,5 +1,5 @@
-//! The atomics, mutex and clock of this crate: the standard ones, or shuttle's under `--cfg shuttle`, so that the
-//! schedules explored are those of the very code that ships.
+//! The atomics, mutex and clock of this crate: the standard ones, or shuttle's under `--cfg shuttle`, so that shuttle
+//! explores the schedules of the same code that ships.
 
 #[cfg(shuttle)]
 pub use shuttle::{

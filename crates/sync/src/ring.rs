@@ -1,5 +1,5 @@
-//! The log buffer by which one thread hands finished frames over to the journal's thread: a lock-free byte ring with
-//! one producer and one consumer.
+//! The log buffer through which a thread hands finished frames to the journal's thread: a lock-free byte ring with one
+//! producer and one consumer.
 //!
 //! ```text
 //!            tail (consumer)                  head (producer)
@@ -21,7 +21,7 @@ use crate::primitives::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::cell::UnsafeCell;
 use std::mem::MaybeUninit;
 
-/// Maximum payload inside the ring, in bytes.
+/// Maximum payload copied into the ring, in bytes.
 pub const INLINE_BYTES_MAX: usize = 256 << 10;
 
 const WORD_BYTES: usize = 8;
@@ -82,7 +82,7 @@ impl Late {
     /// Builds the bytes.
     ///
     /// # Panics
-    /// If their number differs from the announced one: their position is taken, and the next frame's behind them.
+    /// If their number differs from the announced one: the next frame's position was computed from it.
     pub fn make(self) -> Vec<u8> {
         let bytes = (self.make)();
         assert_eq!(bytes.len() as u64, self.bytes_count, "a payload of another length than was said");
@@ -186,7 +186,7 @@ impl Producer {
         self.publish(OWNED_BYTES);
     }
 
-    /// Returns the bytes that wait for the consumer, or more: the true count is read only if the last known one gives
+    /// Returns the bytes that wait for the consumer, or more: reads the true count only if the last known one gives
     /// `enough_bytes` or more.
     pub fn queued_bytes(&mut self, enough_bytes: usize) -> usize {
         if (self.head - self.tail_seen) as usize >= enough_bytes {
@@ -215,7 +215,7 @@ impl Producer {
         let (first, second) = bytes.split_at(bytes.len().min(capacity - from));
         // From the whole ring, as in `slices`: a pointer made from one cell is valid for that cell alone.
         let ring = UnsafeCell::raw_get(self.ring.bytes.as_ptr()).cast::<u8>();
-        // SAFETY: `claim` saw that these bytes lie outside tail..head, so they are the producer's alone; both pieces
+        // SAFETY: `claim` saw that these bytes are outside tail..head, so they are the producer's alone; both pieces
         // end within the ring.
         unsafe {
             std::ptr::copy_nonoverlapping(first.as_ptr(), ring.add(from), first.len());
@@ -297,8 +297,8 @@ impl Consumer {
         debug_assert!(skip + bytes <= (self.head_seen - self.tail) as usize);
         let from = (self.tail as usize + skip) & (capacity - 1);
         let first = bytes.min(capacity - from);
-        // SAFETY: these bytes lie in tail..head, which has been written and is the consumer's alone until it moves `tail`, and `tail` is
-        // moved only with `&mut self`, when no slice made here is left.
+        // SAFETY: these bytes are in tail..head, which has been written and is the consumer's alone until it moves
+        // `tail`; that needs `&mut self`, when no slice made here is left.
         unsafe {
             (
                 std::slice::from_raw_parts(self.ring.bytes.as_ptr().cast::<u8>().add(from), first),
@@ -353,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn keeps_order_and_bytes_around_many_corners() {
+    fn frames_keep_order_and_bytes_across_many_wraps() {
         let (mut producer, mut consumer) = ring(1 << 12);
         let mut twin = std::collections::VecDeque::new();
         let mut position = 0;
@@ -386,7 +386,7 @@ mod tests {
     }
 
     #[test]
-    fn two_threads_agree() {
+    fn a_consumer_thread_receives_all_frames_in_order() {
         let (mut producer, mut consumer) = ring(1 << 10);
         let frames = 50_000u64;
         std::thread::scope(|scope| {
@@ -414,7 +414,7 @@ mod tests {
     }
 
     #[test]
-    fn untaken_buffers_are_given_back() {
+    fn dropping_the_consumer_frees_buffers_not_taken() {
         let (mut producer, consumer) = ring(1 << 10);
         producer.push_owned(0, 0, vec![1; 1 << 20]);
         let kept = std::sync::Arc::new(());
@@ -427,7 +427,7 @@ mod tests {
 
     #[test]
     #[should_panic = "another length"]
-    fn a_payload_of_another_length_is_a_bug() {
+    fn a_late_payload_of_another_length_panics() {
         Late::new(3, || vec![0; 4]).make();
     }
 }
@@ -438,7 +438,7 @@ mod schedules {
     use crate::primitives::thread;
 
     #[test]
-    fn a_small_log_buffer_under_every_kind_of_schedule() {
+    fn frames_arrive_in_order_under_random_schedules() {
         shuttle::check_random(
             || {
                 let (mut producer, mut consumer) = ring(64);

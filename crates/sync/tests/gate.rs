@@ -29,7 +29,7 @@ fn block_on<R>(future: impl Future<Output = R>) -> R {
     }
 }
 
-/// Suspends until `attempt` succeeds, asking again whenever the gate comes down.
+/// Suspends until `attempt` succeeds; tries again whenever the gate is lowered.
 async fn when_open<R>(gate: &Gate, mut attempt: impl FnMut() -> Option<R>) -> R {
     poll_fn(|context| match attempt() {
         Some(result) => Poll::Ready(result),
@@ -55,7 +55,7 @@ fn count() -> (Arc<Count>, Waker) {
 }
 
 #[test]
-fn a_raise_waits_for_the_last_one_inside() {
+fn a_raise_waits_for_the_last_member_inside() {
     let gate = Arc::new(Gate::new(3));
     let [one, two, raiser] = [0, 1, 2].map(|index| gate.member(index));
     let (woken, waker) = count();
@@ -79,7 +79,7 @@ fn a_raise_waits_for_the_last_one_inside() {
 }
 
 #[test]
-fn one_raises_at_a_time_and_the_others_are_woken() {
+fn members_raise_one_at_a_time_and_waiters_are_woken() {
     let gate = Arc::new(Gate::new(2));
     let [one, two] = [0, 1].map(|index| gate.member(index));
     let (woken, waker) = count();
@@ -97,7 +97,7 @@ fn one_raises_at_a_time_and_the_others_are_woken() {
 
 #[test]
 #[should_panic(expected = "goes out first")]
-fn raising_from_inside_is_refused() {
+fn raising_from_inside_panics() {
     let member = Arc::new(Gate::new(1)).member(0);
     let _inside = member.enter();
     let _raising = member.try_raise();
@@ -105,12 +105,12 @@ fn raising_from_inside_is_refused() {
 
 #[test]
 #[should_panic(expected = "room for 2")]
-fn a_member_beyond_the_room_is_refused() {
+fn a_member_index_beyond_the_capacity_panics() {
     let _member = Arc::new(Gate::new(2)).member(2);
 }
 
 #[test]
-fn members_never_see_a_half_done_change() {
+fn members_never_see_a_partial_change() {
     const ROUNDS: usize = 3_000;
     let gate = Arc::new(Gate::new(4));
     let pair = [AtomicUsize::new(0), AtomicUsize::new(0)];

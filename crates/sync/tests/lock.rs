@@ -40,7 +40,7 @@ impl Counter {
 }
 
 #[test]
-fn readers_share_and_a_writer_is_alone() {
+fn readers_share_the_lock_and_a_writer_excludes_all() {
     let lock = ShardLock::new(7);
     let readers = [lock.try_read().unwrap(), lock.try_read().unwrap()];
     assert_eq!(readers.iter().map(|guard| **guard).sum::<i32>(), 14);
@@ -55,7 +55,7 @@ fn readers_share_and_a_writer_is_alone() {
 }
 
 #[test]
-fn a_hold_passes_to_another_borrow_of_the_lock() {
+fn a_guard_moves_only_to_another_borrow_of_its_lock() {
     let (lock, other) = (ShardLock::new(7), ShardLock::new(7));
     let mut kept = None;
     {
@@ -81,7 +81,7 @@ fn an_exclusive_borrow_needs_no_guard() {
 }
 
 #[test]
-fn who_finds_a_lock_shut_parks_until_it_is_opened_and_let_go() {
+fn a_shut_lock_parks_requests_until_opened_and_released() {
     let mut lock = ShardLock::new(0);
     assert!(!lock.is_shut());
     lock.shut();
@@ -102,7 +102,7 @@ fn who_finds_a_lock_shut_parks_until_it_is_opened_and_let_go() {
 
 #[test]
 #[should_panic(expected = "opened once")]
-fn a_lock_is_opened_once() {
+fn opening_a_lock_twice_panics() {
     let mut lock = ShardLock::new(());
     lock.shut();
     drop(lock.open());
@@ -110,7 +110,7 @@ fn a_lock_is_opened_once() {
 }
 
 #[test]
-fn a_lock_fills_its_own_pair_of_cache_lines() {
+fn a_lock_fills_whole_pairs_of_cache_lines() {
     assert_eq!(align_of::<ShardLock<u8>>(), 128);
     assert_eq!(size_of::<ShardLock<[u64; 64]>>() % 128, 0);
 }
@@ -167,7 +167,7 @@ fn a_writer_is_woken_alone() {
 }
 
 #[test]
-fn a_woken_waiter_that_does_not_come_hands_the_wake_up_on() {
+fn a_woken_waiter_that_leaves_wakes_the_next() {
     let lock = ShardLock::new(());
     let held = lock.try_write().unwrap();
     let ((first, first_waker), (second, second_waker)) = (Counter::new(), Counter::new());
@@ -191,9 +191,9 @@ fn a_waiter_that_leaves_is_not_woken() {
     assert_eq!(Arc::strong_count(&counter), 2, "the lock keeps no waker of one who left");
 }
 
-/// The bar ends by itself: the reader gets in though the writer never comes for the lock.
+/// The bar ends by itself: the reader enters though the writer never takes the lock.
 #[test]
-fn a_waiting_writer_bars_readers_only_for_a_while() {
+fn a_waiting_writer_bars_readers_for_a_limited_time() {
     let lock = ShardLock::new(());
     let reader = lock.try_read().unwrap();
     let (counter, waker) = Counter::new();
@@ -212,7 +212,7 @@ fn a_waiting_writer_bars_readers_only_for_a_while() {
 }
 
 #[test]
-fn under_the_gate_a_bar_does_not_count() {
+fn access_under_a_raised_gate_ignores_the_bar() {
     let gate = Arc::new(Gate::new(1));
     let (member, lock) = (gate.member(0), ShardLock::new(1));
     let reader = lock.try_read().unwrap();
@@ -226,9 +226,9 @@ fn under_the_gate_a_bar_does_not_count() {
     assert_eq!(*lock.try_write().unwrap(), 2);
 }
 
-/// A waker may own what its task owned, another `Parked` of the same lock included.
+/// A waker may own anything its task owned, including another `Parked` of the same lock.
 #[test]
-fn wakers_run_and_drop_outside_the_queue() {
+fn wakers_run_and_drop_outside_the_queue_lock() {
     struct Owner(std::sync::Mutex<Option<sync::lock::Parked<'static, u8>>>);
     impl Wake for Owner {
         fn wake(self: Arc<Self>) {
@@ -252,9 +252,9 @@ fn wakers_run_and_drop_outside_the_queue() {
     drop(held);
 }
 
-/// Four threads, two locks in crossing order: every increment arrives, both sides always agree.
+/// Four threads take two locks in opposite orders: no increment is lost, and both values are equal.
 #[test]
-fn threads_that_park_lose_nothing() {
+fn parking_threads_lose_no_increments() {
     const ROUNDS: usize = 5_000;
     let locks = [ShardLock::new(0usize), ShardLock::new(0usize)];
     let worker = |first: usize| {
@@ -291,7 +291,7 @@ fn threads_that_park_lose_nothing() {
 }
 
 #[test]
-fn a_stream_of_readers_does_not_hold_off_a_writer() {
+fn a_stream_of_readers_does_not_starve_a_writer() {
     const WRITES: usize = 200;
     let lock = ShardLock::new(0);
     thread::scope(|scope| {

@@ -1,4 +1,4 @@
-//! A fiber whose stack overflows: the process says so and ends. It does so in a process of its own.
+//! Overflows a fiber's stack in a child process, which must report it and abort.
 
 #![cfg(not(miri))]
 
@@ -9,7 +9,7 @@ use sync::fiber::{Fiber, Pause};
 const VARIABLE: &str = "BOBBIN_TEST_OVERFLOWS";
 const SIGABRT: i32 = 6;
 
-/// Takes stack without end.
+/// Recurses without end.
 fn descend(depth: u64) -> u64 {
     let frame = std::hint::black_box([depth; 64]);
     if frame[0] == u64::MAX {

@@ -3,7 +3,7 @@
 //! `RUSTFLAGS="--cfg shuttle" cargo test -p sync --test tests --target-dir target/shuttle`
 //!
 //! A task that is never woken leaves its schedule with nothing to run: shuttle reports that as a deadlock.
-//! `BOBBIN_CASES` is the number of schedules a test.
+//! `BOBBIN_CASES` is the number of schedules per test.
 #![cfg(shuttle)]
 
 use std::future::poll_fn;
@@ -41,7 +41,7 @@ async fn waker() -> Waker {
     poll_fn(|context| Poll::Ready(context.waker().clone())).await
 }
 
-/// Suspends until the waker given to `register` is woken, and hands back what it returned.
+/// Suspends until the waker given to `register` is woken; returns the result of `register`.
 async fn sleep_on<R>(mut register: impl FnMut(&Waker) -> R) -> R {
     let mut registered = None;
     poll_fn(|context| match registered.take() {
@@ -54,7 +54,7 @@ async fn sleep_on<R>(mut register: impl FnMut(&Waker) -> R) -> R {
     .await
 }
 
-/// A guarded value that notices who is in.
+/// A guarded value that detects readers and writers at the same time.
 #[derive(Default)]
 struct Watched {
     readers: AtomicUsize,
@@ -99,7 +99,7 @@ impl Guard<'_> {
     }
 }
 
-/// All the set's locks in order, or the place in the set of the one that was missing.
+/// Takes all locks of the set in order; returns the shard and the access of the first one missing.
 fn try_all<'a>(shards: &'a Shards, set: &[(usize, Want)]) -> Result<Vec<Guard<'a>>, (usize, Want)> {
     let take = |&(shard, want): &(usize, Want)| {
         let lock = &shards[shard];
@@ -112,7 +112,7 @@ fn try_all<'a>(shards: &'a Shards, set: &[(usize, Want)]) -> Result<Vec<Guard<'a
     set.iter().map(take).collect()
 }
 
-/// As a worker does it without a gate: try all, let all go, park on the missing one, try again, without end.
+/// Takes locks as a worker does, but without the gate: try all, release all, park on the missing one, try again.
 async fn with_all(shards: &Shards, set: &[(usize, Want)]) {
     let mut parked: Option<Parked<'_, Watched>> = None;
     loop {
@@ -134,8 +134,8 @@ async fn enter(member: &Member) -> Inside<'_> {
     }
 }
 
-/// The whole rule: inside the gate, four rounds, then under the gate. A wait for a lock that is shut is no round, and
-/// nobody waits for one under the gate.
+/// Takes locks by the whole rule: four rounds inside the gate, then under the gate. A wait for a shut lock does not
+/// count as a round, and no task waits for one under the gate.
 async fn with_all_or_gate(member: &Member, shards: &Shards, set: &[(usize, Want)]) {
     let mut rounds = 0;
     while rounds < 4 {
@@ -162,7 +162,7 @@ async fn with_all_under_gate(member: &Member, shards: &Shards, set: &[(usize, Wa
     }
 }
 
-/// Brings what belongs into each shard, as a loader does.
+/// Opens each shard's lock and writes its contents, as a loader does.
 async fn open_all(member: &Member, shards: &Shards) {
     for lock in shards.iter() {
         let _inside = enter(member).await;
@@ -217,17 +217,17 @@ fn crowd_on_one_lock(wants: &'static [Want], rounds: usize) {
 }
 
 #[test]
-fn a_writer_is_alone() {
+fn a_writer_excludes_readers() {
     crowd_on_one_lock(&[WRITE, READ, READ], 2);
 }
 
 #[test]
-fn writers_queue_and_nobody_sleeps_for_ever() {
+fn queued_writers_all_get_the_lock() {
     crowd_on_one_lock(&[WRITE, WRITE, WRITE], 2);
 }
 
 #[test]
-fn a_bar_does_not_starve_the_readers_it_bars() {
+fn a_writers_bar_does_not_starve_readers() {
     crowd_on_one_lock(&[WRITE, WRITE, READ, READ], 2);
 }
 
@@ -246,25 +246,25 @@ fn crossing(sets: &'static [&'static [(usize, Want)]]) {
     });
 }
 
-/// Nobody waits while holding, so not even sets taken in opposite orders can block each other for good.
+/// No task waits while it holds a lock, so even sets taken in opposite orders cannot deadlock.
 #[test]
-fn crossing_sets_let_each_other_through() {
+fn lock_sets_in_opposite_orders_do_not_deadlock() {
     crossing(&[&[(0, WRITE), (1, WRITE)], &[(1, WRITE), (0, WRITE)]]);
 }
 
-/// A woken task may fail on another lock first and not come for this one: whoever sleeps behind it must get through.
+/// A woken task may fail on another lock and never take this one: the tasks queued after it must still get through.
 #[test]
-fn a_set_that_fails_on_another_lock_strands_nobody() {
+fn a_woken_task_that_fails_elsewhere_strands_no_waiter() {
     crossing(&[&[(0, WRITE), (1, WRITE)], &[(1, READ)], &[(0, WRITE)], &[(1, WRITE)]]);
 }
 
 #[test]
-fn mixed_sets_let_each_other_through() {
+fn mixed_sets_of_reads_and_writes_do_not_deadlock() {
     crossing(&[&[(0, READ), (1, WRITE), (2, READ)], &[(2, WRITE), (0, READ)], &[(1, READ), (2, READ)]]);
 }
 
 #[test]
-fn growing_sets_let_each_other_through() {
+fn growing_lock_sets_do_not_deadlock() {
     explore(|| {
         let shards = shards(3);
         let grow = |order: [usize; 3]| {
@@ -282,7 +282,7 @@ fn growing_sets_let_each_other_through() {
     });
 }
 
-/// A connection that is closed while it waits takes its wake-up with it, unless that is handed on.
+/// A connection that is closed while it waits must pass its wake-up on to the next waiter.
 #[test]
 fn a_waiter_that_gives_up_does_not_strand_the_next() {
     explore(|| {
@@ -303,7 +303,7 @@ fn a_waiter_that_gives_up_does_not_strand_the_next() {
 }
 
 #[test]
-fn four_rounds_then_the_gate() {
+fn tasks_that_fail_four_rounds_complete_under_the_gate() {
     explore(|| {
         let (gate, shards) = (Arc::new(Gate::new(3)), shards(2));
         let one = |(index, set): (usize, &'static [(usize, Want)])| {
@@ -320,7 +320,7 @@ fn four_rounds_then_the_gate() {
 }
 
 #[test]
-fn who_finds_a_lock_shut_gets_through_when_it_is_opened() {
+fn waiters_on_shut_locks_get_through_after_opening() {
     explore(|| {
         let shards = shut_shards(2);
         let one = |set: &'static [(usize, Want)]| {
@@ -336,7 +336,7 @@ fn who_finds_a_lock_shut_gets_through_when_it_is_opened() {
 }
 
 #[test]
-fn shut_locks_and_the_gate_let_everybody_through() {
+fn shut_locks_and_the_gate_do_not_deadlock() {
     explore(|| {
         let (gate, shards) = (Arc::new(Gate::new(3)), shut_shards(2));
         let shared = |index| (gate.member(index), Arc::clone(&shards));
@@ -350,7 +350,7 @@ fn shut_locks_and_the_gate_let_everybody_through() {
     });
 }
 
-/// What only the gate protects: members may be in together, the raiser is alone.
+/// State that only the gate protects: members may be inside together, the raiser is alone.
 #[derive(Default)]
 struct Yard {
     members: AtomicUsize,
@@ -404,7 +404,7 @@ fn gate_with(make: fn(usize) -> Gate, members: usize, raisers: usize) {
 }
 
 #[test]
-fn members_and_raiser_exclude_each_other() {
+fn members_and_a_raiser_exclude_each_other() {
     gate_with(Gate::new, 2, 1);
 }
 
@@ -414,7 +414,7 @@ fn two_raisers_take_turns() {
 }
 
 #[test]
-fn a_raise_given_up_lets_the_members_in() {
+fn an_abandoned_raise_lets_members_in() {
     explore(|| {
         let (gate, yard) = (Arc::new(Gate::new(2)), Arc::new(Yard::default()));
         let (member, raiser) = (gate.member(0), gate.member(1));

@@ -80,7 +80,7 @@ fn run(keys: usize, (name, counter, expiring): (&str, bool, bool)) {
 }
 
 impl Bench {
-    /// Nanoseconds for each of all keys, in an order unlike that of insertion for any but the first use.
+    /// Returns the nanoseconds per key over all keys, in a scattered order.
     fn time(&mut self, mut operation: impl FnMut(&mut [Table<u64>], &KeyHasher, usize)) -> f64 {
         let start = Instant::now();
         for step in 0..self.keys {

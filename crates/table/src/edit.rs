@@ -43,7 +43,7 @@ impl<'a, V> EntryMut<'a, V> {
         self.read().content()
     }
 
-    /// Returns the key's expiry time; `None` is never.
+    /// Returns the key's expiry time; `None` if it never expires.
     pub fn expires_at_ms(&self) -> Option<Ms> {
         self.read().expires_at_ms()
     }
@@ -82,13 +82,13 @@ impl<'a, V> EntryMut<'a, V> {
         drop(old_value);
     }
 
-    /// Returns the mutable value; `None` if the content is not one.
+    /// Returns the mutable value; `None` if the content is not a value.
     pub fn value_mut(&mut self) -> Option<&mut V> {
         // SAFETY: the value is alive and only reachable through `self`.
         (self.shape().form == Form::Value).then(|| unsafe { &mut *self.raw().value() })
     }
 
-    /// Returns the mutable text, of fixed length; `None` if the content is not one.
+    /// Returns the mutable string, of fixed length; `None` if the content is not a string.
     pub fn bytes_mut(&mut self) -> Option<&mut [u8]> {
         let shape = self.shape();
         if !matches!(shape.form, Form::Short | Form::Long) {
@@ -98,10 +98,10 @@ impl<'a, V> EntryMut<'a, V> {
         Some(unsafe { std::slice::from_raw_parts_mut(self.raw().part(shape.content_at()), shape.content_bytes) })
     }
 
-    /// Appends to a text. Amortised O(`tail`).
+    /// Appends to a string. Amortised O(`tail`).
     ///
     /// # Panics
-    /// If the content is not a text.
+    /// If the content is not a string.
     pub fn append(&mut self, tail: &[u8]) {
         let length = self.text_shape().content_bytes + tail.len();
         let at = self.lengthen(length);
@@ -109,10 +109,10 @@ impl<'a, V> EntryMut<'a, V> {
         unsafe { at.copy_from_nonoverlapping(tail.as_ptr(), tail.len()) };
     }
 
-    /// Truncates a text, or extends it with zero bytes. Amortised O(bytes added), or O(`length`) when truncated.
+    /// Truncates a string, or extends it with zero bytes. Amortised O(bytes added), or O(`length`) when truncated.
     ///
     /// # Panics
-    /// If the content is not a text.
+    /// If the content is not a string.
     pub fn resize(&mut self, length: usize) {
         let old = self.text_shape();
         if length > old.content_bytes {
@@ -146,7 +146,7 @@ impl<'a, V> EntryMut<'a, V> {
         set_marks(unsafe { self.raw().head() }, marks);
     }
 
-    /// Extends a text; returns where the new bytes begin, for the caller to write.
+    /// Extends a string; returns the address of the new bytes, for the caller to write.
     fn lengthen(&mut self, length: usize) -> *mut u8 {
         let old = self.text_shape();
         let shape = old.with_bytes(length);
@@ -161,8 +161,8 @@ impl<'a, V> EntryMut<'a, V> {
         let (raw, old) = (self.raw(), self.shape());
         let in_place = old.allocation_bytes() == shape.allocation_bytes();
         let target = if in_place { raw } else { Raw::allocate(shape) };
-        // SAFETY: all parts lie within their allocations; head, key length and key have the same place in both
-        // shapes. The content moves before the fields are written: these lie before its new place.
+        // SAFETY: all parts are within their allocations; head, key length and key have the same offset in both
+        // shapes. The content moves before the fields are written: these precede its new offset.
         unsafe {
             if !in_place {
                 raw.part(0).copy_to_nonoverlapping(target.part(0), old.extras_at());
@@ -258,5 +258,5 @@ impl<V> Drop for OwnedEntry<V> {
 
 // SAFETY: it owns its memory and its `V`.
 unsafe impl<V: Send> Send for OwnedEntry<V> {}
-// SAFETY: shared, it gives out what `Entry` gives out.
+// SAFETY: shared, it gives out only what an `Entry` gives out.
 unsafe impl<V: Sync> Sync for OwnedEntry<V> {}

@@ -3,12 +3,12 @@
 //! ```text
 //! | head 4 | key length 1 or 4 | key | extras | expiry 0, 6 or 8 | length 0, 1 or 4 | content ... | free |
 //!   |                                                              |                                   ^ class
-//!   form, marks, touched, which widths                             of the content; a value has none, it is aligned
+//!   form, marks, touched, widths of the others                     of the content; a value has none, it is aligned
 //!
-//! extras   | lead 1 | flags 0 or 4 | cas 0 or 8 |      only where a protocol keeps one; `lead` says which widths then
+//! extras   | lead 1 | flags 0 or 4 | cas 0 or 8 |      only where a protocol keeps them; `lead` has the widths
 //! ```
 //!
-//! Key, extras and expiry precede the content, so that a text grows in place at its end, up to the allocation's class.
+//! Key, extras and expiry precede the content, so that a string grows in place at its end, up to the size class.
 //! The class follows from the lengths, so no capacity is stored.
 
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
@@ -24,7 +24,7 @@ use crate::{Content, Extras, Fields, NewContent, OwnedEntry, size};
 
 /// A read-only view of a key with its content, expiry and marks. A pointer, cheap to copy.
 ///
-/// It is a handle rather than a reference because it reads behind the address for a length that no Rust type expresses.
+/// It is a handle rather than a reference because it reads a number of bytes that no Rust type expresses.
 pub struct Entry<'a, V> {
     raw: Raw<V>,
     alive: PhantomData<&'a V>,
@@ -32,7 +32,7 @@ pub struct Entry<'a, V> {
 
 impl<'a, V> Entry<'a, V> {
     /// # Safety
-    /// `raw` is alive and nobody changes it during `'a`, but for `touched`.
+    /// `raw` is alive and nobody changes it during `'a`, except for `touched`.
     pub(crate) unsafe fn new(raw: Raw<V>) -> Self {
         Self { raw, alive: PhantomData }
     }
@@ -49,7 +49,7 @@ impl<'a, V> Entry<'a, V> {
         unsafe { self.raw.content() }
     }
 
-    /// Returns the key's expiry time; `None` is never.
+    /// Returns the key's expiry time; `None` if it never expires.
     pub fn expires_at_ms(&self) -> Option<Ms> {
         // SAFETY: alive and unchanged during 'a.
         unsafe { self.raw.expires_at_ms() }
@@ -57,7 +57,7 @@ impl<'a, V> Entry<'a, V> {
 
     /// Returns the extras of a protocol, if any.
     pub fn extras(&self) -> Option<Extras> {
-        // SAFETY: alive and unchanged during 'a, but for signs that readers give.
+        // SAFETY: alive and unchanged during 'a, except for signs that readers set.
         unsafe { self.raw.extras() }
     }
 
@@ -92,7 +92,7 @@ impl<'a, V> Entry<'a, V> {
         let before = self.head().load(Relaxed);
         let after = before & !head::TOUCHED_MASK | now_seconds & head::TOUCHED_MASK;
         if before != after {
-            // Readers who touch concurrently write the same other bits: those change only under exclusive access.
+            // Readers that touch concurrently write the same other bits: those change only under exclusive access.
             self.head().store(after, Relaxed);
         }
     }
@@ -114,7 +114,7 @@ impl<'a, V> Entry<'a, V> {
             Content::Value(value) => NewContent::Value(value.clone()),
         };
         let raw = Raw::create(self.key(), &self.fields(), content);
-        // SAFETY: alive and known to nobody else. All of the head follows from what is the same in both.
+        // SAFETY: alive and known to nobody else. The head depends only on properties that both share.
         unsafe {
             raw.head().store(self.head().load(Relaxed), Relaxed);
             OwnedEntry::new(raw)
@@ -246,7 +246,7 @@ impl<V> Raw<V> {
     /// # Safety
     /// Alive and unchanged during `'a`.
     pub(crate) unsafe fn key<'a>(self) -> &'a [u8] {
-        // SAFETY: alive, says the caller; the head says where the key lies.
+        // SAFETY: alive, says the caller; the head gives the offset of the key.
         unsafe {
             let wide = self.head().load(Relaxed) & head::WIDE_KEY != 0;
             self.bytes_at(key_at(wide), self.length_at(KEY_LENGTH_AT, wide))
@@ -256,7 +256,7 @@ impl<V> Raw<V> {
     /// # Safety
     /// Alive and unchanged during `'a`.
     pub(crate) unsafe fn content<'a>(self) -> Content<'a, V> {
-        // SAFETY: alive, says the caller; the shape says where the content lies and what it is.
+        // SAFETY: alive, says the caller; the shape gives the content's offset and form.
         unsafe {
             let shape = self.shape();
             match shape.form {
@@ -270,7 +270,7 @@ impl<V> Raw<V> {
     /// # Safety
     /// Alive, and nobody changes it meanwhile.
     pub(crate) unsafe fn expires_at_ms(self) -> Option<Ms> {
-        // SAFETY: alive, says the caller; the shape says where the expiry lies.
+        // SAFETY: alive, says the caller; the shape gives the offset of the expiry.
         unsafe {
             let head = self.head().load(Relaxed);
             if !has_extras(head) && Expiry::of_head(head) == Expiry::Never {
@@ -284,9 +284,9 @@ impl<V> Raw<V> {
     }
 
     /// # Safety
-    /// Alive, and nobody changes it meanwhile, but for signs.
+    /// Alive, and nobody changes it meanwhile, except for signs.
     pub(crate) unsafe fn extras(self) -> Option<Extras> {
-        // SAFETY: alive, says the caller; the shape says where the extras lie and what of it is there.
+        // SAFETY: alive, says the caller; the shape gives the offset of the extras and which of them are present.
         unsafe {
             if !has_extras(self.head().load(Relaxed)) {
                 return None;
@@ -307,7 +307,7 @@ impl<V> Raw<V> {
     /// # Safety
     /// Alive during `'a`, and nobody changes it meanwhile, except for signs.
     pub(crate) unsafe fn lead<'a>(self) -> Option<&'a AtomicU8> {
-        // SAFETY: alive, says the caller; the shape says where it lies.
+        // SAFETY: alive, says the caller; the shape gives its offset.
         unsafe { has_extras(self.head().load(Relaxed)).then(|| self.lead_at(self.shape().extras_at())) }
     }
 
@@ -325,7 +325,7 @@ impl<V> Raw<V> {
     /// # Safety
     /// Allocated for `shape`, its head written, and nobody else uses it.
     pub(crate) unsafe fn write_fields(self, shape: &Shape, fields: &Fields) {
-        // SAFETY: the parts of `shape` lie within the allocation.
+        // SAFETY: the parts of `shape` are within the allocation.
         unsafe {
             let kept = self.head().load(Relaxed) & head::KEPT_MASK;
             self.head().store(kept | shape.head_bits(), Relaxed);
@@ -342,12 +342,12 @@ impl<V> Raw<V> {
         }
     }
 
-    /// Writes the content, overwriting what was there.
+    /// Writes the content over the previous one.
     ///
     /// # Safety
     /// Allocated for `shape`, which was computed for `content`; nobody else uses it.
     pub(crate) unsafe fn write_content(self, shape: &Shape, content: NewContent<'_, V>) {
-        // SAFETY: the content of `shape` lies within the allocation, a value at its alignment.
+        // SAFETY: the content of `shape` is within the allocation, a value at its alignment.
         unsafe {
             match content {
                 NewContent::Bytes(bytes) => self.write_at(shape.content_at(), bytes),
@@ -373,7 +373,7 @@ impl<V> Raw<V> {
     }
 
     /// # Safety
-    /// `at` lies within the allocation.
+    /// `at` is within the allocation.
     pub(crate) unsafe fn part(self, at: usize) -> *mut u8 {
         // SAFETY: as the caller says.
         unsafe { self.at.as_ptr().add(at) }
@@ -381,12 +381,12 @@ impl<V> Raw<V> {
 
     /// Returns the first byte of the extras.
     unsafe fn lead_at<'a>(self, at: usize) -> &'a AtomicU8 {
-        // SAFETY: the caller knows that extras lie there; its first byte is only read and written as an atomic while shared.
+        // SAFETY: the caller knows that extras are there; while shared, their first byte is accessed only as an atomic.
         unsafe { AtomicU8::from_ptr(self.part(at)) }
     }
 
     unsafe fn length_at(self, at: usize, wide: bool) -> usize {
-        // SAFETY: the caller knows that a length of this width lies there.
+        // SAFETY: the caller knows that a length of this width is there.
         unsafe {
             let at = self.at.add(at);
             if wide { u32::from_le_bytes(at.cast::<[u8; 4]>().read()) as usize } else { at.read() as usize }
@@ -394,12 +394,12 @@ impl<V> Raw<V> {
     }
 
     unsafe fn bytes_at<'a>(self, at: usize, length: usize) -> &'a [u8] {
-        // SAFETY: the caller knows that so many written bytes lie there.
+        // SAFETY: the caller knows that so many written bytes are there.
         unsafe { std::slice::from_raw_parts(self.part(at), length) }
     }
 
     unsafe fn write_at(self, at: usize, bytes: &[u8]) {
-        // SAFETY: the caller knows that so many bytes have room there; `bytes` lie elsewhere.
+        // SAFETY: the caller knows that so many bytes have room there; `bytes` do not overlap them.
         unsafe { copy_nonoverlapping(bytes.as_ptr(), self.part(at), bytes.len()) };
     }
 }

@@ -37,18 +37,19 @@ pub const PREFIX_BITS: u32 = SHARED_BITS + TAG_BITS;
 
 const TAG_BITS: u32 = 20;
 
-/// Returns the least hash behind every hash with the prefix of `hash`; `None` behind the last of all.
+/// Returns the least hash above all hashes with the prefix of `hash`; `None` after the last prefix.
 ///
-/// A scan that has seen everything up to the prefix of `hash` continues here. The result may belong to the next shard.
+/// A scan that has returned everything up to the prefix of `hash` continues here. The result may belong to the next
+/// shard.
 pub fn prefix_after(hash: u64) -> Option<u64> {
     let step = 1 << (u64::BITS - PREFIX_BITS);
     (hash & !(step - 1)).checked_add(step)
 }
 
-/// What a protocol keeps beside a text. It takes a byte, plus four for non-zero flags and eight for a non-zero cas.
+/// The data that a protocol keeps beside a string: a byte, plus four for non-zero flags and eight for a non-zero `cas`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Extras {
-    /// Set by the client.
+    /// The client's flags.
     pub flags: u32,
     /// The CAS number; 0 for none.
     pub cas: u64,
@@ -59,7 +60,7 @@ pub struct Extras {
 /// The parts of an entry beside key and content.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Fields {
-    /// The key's expiry time; `None` is never.
+    /// The key's expiry time; `None` if it never expires.
     pub expires_at_ms: Option<Ms>,
     /// The extras of a protocol, if any.
     pub extras: Option<Extras>,
@@ -74,7 +75,7 @@ impl From<Option<Ms>> for Fields {
 /// A view of an entry's content.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Content<'a, V> {
-    /// A text inside the entry.
+    /// A string inside the entry.
     Bytes(&'a [u8]),
     /// An integer, stored in as few bytes as it needs.
     Int(i64),
@@ -93,7 +94,7 @@ impl<V> Copy for Content<'_, V> {}
 /// New content for an entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NewContent<'a, V> {
-    /// A text, to be copied into the entry.
+    /// A string, to be copied into the entry.
     Bytes(&'a [u8]),
     /// An integer.
     Int(i64),
@@ -104,7 +105,7 @@ pub enum NewContent<'a, V> {
 /// Content taken out of an entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OwnedContent<V> {
-    /// A text.
+    /// A string.
     Bytes(Vec<u8>),
     /// An integer.
     Int(i64),

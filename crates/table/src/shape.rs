@@ -18,7 +18,7 @@ pub(crate) mod head {
 
 const HEAD_BYTES: usize = 4;
 
-/// How the content is stored.
+/// The storage form of the content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
     /// Bytes, with a 1-byte length.
@@ -39,12 +39,12 @@ pub(crate) mod lead {
     pub(crate) const SIGNS_SHIFT: u32 = 4;
 }
 
-/// In place of an expiry: there are extras, whose first byte describes the expiry.
+/// The expiry bits of an entry with extras, whose first byte describes the expiry.
 const EXTRAS: u32 = 3;
 const FLAGS_BYTES: usize = 4;
 const CAS_BYTES: usize = 8;
 
-/// Which extras are present.
+/// The extras that are present.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ExtrasShape {
     pub(crate) has_flags: bool,
@@ -70,7 +70,7 @@ impl ExtrasShape {
     }
 }
 
-/// How the expiry is stored.
+/// The storage form of the expiry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Expiry {
     Never = 0,
@@ -183,7 +183,7 @@ pub(crate) fn extras_of_lead(lead: u8) -> ExtrasShape {
     ExtrasShape { has_flags: lead & lead::FLAGS != 0, has_cas: lead & lead::CAS != 0 }
 }
 
-/// Returns the offset of the key, behind the head and its own 1- or 4-byte length.
+/// Returns the offset of the key, which follows the head and its own 1- or 4-byte length.
 pub(crate) fn key_at(wide: bool) -> usize {
     HEAD_BYTES + if wide { 4 } else { 1 }
 }
@@ -265,7 +265,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn integers_round_trip_in_their_least_bytes() {
+    fn integers_round_trip_in_the_fewest_bytes() {
         for (int, bytes) in
             [(0, 0), (1, 1), (-1, 1), (127, 1), (-128, 1), (128, 2), (-129, 2), (99_999_999, 4), (i64::MAX, 8)]
         {
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn promised_entries_fit_in_their_classes() {
+    fn common_entries_fit_the_promised_size_classes() {
         let key = [0; 16];
         let soon = Some(1_800_000_000_000);
         let bytes =
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn extras_take_a_byte_and_what_it_says() {
+    fn extras_take_one_byte_plus_their_nonzero_fields() {
         let content_at = |extras| {
             let fields = Fields { expires_at_ms: None, extras };
             Shape::new::<u64>(b"key", &fields, &NewContent::Bytes(b"text")).content_at()

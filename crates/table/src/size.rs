@@ -1,6 +1,6 @@
 //! The allocator's size classes, so that we get exactly what we request.
 //!
-//! jemalloc (and mimalloc alike) rounds a size up to a multiple of 16 up to 128 bytes, and above to one of four steps
+//! jemalloc, like mimalloc, rounds a size up to a multiple of 16 up to 128 bytes, and above to one of four steps
 //! between two powers of two: 128 160 192 224 256 320 384 ... Requesting whole classes costs nothing, lets contents
 //! grow in place up to the next class, and makes byte-by-byte growth amortised O(1): a class is at least a seventh
 //! larger than the one before it.
@@ -22,7 +22,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn classes_are_those_of_the_allocator() {
+    fn size_classes_equal_those_of_the_allocator() {
         let classes: Vec<usize> = (1..=640).map(class).collect();
         let mut distinct = classes.clone();
         distinct.dedup();

@@ -8,10 +8,10 @@
 //!                                                      homes end ^    tail ^ slots end
 //! ```
 //!
-//! A tag's home is its slot if tags were spread evenly: `tag * homes / 2^20`. An entry is at its home or behind it,
+//! A tag's home is its slot if tags were spread evenly: `tag * homes / 2^20`. An entry is at its home or after it,
 //! with no empty slot in between. So a search begins at the home and ends at the first slot that is empty or has a
-//! greater tag. Tags ascend from slot to slot; the end does not wrap around, but has a tail of slots that are nobody's
-//! home, lengthened when it is full.
+//! greater tag. Tags ascend from slot to slot; the end does not wrap around, but has a tail of slots that are no
+//! tag's home, lengthened when it is full.
 //!
 //! Since the order does not depend on the number of slots, changing that is one ordered pass over slots, and a scan may
 //! be paused meanwhile. Up to 8 slots there is one home: a sorted list, filled to the last slot.
@@ -172,7 +172,7 @@ impl<V> Table<V> {
             return None;
         }
         loop {
-            // Every number comes up once in 2^64 steps, so the loop ends.
+            // Every number occurs once in 2^64 steps, so the loop ends.
             random = random.wrapping_add(0x9e37_79b9_7f4a_7c15);
             let index = ((u128::from(mix(random)) * self.slots.len() as u128) >> 64) as usize;
             if !self.slots[index].is_empty() {
@@ -202,7 +202,7 @@ impl<V> Table<V> {
         self.search(hash, key).ok()
     }
 
-    /// Returns the key's slot, or its insertion point: behind all entries of its tag or a lesser one.
+    /// Returns the key's slot, or its insertion point: after all entries of its tag or a lesser one.
     fn search(&self, hash: u64, key: &[u8]) -> Result<usize, usize> {
         let tag = tag(hash);
         let mut index = self.home(tag);
@@ -235,7 +235,7 @@ impl<V> Table<V> {
         index
     }
 
-    /// Moves the displaced entries behind `index` back by one, over the entry there.
+    /// Moves the displaced entries after `index` back by one, over the entry there.
     fn close_gap(&mut self, index: usize) {
         let mut last = index;
         while let Some(next) = self.slots.get(last + 1)
@@ -248,7 +248,7 @@ impl<V> Table<V> {
         self.slots[last] = Slot::EMPTY;
     }
 
-    /// Adds slots at the end; returns how far the first of them is behind `index`.
+    /// Adds slots at the end; returns the distance from `index` to the first of them.
     fn lengthen_tail(&mut self, index: usize) -> usize {
         let before = self.slots.len();
         let mut slots = Vec::with_capacity(slots_for(before + 1));
@@ -387,7 +387,7 @@ const ADDRESS_BITS: u32 = 48 - size::ALIGN.ilog2();
 const _: () = assert!(ADDRESS_BITS + TAG_BITS == u64::BITS);
 const _: () = assert!(usize::BITS == u64::BITS);
 
-/// Initial number of slots behind the homes.
+/// Initial number of slots after the homes.
 const TAIL_MAX: usize = 16;
 
 /// The fewest slots of a non-empty table.
@@ -430,7 +430,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn meant_slots_follow_from_homes() {
+    fn the_intended_slot_count_follows_from_the_homes() {
         for count in (0..20_000).map(slots_for) {
             let table = Table::<u64> { slots: vec![Slot::EMPTY; count].into(), homes: homes_of(count), ..Table::new() };
             assert_eq!(table.slots_meant(), count);

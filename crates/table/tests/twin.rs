@@ -1,4 +1,4 @@
-//! The table beside a naive twin, under kind and unkind hashes.
+//! Compares the table with a naive twin, under evenly and badly distributed hashes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
@@ -9,7 +9,7 @@ use table::{
     Content, Entry, Extras, Fields, NewContent, OwnedContent, OwnedEntry, PREFIX_BITS, SHARED_BITS, Table, prefix_after,
 };
 
-/// The root of a big value: owns memory, and a share of a token that tells whether all were dropped.
+/// The root of a large value: owns memory, and a reference to a token whose count shows whether all were dropped.
 #[derive(Clone, Debug, PartialEq)]
 struct Root(Box<(u64, Arc<()>)>);
 
@@ -40,13 +40,13 @@ struct Pair {
 
 #[derive(Clone, Copy, Debug)]
 enum Hash {
-    /// All keys in one prefix, the first, the last or one between.
+    /// All keys have one prefix: the first, the last or one between.
     Equal(u64),
     /// Four prefixes.
     Few,
     /// The first tags, one after the other.
     Sequential,
-    /// The last tags, downwards: everything crowds at the end.
+    /// The last tags, downwards: all entries crowd at the end.
     Crowded,
     Random,
 }
@@ -96,18 +96,18 @@ enum Step {
     Resize(usize, usize),
     Expire(usize, Option<u64>),
     Extra(usize, Option<Extras>),
-    /// A reader gives a sign.
+    /// A reader sets a sign.
     Sign(usize, u8),
     Mark(usize, u8),
     Touch(usize, u32),
-    /// Flips bits of whatever is there, in place.
+    /// Flips the bits of the content in place.
     Flip(usize),
     /// Copies an entry, does the steps to it, and puts the copy back.
     Undo(usize, Vec<Step>),
     /// Takes an entry out and puts it back.
     Move(usize),
     Scan(usize),
-    /// Marks entries from this one's prefix on, up to so many.
+    /// Marks at most this many entries from this one's prefix on.
     Visit(usize, usize, u8),
 }
 
@@ -307,7 +307,7 @@ impl Pair {
         assert_eq!(&self::record(entry.read()), record);
     }
 
-    /// Marks what a scan from there would see first, and lengthens its texts.
+    /// Marks the first `count` entries of a scan from there, and appends to the strings among them.
     fn visit(&mut self, at: usize, count: usize, marks: u8) {
         let from = self.hash.of(at);
         let names = self.table.scan(from).take(count).map(|(hash, entry)| (hash, entry.key().to_vec()));
@@ -329,7 +329,7 @@ impl Pair {
         assert_eq!(visited.is_break(), self.twin.range((prefix(from), vec![])..).count() > count);
     }
 
-    /// From the prefix of a key on, the same groups of equal prefix.
+    /// Checks that a scan from the prefix of a key on returns the twin's entries in prefix order.
     fn scan(&self, at: usize) {
         let from = self.hash.of(at);
         let mut last = prefix(from);
@@ -375,7 +375,7 @@ proptest! {
     #![proptest_config(cases(300))]
 
     #[test]
-    fn agrees_with_its_twin(hash in hash(), steps in prop_oneof![
+    fn a_table_matches_its_naive_twin(hash in hash(), steps in prop_oneof![
         prop::collection::vec(step(6), 0..150),
         prop::collection::vec(step(60), 0..400),
     ]) {
@@ -390,9 +390,9 @@ proptest! {
         prop_assert_eq!(Arc::strong_count(&token), 1);
     }
 
-    /// Waves of growth and shrinking between the steps of a scan.
+    /// The table grows and shrinks between the steps of a scan.
     #[test]
-    fn a_scan_sees_what_stays_once(
+    fn a_scan_returns_each_stable_entry_exactly_once(
         hash in hash(),
         stable in prop::collection::btree_set(0usize..1000, 0..60),
         waves in prop::collection::vec((0usize..1000, 0usize..300, any::<bool>()), 1..30),
@@ -426,7 +426,7 @@ proptest! {
     }
 }
 
-/// One step of a scan: at least `step` entries, and all of the last prefix. The result is where to go on.
+/// Runs one step of a scan: at least `step` entries, and all of the last prefix. Returns the next cursor.
 fn scan_step(table: &Table<u64>, from: u64, step: usize, seen: &mut BTreeSet<Vec<u8>>) -> Option<u64> {
     let mut last = None;
     for (count, (hash, entry)) in table.scan(from).enumerate() {
@@ -450,7 +450,7 @@ fn wave(table: &mut Table<u64>, hash: Hash, range: impl Iterator<Item = usize>, 
 }
 
 #[test]
-fn small_tables_are_tiny_and_empty_ones_free() {
+fn small_tables_use_few_slots_and_empty_ones_none() {
     let mut table = Table::<u64>::new();
     assert_eq!(table.heap_bytes(), 0);
     let mut slots_bytes = Vec::new();
@@ -467,14 +467,14 @@ fn small_tables_are_tiny_and_empty_ones_free() {
 
 #[test]
 #[should_panic(expected = "the key is present")]
-fn a_present_key_is_not_inserted() {
+fn inserting_a_present_key_panics() {
     let mut table = Table::<u64>::new();
     table.insert(1, b"k", NewContent::Int(0), None);
     table.insert(1, b"k", NewContent::Int(0), None);
 }
 
 #[test]
-fn slots_stay_within_their_promise() {
+fn slot_counts_stay_within_the_promised_load_factor() {
     let mut table = Table::<u64>::new();
     for at in 0..20_000 {
         table.insert(Hash::Random.of(at), &(at as u64).to_le_bytes(), NewContent::Bytes(b""), None);
@@ -489,7 +489,7 @@ fn slots_stay_within_their_promise() {
 }
 
 #[test]
-fn appending_moves_rarely() {
+fn appending_byte_by_byte_rarely_reallocates() {
     let mut table = Table::<u64>::new();
     let mut entry = table.insert(0, b"log", NewContent::Bytes(b""), None);
     let (mut moves, mut heap_bytes) = (0, 0);
@@ -503,9 +503,9 @@ fn appending_moves_rarely() {
     assert!(matches!(entry.content(), Content::Bytes(bytes) if bytes.iter().zip(0u32..).all(|(&b, at)| b == at as u8)));
 }
 
-/// Names and texts of 512 MB, when asked for more than the quick cases.
+/// 512 MB each if `BOBBIN_CASES` is set, else 4 MB.
 #[test]
-fn long_keys_and_texts() {
+fn very_long_keys_and_strings_are_supported() {
     let length = if std::env::var_os("BOBBIN_CASES").is_some() { 512 << 20 } else { 4 << 20 };
     let (long, text) = (vec![b'k'; length], vec![b't'; length]);
     let mut table = Table::<u64>::new();
@@ -520,7 +520,7 @@ fn long_keys_and_texts() {
 }
 
 #[test]
-fn readers_may_share_it() {
+fn tables_and_entries_are_send_and_sync() {
     fn shared<T: Send + Sync>() {}
     shared::<Table<Root>>();
     shared::<Entry<'static, Root>>();

@@ -22,12 +22,12 @@ pub struct File {
 }
 
 impl File {
-    /// The crate of the workspace that it lies in, if any.
+    /// Returns the workspace crate that contains the file, if any.
     pub fn crate_name(&self) -> Option<&str> {
         self.path.strip_prefix("crates/")?.split('/').next()
     }
 
-    /// Whether its name ends like this.
+    /// Returns true if the file has this extension.
     pub fn is(&self, extension: &str) -> bool {
         Path::new(&self.path).extension().is_some_and(|found| found == extension)
     }
@@ -78,7 +78,7 @@ pub struct Manifest {
 }
 
 impl Manifest {
-    /// What the crate needs, under all `[KIND]` and `[target.*.KIND]` tables.
+    /// Returns the dependencies of the crate from all `[KIND]` and `[target.*.KIND]` tables.
     pub fn needs(&self, kind: &str) -> Vec<String> {
         let targets = self.table.get("target").and_then(toml::Value::as_table);
         let of_targets = targets.into_iter().flat_map(|targets| targets.values()).filter_map(toml::Value::as_table);

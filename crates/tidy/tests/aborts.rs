@@ -1,12 +1,12 @@
-//! Where a request can end the process: every assertion, `expect`, `unreachable!`, panic, index, slice, division and shift in the
-//! code that requests run through, with its reason.
+//! The places where a request can abort the process: every assertion, `expect`, `unreachable!`, panic, index, slice,
+//! division and shift in the code that requests run through, with its reason.
 //!
-//! The process aborts on a bug of its own rather than go on with half a change (`panic = "abort"`), so each of these places
-//! claims that no bytes of a client lead there. `crates/tidy/aborts.txt` lists them all: who adds one adds a line to that
-//! list, which a reviewer reads. Written anew with `BLESS=1 cargo test -p tidy aborts`.
+//! The process aborts on a bug of its own rather than continue with half a change (`panic = "abort"`), so each of these
+//! places claims that no bytes of a client lead there. `crates/tidy/aborts.txt` lists them all: a change that adds one
+//! adds a line to that list, for the reviewer. `BLESS=1 cargo test -p tidy aborts` rewrites the list.
 //!
-//! Arithmetic that overflows wraps in the server, and aborts in tests, simulator and fuzzers, where it is looked for; what may
-//! end the process there is what wrapped numbers lead to, an index.
+//! Arithmetic overflow wraps in the server, and aborts in tests, simulator and fuzzers, which look for it. In the
+//! server a wrapped number may still abort the process where it is used as an index.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -14,8 +14,8 @@ use std::fs;
 use syn::visit::{self, Visit};
 use tidy::{assert_none, root, rust_files};
 
-/// The crates that requests run through, and why their indices, slices, divisions and shifts hold. Those of other crates run
-/// before the server listens, or are tests.
+/// The crates that requests run through, and why their indices, slices, divisions and shifts hold. The other crates
+/// run before the server listens, or are tests.
 const CRATES: &[(&str, &str)] = &[
     ("base", "Of bytes whose count was just compared, or of tables with an entry for each value of the index's type."),
     (
@@ -156,7 +156,8 @@ impl<'ast> Visit<'ast> for Finder {
             "unreachable" | "panic" if text.is_empty() => self.nameless.push(format!("{name}!()")),
             "unreachable" | "panic" | "assert" | "assert_eq" | "assert_ne" => self.found(&name, &text),
             _ => {
-                // What other macros are given is code as a rule: `vec![a[b]; n]`, `matches!(a, b)`, `format!("{}", a[b])`.
+                // What other macros are given is code as a rule: `vec![a[b]; n]`, `matches!(a, b)`, `format!("{}",
+                // a[b])`.
                 let parser = syn::punctuated::Punctuated::<syn::Expr, syn::Token![,]>::parse_terminated;
                 if let Ok(expressions) = item.parse_body_with(parser) {
                     // They live no longer than this visit, so they are looked at by one of their own.
@@ -173,7 +174,7 @@ impl<'ast> Visit<'ast> for Finder {
         match call.method.to_string().as_str() {
             "expect" => self.found("expect", &call.args.first().map_or_else(String::new, |reason| source(reason))),
             "unwrap" => self.nameless.push(source(call)),
-            // Which end the process where a place lies behind the end, as an index does.
+            // These abort when a position is beyond the end, as indexing does.
             name @ ("split_at" | "split_at_mut" | "copy_from_slice" | "drain" | "split_off" | "copy_within"
             | "clone_from_slice" | "swap_remove" | "rotate_left" | "rotate_right") => {
                 self.found(name, &source(call));
@@ -202,7 +203,7 @@ impl<'ast> Visit<'ast> for Finder {
 }
 
 #[test]
-fn every_place_where_a_request_could_end_the_process_is_listed_with_its_reason() {
+fn every_possible_abort_is_listed_with_its_reason() {
     let mut list = String::from(
         "Where a request could end the process, had we a bug: made by `BLESS=1 cargo test -p tidy aborts`.\n\
          The reason of an expect, a panic or an unreachable is its text; an assertion's is what it says; those of indices, slices\n\

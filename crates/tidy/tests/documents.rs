@@ -3,7 +3,7 @@
 use tidy::{assert_none, files, root};
 
 #[test]
-fn the_documents_are_there() {
+fn all_required_documents_exist() {
     let expected = [
         "README.md",
         "ARCHITECTURE.md",
@@ -26,7 +26,7 @@ fn the_documents_are_there() {
 }
 
 #[test]
-fn what_a_document_points_to_is_there() {
+fn links_in_documents_resolve() {
     let mut faults = Vec::new();
     for file in files().iter().filter(|file| file.is("md")) {
         let folder = root().join(&file.path).parent().expect("a file lies in a folder").to_owned();
@@ -41,7 +41,7 @@ fn what_a_document_points_to_is_there() {
 }
 
 #[test]
-fn files_that_documents_name_in_code_marks_are_there() {
+fn files_named_in_documents_exist() {
     let mut faults = Vec::new();
     for file in files().iter().filter(|file| file.is("md")) {
         let marked = file.text.split('`').skip(1).step_by(2);
@@ -58,7 +58,7 @@ fn files_that_documents_name_in_code_marks_are_there() {
 }
 
 #[test]
-fn decisions_are_numbered_without_a_gap() {
+fn decision_records_are_numbered_without_a_gap() {
     let mut numbers: Vec<String> = files()
         .iter()
         .filter_map(|file| file.path.strip_prefix("docs/adr/")?.get(..4).map(str::to_owned))
@@ -69,11 +69,11 @@ fn decisions_are_numbered_without_a_gap() {
     assert_eq!(numbers, expected);
 }
 
-/// Whoever comes first reads all of it.
+/// The maximum length of the README: a first visitor should read all of it.
 const README_BYTES_MAX: usize = 10 << 10;
 
 #[test]
-fn the_first_page_is_short() {
+fn the_readme_is_short() {
     let bytes = std::fs::read(root().join("README.md")).expect("it is there").len();
     assert!(bytes <= README_BYTES_MAX, "README.md has {bytes} bytes, and {README_BYTES_MAX} at most are read at once");
 }
@@ -82,17 +82,17 @@ fn the_first_page_is_short() {
 const ARCHITECTURE_WORDS_MAX: usize = 2_500;
 
 #[test]
-fn the_page_on_architecture_is_short() {
+fn the_architecture_page_is_short() {
     let text = std::fs::read_to_string(root().join("ARCHITECTURE.md")).expect("it is there");
     let words = text.split_whitespace().count();
     assert!(words <= ARCHITECTURE_WORDS_MAX, "ARCHITECTURE.md has {words} words: details belong to docs/internals");
 }
 
-/// So many lines of figures are read.
+/// The maximum number of figures in the README.
 const README_FIGURES_MAX: usize = 10;
 
 #[test]
-fn the_first_page_has_few_figures() {
+fn the_readme_has_few_figures() {
     let named = |file: &&tidy::File| file.is("toml") && file.path.starts_with("lab/scenarios/");
     let files = files();
     let lines = files.iter().filter(named).flat_map(|file| file.text.lines());
@@ -104,7 +104,7 @@ fn the_first_page_has_few_figures() {
 const GLOSSARY_TERMS_MAX: usize = 25;
 
 #[test]
-fn terms_of_the_glossary_are_few_and_in_the_code() {
+fn glossary_terms_are_few_and_used_in_the_code() {
     let text = std::fs::read_to_string(root().join("docs/glossary.md")).expect("it is there");
     let rows = text.lines().filter_map(|line| line.strip_prefix("| ")?.split(" | ").next()).skip(1);
     let terms: Vec<&str> = rows.flat_map(|terms| terms.split(", ")).collect();

@@ -1,4 +1,4 @@
-//! Which crate imports which, who may hold unsafe code, and that every dependency is used.
+//! Checks the imports between crates, the crates that may have unsafe code, and that every dependency is used.
 
 use tidy::{assert_none, files, manifests, rust_files, workspace};
 
@@ -31,7 +31,7 @@ const UNSAFE: [&str; 3] = ["blocks", "table", "sync"];
 const UNSAFE_FILES: [&str; 2] = ["crates/lua/src/direct.rs", "crates/lua/src/interrupt.rs"];
 
 #[test]
-fn each_crate_imports_what_the_list_says_and_only_crates_above_it() {
+fn crates_import_exactly_the_listed_crates_above_them() {
     let manifests = manifests();
     let order: Vec<&str> = manifests.iter().map(|manifest| manifest.name.as_str()).collect();
     let listed: Vec<&str> = EDGES.iter().map(|(name, _)| *name).collect();
@@ -57,7 +57,7 @@ fn each_crate_imports_what_the_list_says_and_only_crates_above_it() {
 }
 
 #[test]
-fn unsafe_code_is_forbidden_but_where_it_is_proved() {
+fn unsafe_code_is_forbidden_except_in_listed_files() {
     let mut faults = Vec::new();
     for file in rust_files() {
         let Some(name) = file.crate_name().filter(|name| !UNSAFE.contains(name)) else { continue };
@@ -103,7 +103,7 @@ fn every_dependency_is_used_by_the_crate_that_names_it() {
 }
 
 #[test]
-fn every_dependency_of_the_workspace_is_used_by_a_crate() {
+fn every_workspace_dependency_is_used_by_a_crate() {
     let shared = workspace();
     let shared = shared["dependencies"].as_table().expect("a table of dependencies");
     let manifests = manifests();

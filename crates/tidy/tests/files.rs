@@ -75,7 +75,7 @@ fn no_type_name_occurs_twice_in_a_crate() {
         if inside.ends_with("tests.rs") {
             continue;
         }
-        // Those of a module of tests within the file are indented.
+        // Types in a test module within the file are indented.
         for name in file.text.lines().filter_map(type_name) {
             places.entry((crate_name.to_owned(), name.to_owned())).or_default().push(inside.to_owned());
         }
@@ -168,7 +168,7 @@ fn every_module_file_is_reached() {
 }
 
 #[test]
-fn nothing_is_left_over() {
+fn no_unfinished_markers_remain() {
     // Put together here, so that this file is none of its own findings.
     let words = [concat!("TO", "DO"), concat!("FIX", "ME"), concat!("XX", "X")];
     let begins = [concat!("dbg", "!("), concat!("todo", "!("), concat!("unimplemented", "!(")];
@@ -187,7 +187,7 @@ fn nothing_is_left_over() {
 }
 
 #[test]
-fn no_path_of_any_machine_is_written_down() {
+fn no_machine_specific_path_occurs() {
     let places = [concat!("/wo", "rk/"), concat!("/tmp/", "bobbin"), concat!("/ro", "ot/"), concat!("/ho", "me/")];
     let mut faults = Vec::new();
     for file in files().iter().filter(|file| is_ours(file)) {
@@ -200,7 +200,7 @@ fn no_path_of_any_machine_is_written_down() {
     assert_none("paths of a machine:", &faults);
 }
 
-/// Whether a person wrote it here: lock files and data are none.
+/// Returns true if a person of this project wrote the file: not for lock files and data.
 fn is_ours(file: &File) -> bool {
     let extensions = ["rs", "toml", "md", "sh", "py", "js", "c", "t", "yml"];
     let bare = !file.path.rsplit('/').next().unwrap_or_default().contains('.');
@@ -208,7 +208,7 @@ fn is_ours(file: &File) -> bool {
 }
 
 #[test]
-fn a_module_with_parts_lies_beside_them_as_mod_rs() {
+fn a_module_with_submodules_is_a_mod_rs_file() {
     let paths: Vec<String> = rust_files().into_iter().map(|file| file.path).collect();
     let has_parts = |path: &&String| {
         let folder = format!("{}/", path.trim_end_matches(".rs"));

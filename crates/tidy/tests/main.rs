@@ -4,3 +4,4 @@ mod aborts;
 mod documents;
 mod edges;
 mod files;
+mod specs;

@@ -1,6 +1,6 @@
-//! Times the long text: `cargo bench -p values`, or `cargo bench -p values -- BYTES`.
+//! Times the long string: `cargo bench -p values`, or `cargo bench -p values -- BYTES`.
 //!
-//! Prints nanoseconds per operation, the best and the median of five turns, on a text of 500 MB.
+//! Prints nanoseconds per operation, the best and the median of five turns, on a string of 500 MB.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -10,7 +10,7 @@ use values::LongString;
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 fn main() {
-    // `cargo test --all-targets` runs this too, without `--bench`: then a short text shows that it works.
+    // `cargo test --all-targets` runs this too, without `--bench`: then on a short string.
     let usual = if std::env::args().any(|text| text == "--bench") { 500_000_000 } else { 1_000_000 };
     let bytes_count: usize = std::env::args().skip(1).find_map(|text| text.parse().ok()).unwrap_or(usual);
     let times = (bytes_count / 5_000).clamp(100, 20_000);
@@ -47,7 +47,7 @@ fn main() {
     });
 }
 
-/// Runs `run` some `times`, each `parts` of what is told.
+/// Calls `run` `times` times and prints the nanoseconds per part, with `parts` parts in each call.
 fn time(name: &str, parts: usize, times: usize, mut run: impl FnMut()) {
     let mut turns_ns = [0; 5];
     for turn_ns in &mut turns_ns {

@@ -1,7 +1,7 @@
 //! Times the set: `cargo bench -p values --bench set`, or `cargo bench -p values --bench set -- MEMBERS`.
 //!
 //! Prints nanoseconds per operation, the best and the median of five turns, on sets of 100,000, of 1,000,000 and of
-//! 10,000,000 members of ten bytes, and of integers, that came in random order.
+//! 10,000,000 members of ten bytes, and of integers, inserted in random order.
 
 mod support;
 
@@ -22,7 +22,7 @@ fn main() {
     }
 }
 
-/// Another number of forty bits for each: an odd factor and a shift lose none.
+/// Returns a distinct number of forty bits for each: multiplication by an odd factor and xor-shift are one-to-one.
 fn mixed(number: u64) -> u64 {
     let number = number.wrapping_mul(0x9e_3779_b97f) & 0xff_ffff_ffff;
     number ^ number >> 19

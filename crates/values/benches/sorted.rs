@@ -1,7 +1,7 @@
 //! Times the sorted set: `cargo bench -p values --bench sorted`, or `cargo bench -p values --bench sorted -- MEMBERS`.
 //!
 //! Prints nanoseconds per operation, the best and the median of five turns, on sorted sets of 100,000, of 1,000,000 and of
-//! 10,000,000 members of ten bytes under random doubles, that came in random order.
+//! 10,000,000 members of ten bytes with random doubles as scores, inserted in random order.
 
 mod support;
 
@@ -21,7 +21,7 @@ fn main() {
     sizes().into_iter().for_each(run);
 }
 
-/// Another number for each: an odd factor and a shift lose none.
+/// Returns a distinct number for each: multiplication by an odd factor and xor-shift are one-to-one.
 fn mixed(number: u64) -> u64 {
     let number = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     number ^ number >> 31

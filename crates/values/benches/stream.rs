@@ -22,7 +22,7 @@ fn main() {
     sizes().into_iter().for_each(run);
 }
 
-/// The id of an entry.
+/// Returns the id of an entry.
 fn id(number: u64) -> StreamId {
     StreamId { ms: FIRST_MS + 3 * number + number * 7 % 3, seq: 0 }
 }
@@ -34,7 +34,7 @@ fn add(stream: &mut Stream, number: u64) {
     stream.add(id(number), &fields, opens);
 }
 
-/// How many of the entries from one id to another are seen, at most `most`.
+/// Walks the entries from one id to another, at most `most`; returns their number.
 fn seen(stream: &Stream, from: StreamId, to: StreamId, direction: Direction, most: u64) -> u64 {
     let mut count = 0;
     let _ = stream.walk(from, to, direction, &mut |_, fields| {
@@ -92,7 +92,7 @@ fn run(count: u64) {
     });
 }
 
-/// What a group has to do: half of the entries are pending.
+/// Times the operations of a group with half of the entries pending.
 fn deliveries(stream: &mut Stream, count: u64, times: usize, next: &mut impl FnMut() -> u64) {
     stream.put_group(b"readers", StreamId::MIN, Some(0));
     let group = stream.group(b"readers").expect("just made").number;

@@ -1,7 +1,7 @@
 //! Times the tagged list: `cargo bench -p values --bench tagged`, or `cargo bench -p values --bench tagged -- ITEMS`.
 //!
 //! Prints nanoseconds per operation, the best and the median of five turns, on lists of 100,000, of 1,000,000 and of
-//! 10,000,000 items of twelve random bytes with attributes of 4, 3 and 1 bits, of which a tenth is hidden.
+//! 10,000,000 items of twelve random bytes with attributes of 4, 3 and 1 bits; a tenth of the items is hidden.
 
 mod support;
 
@@ -24,7 +24,7 @@ fn main() {
     }
 }
 
-/// Random bytes, the same for the same number, and no two alike.
+/// Returns pseudo-random bytes, unique for each number.
 fn random(number: u64) -> [u8; 12] {
     let mixed = number.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let mut value = [0; 12];
@@ -33,7 +33,7 @@ fn random(number: u64) -> [u8; 12] {
     value
 }
 
-/// Twelve digits, no two alike, of ten thousand that come one behind another in any order.
+/// Returns unique ids of twelve digits, in ascending groups of ten thousand, scattered within each group.
 fn id(number: u64) -> [u8; 12] {
     let mut digits = [0; 12];
     let id = number - number % 10_000 + number * 7_919 % 10_000;

@@ -11,7 +11,7 @@ pub const WINDOW_BYTES: usize = 9;
 /// An integer type: `i16`, `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Field {
-    /// Whether it is in two's complement.
+    /// True if it is in two's complement.
     pub is_signed: bool,
     /// The width in bits: 1 to 64, unsigned to 63.
     pub bits: u32,
@@ -92,7 +92,7 @@ fn word(window: [u8; WINDOW_BYTES]) -> u128 {
 mod tests {
     use super::*;
 
-    /// Reads one bit after the other, by the definition.
+    /// Reads the integer bit by bit, by the definition.
     fn get_plainly(field: Field, bytes: &[u8], at: u32) -> i64 {
         let bit = |index: u32| bytes[index as usize / 8] >> (7 - index % 8) & 1;
         let bits = (at..at + field.bits).fold(0_i128, |value, index| value << 1 | i128::from(bit(index)));
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_put_is_got_and_nothing_beside_it_changes() {
+    fn put_fields_read_back_and_adjacent_bits_stay_unchanged() {
         let background = [0xa5, 0x3c, 0xff, 0x00, 0x81, 0x7e, 0x12, 0xed, 0x5a];
         for (letter, most) in [("i", 64), ("u", 63)] {
             for bits in 1..=most {
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_field() {
+    fn malformed_field_types_are_refused() {
         for text in ["", "i", "u64", "i65", "i0", "u0", "8", "I8", "u08", "i-1", "u8 ", "x8"] {
             assert_eq!(Field::parse(text.as_bytes()), None, "{text}");
         }

@@ -1,6 +1,6 @@
 //! Bit operations on strings: counting, searching, and combining several strings.
 //!
-//! Bit 0 is the highest of byte 0, as in Redis. Beyond the end of a string there are only zeros.
+//! Bit 0 is the highest bit of byte 0, as in Redis. Bits beyond the end of a string are zeros.
 //!
 //! ```text
 //!   sources    | 4,080 | 4,080 | 4,080 | 900 |        one piece of each at a time
@@ -12,7 +12,7 @@ use crate::LongString;
 use crate::long_string::PIECE_BYTES;
 use std::ops::Range;
 
-/// Returns the number of set bits in `range`, in bits, which must lie within `bytes`. O(range).
+/// Returns the number of set bits in `range`, a range of bits within `bytes`. O(range).
 pub fn count(bytes: &[u8], range: Range<u64>) -> u64 {
     if range.is_empty() {
         return 0;
@@ -23,8 +23,7 @@ pub fn count(bytes: &[u8], range: Range<u64>) -> u64 {
     count_all(&bytes[first..=last]) - u64::from(edges)
 }
 
-/// Returns the position of the first bit of `range` that equals `bit`; the range, in bits, must lie within `bytes`.
-/// O(bits passed).
+/// Returns the position of the first bit that equals `bit` in `range`, a range of bits within `bytes`. O(bits passed).
 pub fn find(bytes: &[u8], range: Range<u64>, bit: bool) -> Option<u64> {
     if range.is_empty() {
         return None;
@@ -190,7 +189,7 @@ impl Mixing {
         let count = next.pieces_count();
         let length = next.bytes_count();
         if length != self.result.bytes_count() {
-            // The piece in which the shorter one ends has another length.
+            // The last piece of the shorter result may have another length in the longer one.
             let common = length.min(self.result.bytes_count()) / PIECE_BYTES;
             next.result.keep_pieces(count.min(next.result.pieces().len()));
             todo.push(common as u64..count);

@@ -4,11 +4,11 @@
 //! list    | head | due | due | ... | item | item | item | ...
 //!
 //! head    | form | dues : varint, if there are any |
-//! due     | deadline : u64 | order of the field : u64 |      big-endian and rising: what falls due first is first
+//! due     | deadline : u64 | order of the field : u64 |      big-endian, ascending: the earliest deadline is first
 //! item    | 2 x length of the field : varint | field | value |
 //!         | 2 x length of the field + 1 : varint | field | deadline : varint | value |
 //!
-//! form 0  small: items in the order in which they came
+//! form 0  small: items in insertion order
 //! form 1  likewise; a field has or had a deadline
 //! form 2  large: items in the order of (hash of the field, field), `base::hash::order`
 //! ```
@@ -171,7 +171,7 @@ fn by_order(order: u64) -> Guide {
     Guide { key: order, key_of: |item| self::order(item).0, is_even: true }
 }
 
-// ---- looking ----
+// ---- lookups ----
 
 impl Hash {
     fn head(&self) -> HashHead {
@@ -207,7 +207,7 @@ impl Hash {
         self.list.partition_point_within(dues.clone(), |due| due_parts(due).0 <= now) - dues.start
     }
 
-    /// Returns all a writer needs to know, at once. O(log n).
+    /// Returns the figures that a writer needs, at once. O(log n).
     pub fn figures(&self, now: Ms) -> HashFigures {
         let head = self.head();
         let len = self.list.len().saturating_sub(head.start());
@@ -340,7 +340,7 @@ impl Hash {
     }
 }
 
-// ---- changing ----
+// ---- changes ----
 
 impl Hash {
     /// Sets a field's value and deadline. Returns true if the field is new. O(log n), in a small hash O(n).
@@ -363,7 +363,7 @@ impl Hash {
         place.is_err()
     }
 
-    /// Sets or clears the deadline of a field. Returns whether the field exists.
+    /// Sets or clears the deadline of a field. Returns true if the field exists.
     pub fn set_expiry(&mut self, field: &[u8], expires_at_ms: Option<Ms>) -> bool {
         let encode = |pair: Pair<'_>| (pair.expires_at_ms, Pair { expires_at_ms, ..pair }.encode());
         let Ok((at, (old, item))) = self.look(self.head(), field, encode) else { return false };
@@ -372,7 +372,7 @@ impl Hash {
         true
     }
 
-    /// Removes a field. Returns whether it existed.
+    /// Removes a field. Returns true if it existed.
     pub fn remove(&mut self, field: &[u8]) -> bool {
         let Some(FoundField { at, expires_at_ms }) = self.find(field) else { return false };
         self.list.remove(at);

@@ -254,7 +254,7 @@ impl Value {
             | Self::Sorted(_)
             | Self::Stream(_)
             | Self::Tagged(_)
-            // A lease ends only when that has been recorded.
+            // A lease ends only by a recorded change.
             | Self::Queue(_) => false,
             Self::Hash(hash) => hash.is_spent(now),
         }
@@ -343,12 +343,12 @@ impl Value {
         self.blocks().is_one_leaf()
     }
 
-    /// Visits where its leaves are stored; see [`List::visit_places`].
+    /// Visits the places of its stored leaves; see [`List::visit_places`].
     pub fn visit_places(&self, visit: &mut impl FnMut(Place, u64)) {
         self.blocks().visit_places(visit);
     }
 
-    /// Copies, from another version of the value, where shared leaves are stored; see [`List::learn_places`].
+    /// Copies the places of shared leaves from another version of the value; see [`List::learn_places`].
     pub fn learn_places(&self, other: &Self) {
         self.blocks().learn_places(other.blocks());
     }

@@ -82,7 +82,7 @@ impl LongString {
         self.pieces.heap_bytes()
     }
 
-    /// Visits the bytes of `range`, which must lie within the string, in order. O(log n + pieces visited).
+    /// Visits the bytes of `range`, which must be within the string, in order. O(log n + pieces visited).
     pub fn for_each_piece(&self, range: Range<usize>, visit: impl FnMut(&[u8])) {
         assert!(range.end <= self.bytes_count());
         visit_pieces(&self.pieces, range, visit);

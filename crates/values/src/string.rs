@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! to 16 KiB      in the entry itself (INLINE_BYTES_MAX); an integer in canonical form as 8 bytes
-//! above          a tree of byte blocks, `long_text`, so that a reader clones it in O(1) and copies without a lock
+//! above          a tree of byte blocks, `long_string`: a reader clones it in O(1) and copies without a lock
 //! ```
 
 use crate::LongString;

@@ -1,4 +1,4 @@
-//! Bits beside the plain definition: counting, finding, and what BITOP makes, begun again after its sources changed.
+//! Bit operations against the plain definition: counting, searching, and BITOP, restarted after its sources changed.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -21,7 +21,7 @@ const OPERATIONS: &[BitOperation] = &[
     BitOperation::One,
 ];
 
-/// By the published words, one bit after the other.
+/// Computes one bit of the result by the Redis documentation.
 fn is_set(operation: BitOperation, bits: &[bool]) -> bool {
     let count = bits.iter().filter(|bit| **bit).count();
     let other = bits[1..].contains(&true);
@@ -49,7 +49,7 @@ fn naive(operation: BitOperation, sources: &[Vec<u8>]) -> Vec<u8> {
     out
 }
 
-/// Bytes of which many are all ones or all zeros.
+/// Bytes, many of them all ones or all zeros.
 fn bytes(length: impl Strategy<Value = usize>) -> impl Strategy<Value = Vec<u8>> {
     (length, vec((any::<u8>(), 0..3_usize, 1..200_usize), 1..40)).prop_map(|(length, runs)| {
         let runs = runs.iter().flat_map(|&(byte, which, count)| std::iter::repeat_n([byte, 0, 0xff][which], count));
@@ -73,7 +73,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: cases(), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn bits_are_counted_and_found(bytes in bytes(0..700_usize), ends in vec((any::<u16>(), any::<u16>()), 1..60)) {
+    fn count_and_find_match_a_bitwise_scan(bytes in bytes(0..700_usize), ends in vec((any::<u16>(), any::<u16>()), 1..60)) {
         let bits_count = 8 * bytes.len() as u64;
         for (one, other) in ends {
             let [one, other] = [one, other].map(|end| u64::from(end) % (bits_count + 1));
@@ -88,7 +88,7 @@ proptest! {
     }
 
     #[test]
-    fn operations_do_what_is_published_also_when_sources_change(
+    fn operations_match_their_definition_before_and_after_changes(
         operation in prop::sample::select(OPERATIONS),
         mut sources in vec(bytes(lengths()), 1..4),
         changes in vec((any::<prop::sample::Index>(), lengths(), bytes(1..9_000_usize), 0..3), 0..5),
@@ -124,7 +124,7 @@ proptest! {
 }
 
 #[test]
-fn what_did_not_change_is_not_made_again() {
+fn unchanged_pieces_are_not_computed_again() {
     let mut text = LongString::default();
     text.overwrite(2_000 * PIECE_BYTES, b"x");
     let sources = vec![text.clone(), LongString::of(&[1; 3 * PIECE_BYTES])];

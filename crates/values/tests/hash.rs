@@ -1,4 +1,4 @@
-//! The hash beside a naive twin: whatever is done to both, they hold the same, in both forms and in bytes.
+//! The hash against a naive twin: after any operations they are equal, in both forms and in encoded bytes.
 
 use base::hash::order;
 use proptest::prelude::*;
@@ -14,9 +14,9 @@ enum Step {
     Remove(u16),
     Expire(u64),
     Grow,
-    /// Bytes and back.
+    /// Encodes and decodes the hash.
     Encode,
-    /// A clone is kept, and is still what it was in the end.
+    /// Keeps a clone, which must be unchanged at the end.
     Clone,
 }
 
@@ -43,7 +43,7 @@ fn step(fields: u16, grow: u32) -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Names of several lengths, the empty one among them.
+/// Names of several lengths, including the empty one.
 fn name(field: u16) -> Vec<u8> {
     match field {
         0 => Vec::new(),
@@ -153,14 +153,14 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn agrees_with_its_twin(steps in prop::collection::vec(step(60, 1), 1..300)) {
+    fn a_hash_matches_its_naive_twin(steps in prop::collection::vec(step(60, 1), 1..300)) {
         let mut both = Both::default();
         steps.iter().for_each(|step| both.run(step));
         both.check();
     }
 
     #[test]
-    fn a_small_one_keeps_the_order_in_which_fields_came(steps in prop::collection::vec(step(20, 0), 1..60)) {
+    fn a_small_hash_keeps_insertion_order(steps in prop::collection::vec(step(20, 0), 1..60)) {
         let mut both = Both::default();
         let mut came: Vec<Vec<u8>> = Vec::new();
         for step in steps.iter().filter(|step| !matches!(step, Step::Grow)) {
@@ -176,7 +176,7 @@ proptest! {
     }
 
     #[test]
-    fn bytes_that_were_changed_are_refused_or_are_a_sound_hash(
+    fn corrupted_bytes_are_refused_or_decode_to_a_sound_hash(
         steps in prop::collection::vec(step(30, 1), 1..60),
         flips in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),
     ) {
@@ -196,7 +196,7 @@ proptest! {
     }
 }
 
-/// A list of these items, as a hash.
+/// Decodes a list of these items as a hash.
 fn decoded(items: &[&[u8]]) -> Option<Value> {
     let mut list = values::List::new();
     items.iter().for_each(|item| list.push(blocks::End::Tail, item));
@@ -206,7 +206,7 @@ fn decoded(items: &[&[u8]]) -> Option<Value> {
 }
 
 #[test]
-fn what_is_no_hash_is_refused() {
+fn malformed_hashes_are_refused() {
     let due = [7u64.to_be_bytes(), order(b"a").to_be_bytes()].concat();
     let other = [8u64.to_be_bytes(), order(b"a").to_be_bytes()].concat();
     let (a, b, timed) = (&b"\x02aA"[..], &b"\x02bB"[..], &b"\x03a\x07A"[..]);
@@ -238,9 +238,9 @@ fn what_is_no_hash_is_refused() {
     }
 }
 
-/// What the design asks for: 34 bytes a field at a million, whatever the order in which they come.
+/// The design's target: 34 bytes per field of a million, in any insertion order.
 #[test]
-fn a_million_fields_of_thirteen_bytes_take_thirty_four_each() {
+fn a_large_hash_takes_at_most_34_bytes_a_field() {
     let mut hash = Hash::default();
     let mut worst: f64 = 0.0;
     for number in 0..1_400_000u64 {

@@ -1,5 +1,5 @@
-//! HyperLogLogs beside what redis-server told of the same elements, beside registers kept plainly, and as bytes that
-//! nobody vouches for.
+//! HyperLogLogs against redis-server's results for the same elements, against plain registers, and from untrusted
+//! bytes.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -18,9 +18,9 @@ fn encoding_name(one: &HyperLogLog) -> &'static str {
     }
 }
 
-/// Estimates, encodings and bytes are Redis's, at each of the numbers of elements told.
+/// Estimates, encodings and bytes equal those of Redis, at each number of elements in the file.
 #[test]
-fn the_same_elements_leave_what_redis_has() {
+fn estimates_encodings_and_bytes_equal_those_of_redis() {
     let mut lines = 0;
     let mut state: Option<(&str, usize, HyperLogLog)> = None;
     for line in TOLD.lines().filter(|line| !line.starts_with('#')) {
@@ -39,7 +39,7 @@ fn the_same_elements_leave_what_redis_has() {
         let found = one.count().unwrap();
         assert_eq!(found.to_string(), estimate, "{line}");
         assert_eq!(encoding_name(&one), encoding, "{line}");
-        // The count that PFCOUNT notes is part of the bytes.
+        // The count that PFCOUNT caches is part of the bytes.
         let mut bytes = one.as_bytes().to_vec();
         bytes[8..16].copy_from_slice(&found.to_le_bytes());
         assert_eq!(bytes.len().to_string(), length, "{line}");
@@ -55,7 +55,7 @@ fn cases() -> u32 {
     std::env::var("BOBBIN_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(64)
 }
 
-/// All that can be done with bytes that say they are one.
+/// Runs all operations on bytes with the header of a HyperLogLog.
 fn do_all(one: &HyperLogLog, elements: &[Vec<u8>], sparse_bytes_max: u64) {
     let registers = one.to_registers();
     assert_eq!(one.count(), registers.as_ref().map(Registers::count).map_err(|corrupt| *corrupt));
@@ -83,7 +83,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: cases(), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn both_encodings_hold_the_same(
+    fn sparse_and_dense_encodings_hold_equal_registers(
         elements in vec(vec(any::<u8>(), 0..20), 0..1_500),
         turns_dense_at in 0..1_500_usize,
         sparse_bytes_max in prop_oneof![Just(0_u64), Just(3_000), Just(u64::MAX), 0..3_000_u64],
@@ -111,7 +111,7 @@ proptest! {
     }
 
     #[test]
-    fn bytes_that_nobody_vouches_for(
+    fn foreign_bytes_give_errors_or_consistent_results(
         tail in vec(prop_oneof![any::<u8>(), Just(0x7f), Just(0xff), Just(0x40), 0x80_u8..], 0..400),
         elements in vec(vec(any::<u8>(), 0..9), 0..20),
         whole in any::<bool>(),
@@ -124,9 +124,9 @@ proptest! {
         do_all(&HyperLogLog::parse(bytes).unwrap(), &elements, 3_000);
     }
 
-    /// A byte of a sound one becomes another.
+    /// Changes one byte of a sound HyperLogLog.
     #[test]
-    fn a_sound_one_with_a_byte_changed(seed in any::<u32>(), count in 1..1_200_u32, at in any::<prop::sample::Index>(), byte in any::<u8>()) {
+    fn a_corrupted_byte_gives_errors_or_consistent_results(seed in any::<u32>(), count in 1..1_200_u32, at in any::<prop::sample::Index>(), byte in any::<u8>()) {
         let mut one = HyperLogLog::new();
         let elements: Vec<Vec<u8>> = (0..count).map(|number| [seed, number].map(u32::to_le_bytes).concat()).collect();
         for element in &elements {

@@ -1,4 +1,4 @@
-//! A long text does what a `Vec<u8>` does, whatever the operations, and clones and parts never notice.
+//! A long string behaves as a `Vec<u8>` under any operations, and clones and parts do not change.
 //!
 //! `BOBBIN_CASES` scales the number of cases.
 
@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use values::long_string::{PIECE_BYTES, Part};
 use values::{List, LongString, Value, ValueType};
 
-/// Texts beyond this make a case slow and show nothing new.
+/// Maximum length: longer strings make a case slow without testing anything new.
 const BYTES_MAX: usize = 40 * PIECE_BYTES;
 
 /// Operations carry raw numbers; offsets are taken modulo the length at hand, or beyond it.
@@ -27,7 +27,7 @@ enum Op {
     Store,
 }
 
-/// Lengths that lie at the edges of pieces as often as between them.
+/// Lengths at the edges of pieces as often as between them.
 fn length() -> impl Strategy<Value = usize> {
     let edge = (0usize..6, 0usize..3).prop_map(|(pieces, beside)| (pieces * PIECE_BYTES + beside).saturating_sub(1));
     prop_oneof![edge, 0..5 * PIECE_BYTES]
@@ -94,7 +94,7 @@ struct Pair {
     twin: Vec<u8>,
     clones: Vec<(LongString, Vec<u8>)>,
     parts: Vec<(Part, Vec<u8>)>,
-    /// So that no two runs of bytes are the same.
+    /// A counter of writes, so that no two writes have the same bytes.
     written: u32,
 }
 
@@ -196,7 +196,7 @@ proptest! {
     #![proptest_config(cases())]
 
     #[test]
-    fn a_long_text_is_a_vector_of_bytes(ops in vec(op(), 1..60)) {
+    fn a_long_string_matches_a_byte_vector(ops in vec(op(), 1..60)) {
         let mut pair = Pair::default();
         for op in &ops {
             pair.run(op);
@@ -215,7 +215,7 @@ proptest! {
 const LONGEST_BYTES: usize = 512 << 20;
 
 #[test]
-fn the_longest_text_of_zeros_takes_bytes_like_any_other() {
+fn the_longest_string_of_zeros_can_be_overwritten_and_read() {
     let mut text = LongString::default();
     text.overwrite(LONGEST_BYTES - 1, b"!");
     assert_eq!(text.bytes_count(), LONGEST_BYTES);
@@ -236,7 +236,7 @@ fn the_longest_text_of_zeros_takes_bytes_like_any_other() {
 }
 
 #[test]
-fn the_longest_text_of_zeros_is_stored_in_a_few_blocks() {
+fn the_longest_string_of_zeros_is_stored_in_few_blocks() {
     let mut text = LongString::default();
     text.overwrite(LONGEST_BYTES - 1, b"!");
     let mut shelf = Shelf::default();
@@ -248,7 +248,7 @@ fn the_longest_text_of_zeros_is_stored_in_a_few_blocks() {
 }
 
 #[test]
-fn a_value_is_stored_as_its_kind_can_be() {
+fn a_stored_form_must_suit_the_value_type() {
     let list_of = |lengths: &[usize]| {
         let mut list = List::new();
         lengths.iter().for_each(|length| list.push(End::Tail, &vec![b'x'; *length]));

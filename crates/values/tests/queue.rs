@@ -1,5 +1,5 @@
-//! A queue beside a naive twin, which keeps its messages in vectors: whatever is done to them, they tell the same, and so
-//! does what is read of the stored form.
+//! A queue against a naive twin, which keeps its messages in vectors: after any operations they are equal, and so is
+//! the queue decoded from the stored form.
 
 use blocks::{Direction, End};
 use proptest::prelude::*;
@@ -25,7 +25,7 @@ impl Message {
     }
 }
 
-/// What has returned, what was never taken, and what is held.
+/// Messages that were returned, never taken, and held.
 #[derive(Clone, Debug, Default)]
 struct Twin {
     returned: Vec<Message>,
@@ -112,7 +112,7 @@ impl Twin {
     }
 }
 
-/// The messages of a queue as its walks show them: ready, then held.
+/// Returns the messages that a queue's walks visit: ready, then held.
 fn shown(queue: &Queue) -> (Vec<Message>, Vec<Message>) {
     let (mut ready, mut held) = (Vec::new(), Vec::new());
     let _ = queue.walk_records(&mut |record| {
@@ -146,7 +146,7 @@ fn reread(queue: &Queue) -> Queue {
     read
 }
 
-/// A segment says of its messages that they came when its first one did.
+/// Checks that messages are equal, except that a segment gives all its messages the arrival time of its first one.
 fn about_as_old(shown: &[Message], twin: &[Message]) {
     assert_eq!(shown.len(), twin.len());
     for (one, other) in shown.iter().zip(twin) {
@@ -233,7 +233,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Some of the ids that are held, rising.
+/// Returns some of the held ids, ascending.
 fn chosen(twin: &Twin, dice: usize) -> Vec<i64> {
     let held = twin.held.iter().enumerate();
     held.filter(|(nth, _)| dice >> (nth % 60) & 1 == 1).map(|(_, message)| message.id).collect()
@@ -245,7 +245,7 @@ fn expire(queue: &mut Queue, twin: &mut Twin, now: u64) {
     let ttl_ms = queue.limits().ttl_ms;
     let is_old = |message: &Message| ttl_ms > 0 && message.came_ms + ttl_ms <= now;
     assert_eq!(old, twin.returned.iter().filter(|it| is_old(it)).map(|it| it.id).collect::<Vec<_>>());
-    // The run's messages go with their segment: none too early.
+    // The run's messages expire with their segment: none too early.
     assert!(twin.run[..count as usize].iter().all(is_old));
     if old.len() as u64 + count > 0 {
         queue.expire(&old, count).unwrap();
@@ -335,13 +335,13 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn it_is_what_its_twin_is(steps in prop::collection::vec(step(), 1..60)) {
+    fn a_queue_matches_its_naive_twin(steps in prop::collection::vec(step(), 1..60)) {
         run(&steps);
     }
 
-    /// Whatever the bytes, a queue is read that can be walked, or none.
+    /// Any bytes are refused, or decode to a queue that can be walked and changed.
     #[test]
-    fn a_changed_form_is_read_or_not(
+    fn corrupted_bytes_are_refused_or_decode_to_a_usable_queue(
         steps in prop::collection::vec(step(), 4..20), at in any::<usize>(), byte in any::<u8>(),
     ) {
         let mut queue = Queue::default();
@@ -369,7 +369,7 @@ proptest! {
 }
 
 #[test]
-fn a_list_becomes_a_queue_and_a_list_again_in_its_own_leaves() {
+fn a_list_converts_to_a_queue_and_back_without_growth() {
     let mut list = List::new();
     (0..100_000u32).for_each(|nth| list.push(End::Tail, format!("message {nth}").as_bytes()));
     let queue = Queue::of_plain(list.clone(), 5);
@@ -383,7 +383,7 @@ fn a_list_becomes_a_queue_and_a_list_again_in_its_own_leaves() {
 }
 
 #[test]
-fn what_does_not_fit_changes_nothing() {
+fn refused_operations_change_nothing() {
     let mut queue = Queue::default();
     queue.push(End::Tail, 5, [&b"a"[..], b"b"].into_iter()).unwrap();
     queue.reserve(1, 50).unwrap();
@@ -401,7 +401,7 @@ fn what_does_not_fit_changes_nothing() {
 }
 
 #[test]
-fn limits_are_reached_by_whatever_is_there() {
+fn leased_messages_count_against_the_limits() {
     let mut queue = Queue::default();
     queue.push(End::Tail, 5, [&b"abc"[..], b"def"].into_iter()).unwrap();
     queue.limit(5, QueueLimits { len_max: 3, bytes_max: 8, ..QueueLimits::default() });

@@ -1,4 +1,4 @@
-//! A set does what a `Vec` without duplicates does, whatever the operations, in every form; and clones never notice.
+//! A set behaves as a `Vec` without duplicates under any operations, in every form, and clones do not change.
 //!
 //! `BOBBIN_CASES` scales the number of cases.
 
@@ -11,7 +11,7 @@ use values::set::{SetAlgebra, SetForm, SetLimits, SetOperation};
 use values::string::parse_int;
 use values::{List, Set};
 
-/// So small that most cases pass all of them.
+/// Limits so small that most cases exceed all of them.
 const LIMITS: SetLimits = SetLimits { intset_entries: 8, listpack_entries: 6, listpack_value: 9 };
 
 #[derive(Clone, Debug)]
@@ -21,9 +21,9 @@ enum Op {
     Remove(Vec<u8>),
     RemoveOne(usize),
     RemoveRun(u32, u32),
-    /// Places, counted from whatever is left.
+    /// Runs of positions, each as the gap before it and its length.
     RemoveAt(Vec<(u8, u8)>),
-    /// Adds in a form that is larger than need be.
+    /// Adds a member in a form that is larger than necessary.
     Turn(Vec<u8>, u8),
     Clone,
     Recode,
@@ -53,7 +53,7 @@ fn op() -> impl Strategy<Value = Op> {
     ]
 }
 
-/// Members in the order in which they came, and the form they must have.
+/// Members in insertion order, and the form that the set must have.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Twin {
     members: Vec<Vec<u8>>,
@@ -79,7 +79,7 @@ impl Twin {
         true
     }
 
-    /// In the order of the set.
+    /// Returns the members in the order of the set.
     fn ordered(&self) -> Vec<Vec<u8>> {
         let mut members = self.members.clone();
         match self.form {
@@ -232,7 +232,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(cases()))]
 
     #[test]
-    fn does_what_its_twin_does(ops in vec(op(), 0..120)) {
+    fn a_set_matches_its_naive_twin(ops in vec(op(), 0..120)) {
         let (mut pair, mut clones) = (Pair::default(), Vec::new());
         for op in &ops {
             run(op, &mut pair, &mut clones);
@@ -242,7 +242,7 @@ proptest! {
     }
 
     #[test]
-    fn algebra_is_that_of_sets(
+    fn algebra_results_match_those_of_naive_sets(
         parts in vec((vec(member(), 0..12), 0..2000u32, 0..600u32), 1..5),
         which in 0..3usize,
         count_max in prop_oneof![Just(u64::MAX), 1..40u64],
@@ -281,7 +281,7 @@ proptest! {
     }
 
     #[test]
-    fn bytes_from_outside_are_a_sound_set_or_none(bytes in vec(any::<u8>(), 0..80), at in any::<usize>(), to in any::<u8>()) {
+    fn foreign_bytes_are_refused_or_decode_to_a_sound_set(bytes in vec(any::<u8>(), 0..80), at in any::<usize>(), to in any::<u8>()) {
         let _ = decoded(&bytes);
         let mut encoded = Vec::new();
         set_of(&bytes.chunks(3).map(<[u8]>::to_vec).collect::<Vec<_>>()).list().encode(&mut encoded);
@@ -298,7 +298,7 @@ proptest! {
 }
 
 #[test]
-fn members_out_of_order_or_twice_are_refused() {
+fn unordered_or_duplicate_members_are_refused() {
     let is_set = |items: &[&[u8]]| {
         let mut list = List::new();
         items.iter().for_each(|item| list.push(blocks::End::Tail, item));
@@ -327,7 +327,7 @@ fn members_out_of_order_or_twice_are_refused() {
 
 /// Published limits: `set-max-intset-entries` 512, `set-max-listpack-entries` 128, `set-max-listpack-value` 64.
 #[test]
-fn forms_follow_the_limits_that_redis_publishes() {
+fn encodings_change_at_the_limits_that_redis_documents() {
     let limits = SetLimits::default();
     let form = |members: &mut dyn Iterator<Item = String>| {
         let mut set = Set::new();
@@ -346,9 +346,9 @@ fn forms_follow_the_limits_that_redis_publishes() {
     assert_eq!(form(&mut (0..128).map(|number| number.to_string()).chain(["a".into()])), "hashtable");
 }
 
-/// Everything counted, added in random order, at sizes between which blocks are split; a million with more cases.
+/// Counts all memory, for members added in random order, at sizes between block splits; a million with more cases.
 #[test]
-fn members_are_dense() {
+fn members_of_large_sets_take_few_bytes() {
     let scale = if cases() > 200 { 10 } else { 1 };
     for count in [70_000u64, 100_000, 140_000].map(|count| scale * count) {
         let (mut integers, mut texts) = (Set::new(), Set::new());

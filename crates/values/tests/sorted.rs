@@ -1,4 +1,4 @@
-//! A sorted set does what a sorted `Vec` of pairs does, in both forms; clones never notice; nothing unsound is decoded.
+//! A sorted set behaves as a sorted `Vec` of pairs, in both forms; clones do not change; unsound bytes are refused.
 //!
 //! `BOBBIN_CASES` scales the number of cases.
 
@@ -192,12 +192,12 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(cases()))]
 
     #[test]
-    fn a_sorted_set_is_a_sorted_vec(ops in vec(op(), 1..60)) {
+    fn a_sorted_set_matches_a_sorted_vec(ops in vec(op(), 1..60)) {
         run(ops);
     }
 
     #[test]
-    fn one_score_is_an_order_of_bytes(members in vec(vec(any::<u8>(), 0..3), 1..200), ends in any::<[u8; 2]>(), large: bool) {
+    fn members_of_equal_score_are_ordered_by_bytes(members in vec(vec(any::<u8>(), 0..3), 1..200), ends in any::<[u8; 2]>(), large: bool) {
         let mut sorted = Sorted::default();
         members.iter().for_each(|member| assert!(sorted.put(1.5, member).is_none_or(|old| old == 1.5)));
         if large {
@@ -223,7 +223,7 @@ fn list(items: &[&[u8]]) -> BlockList {
 }
 
 #[test]
-fn what_is_no_sorted_set_is_refused() {
+fn malformed_sorted_sets_are_refused() {
     assert!(Sorted::of_list(list(&[&[1, 2, b'a'], &[1, 2, b'b']])).is_some());
     assert!(Sorted::of_list(list(&[b"", &[1, 2, b'a'], &[1, 2, b'b']])).is_some());
     let nan = [&[8][..], &f64::NAN.to_le_bytes(), b"a"].concat();
@@ -242,7 +242,7 @@ fn what_is_no_sorted_set_is_refused() {
     }
 }
 
-/// What each of many members of ten bytes takes.
+/// Returns the bytes per member of a large set with members of ten bytes.
 fn density(score: impl Fn(u32) -> f64) -> f64 {
     const COUNT: u32 = 300_000;
     let mut sorted = Sorted::default();
@@ -256,7 +256,7 @@ fn density(score: impl Fn(u32) -> f64) -> f64 {
 }
 
 #[test]
-fn members_of_ten_bytes_take_few_more() {
+fn large_sorted_sets_take_at_most_38_bytes_a_member() {
     let random = density(|nth| drawn(nth, 0) as f64 / (1u64 << 53) as f64);
     let integers = density(|nth| (drawn(nth, 0) % 1_000_000) as f64);
     let rising = density(f64::from);

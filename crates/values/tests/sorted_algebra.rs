@@ -1,4 +1,4 @@
-//! Union, intersection and difference of sorted sets beside a naive map, at sizes around those of runs and buckets.
+//! Union, intersection and difference of sorted sets against a naive map, at sizes around those of runs and buckets.
 
 use base::varint;
 use proptest::collection::vec;
@@ -8,7 +8,7 @@ use values::set::{SetLimits, SetOperation};
 use values::sorted::{Aggregate, Asked, Members, SortedAlgebra, SortedLimits, Source};
 use values::{Set, Sorted};
 
-/// What a source is made of: a set or a sorted set, how many members, from which number on, every how many.
+/// The plan of a source: whether it is a set, the number of members, the first number, the step, and the weight.
 type Plan = (bool, u32, u32, u32, f64);
 
 fn plan() -> impl Strategy<Value = Plan> {
@@ -58,13 +58,13 @@ fn no_nan(score: f64) -> f64 {
     if score.is_nan() { 0.0 } else { score }
 }
 
-/// What the published algorithm makes: the smallest source first, except for differences.
+/// Computes the result by the algorithm of Redis: the smallest source first, except for differences.
 fn naive(asked: Asked, sources: &[(Source, BTreeMap<Vec<u8>, f64>)]) -> BTreeMap<Vec<u8>, f64> {
     let mut order: Vec<usize> = (0..sources.len()).collect();
     if asked.operation != SetOperation::Difference {
         order.sort_by_key(|at| sources[*at].1.len());
     }
-    // An intersection takes what is no number from all but the first as it is.
+    // An intersection keeps a NaN from all sources but the first.
     let weighed = |at: usize, member: &Vec<u8>| {
         let score = sources[at].1.get(member)? * sources[at].0.weight;
         Some(if asked.operation == SetOperation::Intersection && at != order[0] { score } else { no_nan(score) })
@@ -96,7 +96,7 @@ proptest! {
     ))]
 
     #[test]
-    fn what_comes_out_is_what_a_map_says(
+    fn algebra_results_match_a_naive_map(
         plans in vec(plan(), 1..4),
         operation in prop_oneof![Just(SetOperation::Union), Just(SetOperation::Intersection), Just(SetOperation::Difference)],
         aggregate in prop_oneof![Just(Aggregate::Sum), Just(Aggregate::Min), Just(Aggregate::Max)],
@@ -131,7 +131,7 @@ proptest! {
             prop_assert_eq!(result.score(member), Some(*score), "by its index");
         }
         prop_assert_eq!(result.score(b"nobody"), None);
-        // It goes on as any other.
+        // The result can be changed like any other set.
         let mut changed = result.clone();
         for (member, _) in twin.iter().step_by(7) {
             prop_assert!(changed.remove(member).is_some());
@@ -141,7 +141,7 @@ proptest! {
 }
 
 #[test]
-fn members_of_one_hash_prefix_and_long_ones_are_told_apart() {
+fn a_union_of_one_source_keeps_long_members_and_scores() {
     let mut sorted = Sorted::default();
     for nth in 0..2_000u32 {
         let mut member = Vec::new();

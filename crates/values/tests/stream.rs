@@ -1,4 +1,4 @@
-//! A stream does what maps of entries, groups and deliveries do; clones never notice; nothing unsound is decoded.
+//! A stream behaves as maps of entries, groups and deliveries; clones do not change; unsound bytes are refused.
 //!
 //! `BOBBIN_CASES` scales the number of cases.
 
@@ -116,14 +116,14 @@ impl World {
         (self.twin.last_id, self.twin.added, self.twin.is_there) = (at, self.twin.added + 1, true);
     }
 
-    /// Some id that is there, or near one.
+    /// Returns the id of an entry, or another one.
     fn some_id(&self, at: u32) -> StreamId {
         let count = self.twin.entries.len() + 2;
         let found = self.twin.entries.keys().nth(at as usize % count);
         found.copied().unwrap_or_else(|| id(u64::from(at % 5_000), 1))
     }
 
-    /// Ids that rise, of entries from some one on and of none.
+    /// Returns ascending ids: of entries from a random one on, and of absent ones.
     fn some_ids(&self, at: u32, step: u8, count: u16) -> Vec<StreamId> {
         let from = self.some_id(at);
         let mut ids: Vec<StreamId> =
@@ -407,12 +407,12 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(cases()))]
 
     #[test]
-    fn a_stream_is_maps_of_entries_and_groups(ops in vec(op(), 1..80)) {
+    fn a_stream_matches_its_naive_twin(ops in vec(op(), 1..80)) {
         run(ops);
     }
 
     #[test]
-    fn what_is_taken_for_a_stream_is_one(changes in vec((any::<prop::sample::Index>(), any::<prop::sample::Index>(), any::<u8>()), 1..4)) {
+    fn corrupted_items_are_refused_or_form_a_sound_stream(changes in vec((any::<prop::sample::Index>(), any::<prop::sample::Index>(), any::<u8>()), 1..4)) {
         let mut items = items(&small());
         for (item, at, byte) in changes {
             let item = item.index(items.len());
@@ -430,7 +430,7 @@ proptest! {
 }
 
 #[test]
-fn what_is_no_stream_is_refused() {
+fn malformed_streams_are_refused() {
     let sound = items(&small());
     assert_eq!(sound.len(), 8);
     assert!(of_items(&sound).is_some());

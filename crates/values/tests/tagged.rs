@@ -1,4 +1,4 @@
-//! Tagged lists against a twin that is a vector of items, whatever is done to them.
+//! Tagged lists against a naive twin, a vector of items, under any operations.
 
 use blocks::Direction;
 use proptest::prelude::*;
@@ -12,7 +12,7 @@ use values::{Value, ValueType};
 
 const ALL: LookLimits = LookLimits { skip: 0, chunks: u64::MAX };
 
-/// What the twin holds.
+/// The items of the twin.
 type Items = Vec<(Vec<u8>, Tags)>;
 
 #[derive(Clone, Copy, Debug)]
@@ -40,7 +40,7 @@ fn schema(shape: Shape, attributes: usize) -> Arc<Schema> {
     Arc::new(schema)
 }
 
-/// Choices that are the same for the same numbers.
+/// Reproducible pseudo-random choices.
 struct Dice(u64);
 
 impl Dice {
@@ -105,7 +105,7 @@ fn takes(filter: &Filter, tags: &Tags) -> bool {
     is_shown && filter.terms.iter().all(|term| term.test.takes(number(term.attribute)))
 }
 
-/// All that can be asked agrees.
+/// Checks that all lookups agree.
 fn compare(list: &Tagged, twin: &Items, dice: &mut Dice) {
     let len = twin.len() as u64;
     assert_eq!(list.len(), len);
@@ -151,7 +151,7 @@ fn compare(list: &Tagged, twin: &Items, dice: &mut Dice) {
     assert_eq!(list.get(position, |found| found.value.to_vec()).as_ref(), Some(value));
 }
 
-/// One change of both.
+/// Makes one random change to both.
 fn change(list: &mut Tagged, twin: &mut Items, shape: Shape, dice: &mut Dice) {
     let (len, schema) = (twin.len() as u64, list.schema().clone());
     match dice.below(8) {
@@ -204,7 +204,7 @@ fn change(list: &mut Tagged, twin: &mut Items, shape: Shape, dice: &mut Dice) {
     }
 }
 
-/// The same list by way of its bytes.
+/// Encodes and decodes the list.
 fn reread(list: &Tagged) -> Tagged {
     let mut bytes = Vec::new();
     let value = Value::Tagged(list.clone());
@@ -220,7 +220,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_list_is_as_its_twin(
+    fn a_tagged_list_matches_its_naive_twin(
         seed in any::<u64>(),
         shape in 0..SHAPES.len(),
         attributes in 0usize..5,
@@ -255,7 +255,7 @@ proptest! {
 }
 
 #[test]
-fn a_list_that_is_to_stay_is_read_again_without_items() {
+fn an_empty_lasting_list_round_trips() {
     for shape in SHAPES {
         let mut list = Tagged::new(schema(*shape, 3));
         assert!(list.is_empty());
@@ -271,7 +271,7 @@ fn a_list_that_is_to_stay_is_read_again_without_items() {
 }
 
 #[test]
-fn labels_last_where_everything_comes_to_one_place() {
+fn labels_do_not_run_out_with_inserts_at_one_position() {
     let shape = SHAPES[1];
     let mut list = Tagged::new(schema(shape, 3));
     let tags = Tags::default();
@@ -292,7 +292,7 @@ fn labels_last_where_everything_comes_to_one_place() {
 }
 
 #[test]
-fn ids_that_lie_in_full_chunks_take_less_until_they_change() {
+fn full_chunks_of_ids_stay_packed_until_ids_move() {
     let mut list = Tagged::new(schema(SHAPES[1], 3));
     let ids: Vec<String> = (0..100_000u64).map(|number| format!("{:012}", number * 5_737 % 1_000_003)).collect();
     for (nth, id) in ids.iter().enumerate() {
@@ -357,7 +357,7 @@ fn ordered_lists_are_searched_by_rank() {
 }
 
 #[test]
-fn bytes_that_are_no_list_are_refused() {
+fn corrupted_bytes_are_refused_or_decode_to_a_usable_list() {
     let mut dice = Dice(4);
     let mut list = Tagged::new(schema(SHAPES[3], 5));
     for number in 0..2000u64 {
@@ -378,7 +378,7 @@ fn bytes_that_are_no_list_are_refused() {
     }
 }
 
-/// The head and the chunks of a list of some hundred ids.
+/// Returns the head and the chunks of a list of a thousand ids.
 fn items_of(shape: impl FnOnce(&mut Schema)) -> Vec<Vec<u8>> {
     let mut schema = Schema::new(Some(12)).unwrap();
     shape(&mut schema);
@@ -405,7 +405,7 @@ fn is_taken(items: &[Vec<u8>]) -> bool {
 }
 
 #[test]
-fn foreign_lists_that_are_out_of_order_are_refused() {
+fn foreign_lists_that_violate_their_order_are_refused() {
     let by_value = |schema: &mut Schema| assert!(schema.set_order(By::Value(ItemType::Uint), false));
     let by_attribute = |schema: &mut Schema| {
         assert!(schema.add(b"n", 12) && schema.set_order(By::Attribute(0), false));
@@ -420,16 +420,16 @@ fn foreign_lists_that_are_out_of_order_are_refused() {
 }
 
 #[test]
-fn foreign_lists_that_have_a_unique_value_twice_are_refused() {
+fn foreign_lists_with_duplicate_unique_values_are_refused() {
     let items = items_of(Schema::set_unique);
     assert!(is_taken(&items));
-    // Another chunk of the same values, whose label is that of the last.
+    // Another chunk of the same values, with the label of the last one.
     let (first, last) = (&items[1], items.last().unwrap());
     let at = |chunk: &[u8]| if chunk[0] & 3 == 0 { 9 } else { 5 };
     let mut twice = first.clone();
     twice[at(first)..at(first) + 5].copy_from_slice(&last[at(last)..at(last) + 5]);
     assert!(!is_taken(&[items[0].clone(), first.clone(), twice]));
-    // Within one chunk: it says of its values how long they are, and they are not packed.
+    // Within one chunk: values have lengths, and are not packed.
     let mut schema = Schema::new(None).unwrap();
     schema.set_unique();
     let mut list = Tagged::new(Arc::new(schema));

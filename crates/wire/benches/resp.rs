@@ -1,4 +1,4 @@
-//! How long one request takes to decode and one reply to encode: `cargo bench -p wire`.
+//! Times the decoding of one request and the encoding of one reply: `cargo bench -p wire`.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -9,7 +9,7 @@ use wire::{Output, OwnedRequest, Ranges, Reply};
 const REPEATS: usize = 200_000;
 const TURNS: usize = 7;
 
-/// Prints the nanoseconds of one of the `count` things that `work` does, in the best of some turns.
+/// Prints the time of one of the `count` operations of `work` in nanoseconds, the best of [`TURNS`] runs.
 fn measure(name: &str, count: usize, mut work: impl FnMut()) {
     let mut best = f64::INFINITY;
     for _ in 0..TURNS {

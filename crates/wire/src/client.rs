@@ -157,7 +157,7 @@ pub struct Parser {
     buffer: Vec<u8>,
     /// The first unparsed byte of `buffer`.
     at: usize,
-    /// How far the search for a line end has got.
+    /// The offset up to which no line end was found.
     scanned: usize,
     open: Vec<Open>,
 }

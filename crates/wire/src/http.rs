@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn request_lines_and_hosts_are_http() {
+    fn http_request_lines_and_host_headers_are_recognized() {
         for line in [
             "POST / HTTP/1.1",
             "post",

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   pieces   | bytes | bytes | Source | bytes |   then   tail, where replies are written
-//!            ^ consumed                    ^ nothing behind may leave before the source is done
+//!            ^ consumed                    ^ bytes after the source wait until it is done
 //! ```
 //!
 //! Everything before the first source is ready. `fill` runs that source into the piece before it until enough is ready,
@@ -33,7 +33,7 @@ const SPENT_BYTES_MIN: u64 = 64 << 10;
 pub struct Output {
     pieces: VecDeque<Piece>,
     pub(crate) tail: Vec<u8>,
-    /// How much of the first piece (of the tail, if there is none) has been sent, in bytes.
+    /// Number of bytes sent of the first piece, or of the tail if there are no pieces.
     consumed: usize,
     /// The buffer of a sent piece, for the next step of a source.
     spare: Vec<u8>,

@@ -6,7 +6,7 @@ pub const SOURCE_STEP_BYTES: usize = 32 << 10;
 /// Owned bulks from this length on are queued without copying, in bytes.
 pub(crate) const BULK_QUEUED_BYTES_MIN: usize = 64 << 10;
 
-/// Whether a [`Source`] has more to write.
+/// The state of a [`Source`] after a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum More {
     /// More follows: call again.

@@ -344,7 +344,7 @@ impl Words {
         Args { bytes: &self.bytes, ranges: &self.ranges }
     }
 
-    /// Removes all words, and frees memory beyond that of a usual request.
+    /// Removes all words, and frees memory beyond what a usual request needs.
     pub fn clear(&mut self) {
         self.bytes.clear();
         self.bytes.shrink_to(WORDS_KEPT_BYTES_MAX);

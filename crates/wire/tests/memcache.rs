@@ -1,5 +1,5 @@
-//! Requests of memcached's protocol: what memcached 1.6 answers to what is amiss, and the law that only the bytes matter,
-//! never how they were cut into reads.
+//! Requests of memcached's protocol: the errors of memcached 1.6 for malformed requests, and a property test that read
+//! boundaries do not affect decoding.
 
 use proptest::prelude::*;
 use wire::Ranges;
@@ -7,7 +7,7 @@ use wire::memcache::{Dialect, MemcacheDecoder, MemcacheStep, Own, Verb};
 
 const ITEM_BYTES_MAX: usize = 1000;
 
-/// What a stream of bytes comes to: requests as words, lines that are due, in order.
+/// A decoded step of a stream: a request as words, or a line to send.
 #[derive(Clone, Debug, PartialEq)]
 enum Heard {
     Request(Verb, Vec<Vec<u8>>, bool),
@@ -87,7 +87,7 @@ fn whole(stream: &str) -> Vec<Heard> {
 }
 
 #[test]
-fn nothing_of_an_http_request_is_heard_on_a_line_protocol() {
+fn an_http_request_is_rejected_before_its_body_is_parsed() {
     let body = "set pw 0 0 1\r\nx\r\n";
     for head in
         ["POST / HTTP/1.1", "GET / HTTP/1.1", "OPTIONS * HTTP/1.1", "Host: localhost:11211", "post", "X / HTTP/1.1"]
@@ -107,7 +107,7 @@ fn nothing_of_an_http_request_is_heard_on_a_line_protocol() {
 }
 
 #[test]
-fn keys_may_be_called_as_http_calls_its_versions() {
+fn keys_and_values_may_look_like_http() {
     let heard = whole("get / HTTP/1.1\r\n");
     assert_eq!(heard, [request(Verb::Get, &["get", "/"]), request(Verb::Get, &["get", "HTTP/1.1"]), Heard::Say("END")]);
     assert_eq!(whole("delete POST\r\n"), [request(Verb::Delete, &["delete", "POST"])]);
@@ -118,7 +118,7 @@ fn keys_may_be_called_as_http_calls_its_versions() {
 }
 
 #[test]
-fn before_a_password_lines_of_keys_are_as_short_as_others() {
+fn a_long_key_list_is_rejected_before_authentication() {
     let line = format!("get {}", "k ".repeat(1500));
     assert_eq!(hear_locked([line.as_bytes()]), [Heard::Broken]);
     assert_eq!(hear_locked([format!("{line}\r\n").as_bytes()]), [Heard::Broken]);
@@ -127,7 +127,7 @@ fn before_a_password_lines_of_keys_are_as_short_as_others() {
 }
 
 #[test]
-fn requests_are_their_words_without_lengths() {
+fn requests_decode_to_their_words_without_data_lengths() {
     use Verb::{
         Append, Cas, Decr, Delete, FlushAll, Gat, Gats, Get, Gets, Incr, Ma, Md, Me, Mg, Ms, Set, Stats, Touch,
     };
@@ -170,7 +170,7 @@ fn requests_are_their_words_without_lengths() {
 
 /// As memcached 1.6.18 answered them.
 #[test]
-fn what_is_amiss_is_answered_in_memcacheds_words() {
+fn malformed_requests_get_the_errors_of_memcached() {
     const BAD: &str = "CLIENT_ERROR bad command line format";
     let long_key = |bytes: usize, line: &str| line.replace('K', &"k".repeat(bytes));
     for (stream, expected) in [
@@ -217,7 +217,7 @@ fn what_is_amiss_is_answered_in_memcacheds_words() {
 }
 
 #[test]
-fn a_value_too_long_is_passed_over_and_takes_the_old_one_away() {
+fn a_set_with_an_oversized_value_deletes_the_old_value() {
     let value = "x".repeat(ITEM_BYTES_MAX + 1);
     let too_large = Heard::Say("SERVER_ERROR object too large for cache");
     let after = [request(Verb::Get, &["get", "k"]), Heard::Say("END")];
@@ -240,11 +240,11 @@ fn a_value_too_long_is_passed_over_and_takes_the_old_one_away() {
 }
 
 #[test]
-fn lines_end_somewhere() {
+fn lines_beyond_their_maximum_length_are_rejected() {
     assert_eq!(whole(&"x".repeat(2048)), []);
     assert_eq!(whole(&"x".repeat(2049)), [Heard::Broken]);
     assert_eq!(whole(&format!("set k {} 0 1\r\nx\r\n", "0".repeat(2048))), [Heard::Broken]);
-    // As many keys as one asks for.
+    // A line of keys may be long.
     let keys: Vec<String> = (0..10_000).map(|key| format!("key:{key}")).collect();
     let heard = whole(&format!("get {}\r\n", keys.join(" ")));
     assert_eq!(heard.len(), 10_001);
@@ -253,21 +253,21 @@ fn lines_end_somewhere() {
 }
 
 #[test]
-fn keys_that_are_touched_may_be_as_many_as_keys_that_are_read() {
+fn gats_accepts_a_thousand_keys() {
     let keys: Vec<String> = (0..1_000).map(|key| format!("key:{key}")).collect();
     assert_eq!(whole(&format!("gats 60 {}\r\n", keys.join(" "))).len(), 1_001);
 }
 
 #[test]
-fn who_speaks_the_binary_protocol_is_not_left_waiting_for_an_answer() {
+fn binary_protocol_requests_are_rejected_at_once() {
     let get = b"\x80\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00k";
     assert_eq!(hear([&get[..]].into_iter()), [Heard::Broken]);
     assert_eq!(hear(get.chunks(1)), [Heard::Broken]);
 }
 
-/// As memcached 1.6.18 reads them, by the functions of C.
+/// As memcached 1.6.18 parses them, with the functions of C.
 #[test]
-fn numbers_may_have_a_sign_and_a_space_of_another_kind_beside_them() {
+fn numbers_accept_a_sign_and_surrounding_whitespace() {
     assert_eq!(whole("set k -0 \t5 +1\r\r\nx\r\n"), [request(Verb::Set, &["set", "k", "-0", "\t5", "x"])]);
     assert_eq!(whole("cas k 0 0 1 -0\r\nx\r\n"), [request(Verb::Cas, &["cas", "k", "0", "0", "-0", "x"])]);
 }
@@ -317,7 +317,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn only_the_bytes_matter(
+    fn read_boundaries_do_not_affect_decoding(
         lines in prop::collection::vec(line(), 0..12),
         sizes in prop::collection::vec(1usize..40, 1..20),
     ) {
@@ -339,7 +339,7 @@ proptest! {
 }
 
 #[test]
-fn of_queues_fewer_words_are_understood() {
+fn the_queue_dialect_accepts_only_queue_commands() {
     let heard = |text: &str| hear_in(Dialect::Queues, [text.as_bytes()]);
     assert_eq!(heard("set q 0 99 3\r\nabc\r\n"), [request(Verb::Set, &["set", "q", "0", "abc"])]);
     assert_eq!(
@@ -352,7 +352,7 @@ fn of_queues_fewer_words_are_understood() {
     for word in ["add q 0 0 0", "append q 0 0 0", "incr q 1", "mg q", "ms q 0", "gat 1 q", "touch q 1", "mn"] {
         assert_eq!(heard(&format!("{word}\r\n"))[0], Heard::Say("ERROR"), "{word}");
     }
-    // What is refused takes its value along, and nothing away.
+    // A refused request skips its value and deletes nothing.
     let bad = Heard::Say("CLIENT_ERROR bad command line format");
     assert_eq!(heard("set q 4294967296 0 3\r\n"), [bad]);
     let long = format!("set q 0 0 1001\r\n{}\r\nquit\r\n", "x".repeat(1001));
@@ -360,7 +360,7 @@ fn of_queues_fewer_words_are_understood() {
 }
 
 #[test]
-fn what_follows_a_key_that_failed_is_passed_over() {
+fn keys_after_a_failed_key_are_skipped() {
     for stream in ["get a b c\r\nquit\r\n", "get a\r\nquit\r\n", "gat 0 a b\nquit\r\n"] {
         let (mut decoder, mut ranges) = (MemcacheDecoder::new(Dialect::Items, 100), Ranges::new());
         let MemcacheStep::Request { used, .. } = decoder.step(stream.as_bytes(), &mut ranges) else {

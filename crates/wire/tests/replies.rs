@@ -1,5 +1,5 @@
-//! Replies: the forms RESP2 and RESP3 publish, doubles as Redis spells them, the queue that holds them, and the law
-//! that a client reads back what was written.
+//! Replies: the published forms of RESP2 and RESP3, doubles as Redis formats them, the output queue, and a property
+//! test that the client parser reads back written replies.
 
 use proptest::prelude::*;
 use std::io::IoSlice;
@@ -49,7 +49,7 @@ fn both(write: impl Fn(&mut dyn Reply)) -> (String, String) {
 }
 
 #[test]
-fn each_reply_has_its_form() {
+fn replies_have_their_published_resp2_and_resp3_forms() {
     type Write = fn(&mut dyn Reply);
     let table: [(Write, &str, &str); 22] = [
         (|reply| reply.ok(), "+OK ", "+OK "),
@@ -81,7 +81,7 @@ fn each_reply_has_its_form() {
 }
 
 #[test]
-fn doubles_are_spelled_as_redis_spells_them() {
+fn doubles_are_formatted_as_in_redis() {
     let table = [
         (0.0, "0"),
         (-0.0, "-0"),
@@ -115,7 +115,7 @@ fn doubles_are_spelled_as_redis_spells_them() {
 }
 
 #[test]
-fn whole_numbers_are_written_one_way() {
+fn parse_int_accepts_only_the_canonical_form() {
     assert_eq!(parse_int(b"0"), Some(0));
     assert_eq!(parse_int(b"-9223372036854775808"), Some(i64::MIN));
     assert_eq!(parse_int(b"9223372036854775807"), Some(i64::MAX));
@@ -124,7 +124,7 @@ fn whole_numbers_are_written_one_way() {
     }
 }
 
-/// One step, and a clone that pins as much as it says.
+/// A source of one step that reports this many pinned bytes.
 struct Holder(u64);
 
 impl Source for Holder {
@@ -139,7 +139,7 @@ impl Source for Holder {
 }
 
 #[test]
-fn what_sources_pin_is_told_and_great_ones_are_not_dropped_in_passing() {
+fn output_counts_pinned_bytes_and_returns_large_spent_sources() {
     let mut output = Output::new();
     let mut reply = Encoder::new(&mut output, Protocol::Resp2);
     reply.int(1);
@@ -171,7 +171,7 @@ fn countdown(from: u32) -> Value {
 }
 
 #[test]
-fn a_source_keeps_its_place_and_little_memory() {
+fn a_streamed_source_keeps_order_and_bounds_memory() {
     let mut output = Output::new();
     let mut reply = Encoder::new(&mut output, Protocol::Resp2);
     reply.int(1);
@@ -197,7 +197,7 @@ fn a_source_keeps_its_place_and_little_memory() {
     assert!(output.take_buffer().is_none());
 }
 
-/// OffLockJobs for some steps before it writes.
+/// Searches for some steps before it writes.
 struct Searcher(u32);
 
 impl Source for Searcher {
@@ -212,7 +212,7 @@ impl Source for Searcher {
 }
 
 #[test]
-fn a_source_that_searches_lets_others_have_their_turn() {
+fn a_source_without_output_yields_after_each_step() {
     for before in [false, true] {
         let mut output = Output::new();
         let mut reply = Encoder::new(&mut output, Protocol::Resp2);
@@ -234,7 +234,7 @@ fn a_source_that_searches_lets_others_have_their_turn() {
 }
 
 #[test]
-fn a_fresh_buffer_gets_one_step_and_a_used_one_all_of_them() {
+fn only_a_used_buffer_is_filled_by_several_steps() {
     let mut output = Output::new();
     Encoder::new(&mut output, Protocol::Resp2).stream(Box::new(Countdown(500)));
     assert!(output.fill_some(), "others have their turn");
@@ -247,7 +247,7 @@ fn a_fresh_buffer_gets_one_step_and_a_used_one_all_of_them() {
 }
 
 #[test]
-fn nothing_passes_a_source() {
+fn replies_after_a_source_wait_for_it() {
     let mut output = Output::new();
     Encoder::new(&mut output, Protocol::Resp3).stream(Box::new(Countdown(1)));
     Encoder::new(&mut output, Protocol::Resp3).ok();
@@ -293,7 +293,7 @@ fn a_bulk_may_come_in_parts() {
 }
 
 #[test]
-fn replies_are_taken_back_to_a_mark() {
+fn truncate_removes_replies_after_the_mark() {
     for before in ["", "before"] {
         let mut output = Output::new();
         output.give_buffer(Vec::with_capacity(64));
@@ -313,7 +313,7 @@ fn replies_are_taken_back_to_a_mark() {
 }
 
 #[test]
-fn clients_read_what_servers_publish() {
+fn the_client_parser_reads_published_resp_examples() {
     let table: [(&[u8], &str); 12] = [
         (b"+OK\r\n", "OK"),
         (b"-ERR unknown command\r\n", "!ERR unknown command"),
@@ -343,7 +343,7 @@ fn clients_read_what_servers_publish() {
 }
 
 #[test]
-fn clients_refuse_what_is_no_reply() {
+fn the_client_parser_rejects_malformed_replies() {
     let deep = b"*1\r\n".repeat(200);
     let table: [(&[u8], ReplyError); 6] = [
         (b"hello\r\n", ReplyError::UnknownType(b'h')),
@@ -419,7 +419,7 @@ fn write(value: &Value, reply: &mut dyn Reply) {
     }
 }
 
-/// What an older client sees of `value`.
+/// Returns `value` as a RESP2 client reads it.
 fn in_resp2(value: &Value) -> Value {
     let list = |values: &[Value]| Value::Array(values.iter().map(in_resp2).collect());
     match value {
@@ -438,7 +438,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(cases()))]
 
     #[test]
-    fn clients_read_back_what_was_written(value in value(), step in 1usize..40, bytes_max in 0usize..4096) {
+    fn the_client_parser_reads_back_written_replies(value in value(), step in 1usize..40, bytes_max in 0usize..4096) {
         let resp3 = written(Protocol::Resp3, |reply| write(&value, reply));
         prop_assert_eq!(&parsed(&resp3), &value);
         let mut parser = Parser::new();
@@ -466,7 +466,7 @@ proptest! {
     }
 
     #[test]
-    fn a_run_is_its_bulks(width in 1usize..80, count in 0usize..40, seed in any::<u8>()) {
+    fn a_run_is_encoded_as_separate_bulks(width in 1usize..80, count in 0usize..40, seed in any::<u8>()) {
         let bytes: Vec<u8> = (0..width * count).map(|index| seed.wrapping_add(index as u8)).collect();
         let run = written(Protocol::Resp2, |reply| reply.run(width, &bytes));
         let bulks = written(Protocol::Resp2, |reply| bytes.chunks(width).for_each(|item| reply.bulk(item)));
@@ -474,7 +474,7 @@ proptest! {
     }
 
     #[test]
-    fn doubles_read_back(bits in any::<u64>(), digits in any::<i32>(), exponent in -30i32..30) {
+    fn formatted_doubles_parse_to_the_same_value(bits in any::<u64>(), digits in any::<i32>(), exponent in -30i32..30) {
         for value in [f64::from_bits(bits), f64::from(digits) * 10f64.powi(exponent), f64::from(digits) / 1000.0] {
             let double = Double::new(value);
             let text = std::str::from_utf8(double.as_bytes()).unwrap();
@@ -485,7 +485,7 @@ proptest! {
     }
 
     #[test]
-    fn foreign_bytes_do_no_harm_to_a_client(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+    fn the_client_parser_never_panics_on_arbitrary_bytes(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
         let mut parser = Parser::new();
         parser.feed(&bytes);
         while let Ok(Some(_)) = parser.next_value() {}

@@ -1,11 +1,11 @@
-//! Requests: what Redis publishes of its protocol, its limits and its error texts; and the law that only the bytes
-//! matter, never how they were cut into reads.
+//! Requests: the published protocol, limits and error texts of Redis, and a property test that read boundaries do not
+//! affect decoding.
 
 use proptest::prelude::*;
 use wire::resp::{self, Limits, RespDecoder, RespStep, WireError};
 use wire::{OwnedRequest, Ranges};
 
-/// Everything a stream of bytes comes to.
+/// The decoded contents of a stream.
 #[derive(Debug, PartialEq)]
 struct Heard {
     requests: Vec<OwnedRequest>,
@@ -18,14 +18,14 @@ fn cases() -> u32 {
     std::env::var("BOBBIN_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(512)
 }
 
-/// How many arguments a multibulk request announces.
+/// Returns the number of arguments that a multibulk request announces.
 fn ranges_of(input: &[u8]) -> usize {
     let line = input.split(|byte| *byte == b'\r').next().unwrap_or_default();
     std::str::from_utf8(&line[1..]).ok().and_then(|count| count.parse().ok()).unwrap_or(0)
 }
 
 #[test]
-fn very_many_arguments_are_decoded_in_steps_of_thousands() {
+fn many_arguments_are_decoded_in_bounded_steps() {
     let arguments: Vec<String> = (0..10_000).map(|index| index.to_string()).collect();
     let mut stream = Vec::new();
     resp::request(&mut stream, OwnedRequest::of(&arguments).args());
@@ -88,7 +88,7 @@ fn hear_whole(bytes: &[u8]) -> Heard {
 }
 
 #[test]
-fn before_a_password_a_request_is_short_as_a_whole() {
+fn unauthenticated_requests_have_a_total_length_limit() {
     let request =
         |count: usize| format!("*{count}\r\n") + &format!("$16384\r\n{}\r\n", "x".repeat(16384)).repeat(count);
     assert_eq!(hear(&[request(3).as_bytes()], Limits::Unauthenticated).requests.len(), 1);
@@ -98,7 +98,7 @@ fn before_a_password_a_request_is_short_as_a_whole() {
 }
 
 #[test]
-fn nothing_of_an_http_request_is_heard() {
+fn an_http_request_is_rejected_before_its_body_is_parsed() {
     let head = "POST / HTTP/1.1\r\nHost: localhost:6379\r\n\r\n";
     for head in
         [head, "GET / HTTP/1.1\r\n", "OPTIONS * HTTP/1.1\n", "SET / HTTP/1.1\r\n", "Host: localhost\r\n", "post\r\n"]
@@ -131,7 +131,7 @@ fn error_unauthenticated(bytes: &[u8]) -> Option<String> {
 }
 
 #[test]
-fn a_request_is_its_arguments() {
+fn a_request_decodes_to_its_arguments() {
     let input = b"*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$5\r\na\r\nb\0\r\n*1\r\n$4\r\nPING\r\n";
     let heard = hear_whole(input);
     let expected: [OwnedRequest; 2] =
@@ -146,7 +146,7 @@ fn a_request_is_its_arguments() {
 }
 
 #[test]
-fn nothing_asked_nothing_answered() {
+fn empty_requests_are_skipped() {
     let heard = hear_whole(b"\r\n\n   \r\n*0\r\n*-1\r\n*-10\r\nPING\r\n");
     assert_eq!(
         heard,
@@ -169,7 +169,7 @@ fn inline_words_are_unquoted() {
 }
 
 #[test]
-fn errors_are_worded_as_redis_words_them() {
+fn error_texts_match_redis() {
     let long = [b'1'; (64 << 10) + 1];
     let table: [(&[u8], &str); 14] = [
         (b"*99999999999\r\n", "invalid multibulk length"),
@@ -196,7 +196,7 @@ fn errors_are_worded_as_redis_words_them() {
 }
 
 #[test]
-fn limits_are_met_and_not_passed() {
+fn requests_at_the_limits_are_accepted() {
     let line = [&[b'a'; 64 << 10][..], b"\n"].concat();
     assert_eq!(hear_whole(&line).requests.len(), 1);
     assert_eq!(hear_whole(b"*2147483647\r\n").error, None);
@@ -208,7 +208,7 @@ fn limits_are_met_and_not_passed() {
 
 #[test]
 fn a_request_of_more_than_a_gibibyte_is_refused() {
-    // The bytes of the first bulk stay untouched zero pages: nobody looks at them.
+    // The bytes of the first bulk stay untouched zero pages: the decoder does not read them.
     let (first, second) = (b"*2\r\n$536870912\r\n", b"$536870912\r\n");
     let second_at = first.len() + (512 << 20) + 2;
     let mut input = vec![0; second_at + second.len()];
@@ -218,7 +218,7 @@ fn a_request_of_more_than_a_gibibyte_is_refused() {
 }
 
 #[test]
-fn strangers_may_say_little() {
+fn unauthenticated_clients_have_small_request_limits() {
     let count = Some("Protocol error: unauthenticated multibulk length".to_owned());
     let length = Some("Protocol error: unauthenticated bulk length".to_owned());
     assert_eq!(error_unauthenticated(b"*10\r\n"), None);
@@ -230,7 +230,7 @@ fn strangers_may_say_little() {
 }
 
 #[test]
-fn a_half_received_request_keeps_little_room() {
+fn a_partial_request_after_a_large_one_keeps_little_memory() {
     let (mut decoder, mut ranges) = (RespDecoder::new(), Ranges::new());
     let mut big = Vec::new();
     resp::request(&mut big, OwnedRequest::of(&vec!["x"; 100_000]).args());
@@ -287,21 +287,24 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(cases()))]
 
     #[test]
-    fn what_was_encoded_is_decoded(requests in requests(), cuts in proptest::collection::vec(any::<usize>(), 0..8)) {
+    fn encoded_requests_decode_to_the_same_requests(
+        requests in requests(),
+        cuts in proptest::collection::vec(any::<usize>(), 0..8),
+    ) {
         let bytes = encoded(&requests);
         let heard = hear(&cut(&bytes, &cuts), Limits::Full);
         prop_assert_eq!(heard, Heard { requests, error: None, is_http: false, bytes_left: 0 });
     }
 
     #[test]
-    fn one_byte_at_a_time_is_the_same(requests in requests()) {
+    fn requests_decode_the_same_one_byte_at_a_time(requests in requests()) {
         let bytes = encoded(&requests);
         let heard = hear(&bytes.chunks(1).collect::<Vec<_>>(), Limits::Full);
         prop_assert_eq!(heard, Heard { requests, error: None, is_http: false, bytes_left: 0 });
     }
 
     #[test]
-    fn how_bytes_are_cut_does_not_matter(
+    fn read_boundaries_do_not_affect_decoding(
         bytes in foreign(),
         cuts in proptest::collection::vec(any::<usize>(), 0..8),
         strict in any::<bool>(),
@@ -313,7 +316,7 @@ proptest! {
     }
 
     #[test]
-    fn a_quoted_word_is_read_back(word in proptest::collection::vec(any::<u8>(), 0..40)) {
+    fn a_hex_escaped_inline_word_decodes_to_its_bytes(word in proptest::collection::vec(any::<u8>(), 0..40)) {
         // The form redis-cli prints: every byte may be written as \xHH.
         let quoted: String = word.iter().map(|byte| format!("\\x{byte:02x}")).collect();
         prop_assert_eq!(&words(&format!("ECHO \"{quoted}\"\r\n"))[1], &word);

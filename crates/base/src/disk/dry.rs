@@ -1,7 +1,7 @@
 //! A dry-run disk: reads the real files, but keeps all changes in memory.
 //!
 //! ```text
-//! file of the system, as it is --- first change ---> its bytes in memory      name removed or renamed: noted in memory
+//! unchanged file: read from the system --- first change ---> its bytes in memory     changed names: in memory
 //! ```
 //!
 //! Files are opened read-only, so a read-only folder will do. A changed file is held whole in memory.
@@ -196,7 +196,7 @@ mod tests {
     use crate::disk::RealDisk;
 
     #[test]
-    fn changes_are_seen_here_and_nowhere_else() {
+    fn a_dry_disk_shows_changes_that_never_reach_the_files() {
         let kept = tempfile::tempdir().unwrap();
         let path = |name: &str| kept.path().join(name);
         std::fs::write(path("old"), b"old bytes").unwrap();

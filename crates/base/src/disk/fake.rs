@@ -5,8 +5,8 @@
 //! live       what the program sees       what the program sees
 //! durable    after `sync_folder`         after `sync`
 //!
-//! crash(seed): durable, and of what is only live an arbitrary part: any unsynced sector may be there or show what it
-//!              held before, any unsynced change of a name may have happened or not
+//! crash(seed): durable, plus an arbitrary part of the live state: an unsynced sector has its new or its old bytes,
+//!              an unsynced change of a name has happened or not
 //! ```
 //!
 //! A failed sync leaves its sectors in doubt for ever: they may be durable or not, and no later sync reports or repairs
@@ -43,7 +43,7 @@ struct State {
     random: SplitMix,
 }
 
-/// Which operations fail.
+/// The operations that fail.
 #[derive(Clone, Copy, Debug, Default)]
 enum Fails {
     #[default]
@@ -124,7 +124,7 @@ impl FakeContent {
     }
 
     fn sync(&mut self) {
-        // Doubtful sectors keep their old bytes unless the coin says otherwise at the power cut.
+        // Doubtful sectors keep their old bytes unless the power cut draws the new ones.
         let unsynced = std::mem::take(&mut self.unsynced);
         Arc::make_mut(&mut self.durable).resize(self.live.len(), 0);
         for sector in unsynced {
@@ -210,7 +210,7 @@ impl FakeDisk {
         self.state().fails = Fails::At(operation);
     }
 
-    /// Makes the next read fail, whatever precedes it.
+    /// Makes the next read fail, even if other operations precede it.
     pub fn fail_next_read(&self) {
         self.state().fails = Fails::Read;
     }
@@ -524,7 +524,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_synced_survives_and_nothing_else_must() {
+    fn a_crash_keeps_synced_data_and_may_lose_the_rest() {
         let (disk, folder) = folder();
         let path = folder.join("a");
         let mut file = disk.create(&path).unwrap();
@@ -558,7 +558,7 @@ mod tests {
     }
 
     #[test]
-    fn a_recycled_file_shows_its_old_bytes() {
+    fn a_recycled_file_may_show_old_bytes_after_a_crash() {
         let (disk, folder) = folder();
         let (old, new) = (folder.join("old"), folder.join("new"));
         let mut file = disk.create(&old).unwrap();
@@ -573,7 +573,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failed_sync_is_not_healed_by_the_next() {
+    fn a_later_sync_does_not_repair_a_failed_one() {
         let (disk, folder) = folder();
         let path = folder.join("a");
         let mut file = disk.create(&path).unwrap();
@@ -592,7 +592,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_disk_and_a_halted_one_refuse() {
+    fn full_and_halted_disks_refuse_operations() {
         let (disk, folder) = folder();
         disk.set_capacity(Some(1000));
         let mut file = disk.create(&folder.join("a")).unwrap();

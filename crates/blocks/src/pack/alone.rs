@@ -9,11 +9,11 @@ use crate::Direction;
 use crate::codec::DecodeError;
 
 /// Packs items of `lengths`, back to back in `bytes`; `None` if that saves less than a sixteenth, if there are fewer
-/// than eight, or if one is longer than 255 bytes. O(bytes).
+/// than eight items, or if one is longer than 255 bytes. O(bytes).
 ///
 /// # Panics
 ///
-/// If they exceed 16 KiB.
+/// If the items exceed 16 KiB.
 pub fn pack_items(bytes: &[u8], lengths: &[u32]) -> Option<Vec<u8>> {
     let run = Run::of(bytes, lengths)?;
     let run = run.view();
@@ -32,7 +32,7 @@ impl<'a> PackedItems<'a> {
     ///
     /// # Panics
     ///
-    /// Possibly, if they were not: here, or in any other call.
+    /// Possibly, if the bytes were not accepted: here, or in any later call.
     pub fn of(count: usize, bytes: &'a [u8]) -> Self {
         let (form, data) = bytes.split_first().expect("a packed run was checked when it came in");
         Self(Packed::of(Form::from_byte(*form).expect("as above"), count, data))
@@ -64,7 +64,7 @@ impl<'a> PackedItems<'a> {
 pub struct UnpackedItems(Run);
 
 impl UnpackedItems {
-    /// Returns all of them, back to back.
+    /// Returns all items, back to back.
     pub fn bytes(&self) -> &[u8] {
         self.0.view().bytes
     }
@@ -75,7 +75,7 @@ impl UnpackedItems {
         (0..view.count).map(move |at| view.length(at))
     }
 
-    /// Returns one of them. O(1) for equal lengths, else a sum over earlier ones.
+    /// Returns one item. O(1) for equal lengths, else a sum over earlier lengths.
     pub fn item(&self, at: usize) -> &[u8] {
         self.0.view().item(at)
     }

@@ -44,7 +44,7 @@ impl<'a> Writer<'a> {
         Writer { out, at: 0, word: 0, filled: 0 }
     }
 
-    /// Appends the `bits` bits (at most 64) of `value`, which has no others.
+    /// Appends the `bits` bits (at most 64) of `value`; its higher bits must be zero.
     #[inline]
     pub(super) fn put(&mut self, value: u64, bits: usize) {
         debug_assert!(value & !mask(bits) == 0);

@@ -125,7 +125,7 @@ impl Values {
 }
 
 /// Returns how much of the common prefix can be kept if the bodies are canonical decimals of differing lengths: no
-/// leading zero but in "0" itself. "10" and "100" share "10", which must be given back.
+/// leading zero except in "0" itself. "10" and "100" share "10", which must stay in the bodies.
 pub(super) fn canonical_prefix(run: &View<'_>, prefix_bytes: usize) -> Option<usize> {
     let first = &run.bytes[..run.length(0)];
     let (shortest, longest) = (0..run.count)

@@ -178,7 +178,7 @@ pub(crate) fn plan(run: &View<'_>, data_bytes_max: usize) -> Option<Plan> {
     smallest_within(run, data_bytes_max).filter(|plan| plan.is_worth_it(run))
 }
 
-/// As [`plan`], whether it is worth it or not.
+/// As [`plan`], but also returns a form that is not worth it.
 pub(crate) fn smallest_within(run: &View<'_>, data_bytes_max: usize) -> Option<Plan> {
     if run.count < ITEMS_MIN || run.longest() > ITEM_BYTES_MAX {
         return None;

@@ -8,7 +8,7 @@ use crate::codec::DecodeError;
 use crate::leaf::ITEMS_MAX;
 use crate::view::{Lengths, View};
 
-/// Slack behind unpacked bytes, so that all writes can be of 8 or 16 bytes.
+/// Slack after unpacked bytes, so that all writes can be of 8 or 16 bytes.
 const SLACK_BYTES: usize = 16;
 
 /// A packed run.
@@ -35,8 +35,8 @@ impl<'a> Packed<'a> {
     ///
     /// # Errors
     ///
-    /// [`DecodeError::Malformed`] if `data` is cut short, [`DecodeError::Inconsistent`] for what no writer writes:
-    /// trailing bytes, bits set behind the last, no items or too many, an item above 255 bytes, integers with more
+    /// [`DecodeError::Malformed`] if `data` is cut short, [`DecodeError::Inconsistent`] if no writer writes it:
+    /// trailing bytes, bits set after the last, no items or too many, an item above 255 bytes, integers with more
     /// digits than stated.
     pub(crate) fn check(form: Form, count: usize, data: &'a [u8]) -> Result<(Packed<'a>, usize), DecodeError> {
         if count == 0 || count > ITEMS_MAX {

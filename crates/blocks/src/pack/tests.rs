@@ -8,7 +8,7 @@ use crate::Direction;
 use crate::codec::DecodeError;
 use crate::view::Lengths;
 
-/// More than any run needs.
+/// More bytes than any run needs.
 const ROOM: usize = 1 << 20;
 
 struct Items {
@@ -33,7 +33,7 @@ fn list(view: &View<'_>) -> Vec<Vec<u8>> {
     (0..view.count).map(|index| view.item(index).to_vec()).collect()
 }
 
-/// Writes, checks and reads back; returns the bytes.
+/// Packs the items, checks the bytes and reads them back; returns the bytes.
 fn round_trip(plan: &Plan, items: &[Vec<u8>]) -> Vec<u8> {
     let run = Items::of(items);
     let mut data = vec![0xa5; plan.data_bytes + 3];
@@ -70,7 +70,7 @@ fn every_plan(run: &View<'_>) -> Vec<Plan> {
     plans
 }
 
-/// Returns the bytes each form needs, computed naively; digits along a flat line and along one from end to end.
+/// Returns the bytes each form needs, computed naively; for digits with a flat line and with one from end to end.
 fn naive_sizes(items: &[Vec<u8>]) -> Vec<(Form, usize)> {
     let prefix = (0..).find(|&at| at == items[0].len() || items.iter().any(|item| item.get(at) != Some(&items[0][at])));
     let prefix = prefix.expect("the first item ends");
@@ -171,7 +171,7 @@ fn numbers() -> impl Strategy<Value = Vec<Vec<u8>>> {
     )
 }
 
-/// Runs of one or two kinds, behind a prefix.
+/// Runs of one or two kinds of items, all with a common prefix.
 fn runs() -> impl Strategy<Value = Vec<Vec<u8>>> {
     let one = prop_oneof![
         words(),
@@ -195,14 +195,14 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(cases()))]
 
     #[test]
-    fn every_form_gives_back_what_it_took(items in runs()) {
+    fn items_round_trip_in_every_form(items in runs()) {
         for plan in every_plan(&Items::of(&items).view()) {
             round_trip(&plan, &items);
         }
     }
 
     #[test]
-    fn the_smallest_form_is_planned(items in runs()) {
+    fn the_planner_chooses_the_smallest_form(items in runs()) {
         let run = Items::of(&items);
         let sizes = naive_sizes(&items);
         let content: usize = items.iter().map(Vec::len).sum();
@@ -222,7 +222,7 @@ proptest! {
     }
 
     #[test]
-    fn as_many_as_fit_are_taken(items in runs(), room in 0..400_usize) {
+    fn a_plan_takes_as_many_items_as_fit(items in runs(), room in 0..400_usize) {
         let run = Items::of(&items);
         if let Some(plan) = plan(&run.view(), room) {
             prop_assert!(plan.data_bytes <= room);
@@ -236,7 +236,7 @@ proptest! {
     }
 
     #[test]
-    fn finds_what_a_naive_search_finds(items in runs(), picks in vec(any::<prop::sample::Index>(), 4), other in words()) {
+    fn find_agrees_with_a_naive_search(items in runs(), picks in vec(any::<prop::sample::Index>(), 4), other in words()) {
         for plan in every_plan(&Items::of(&items).view()) {
             let data = round_trip(&plan, &items);
             let packed = Packed::of(plan.form, plan.count, &data);
@@ -255,7 +255,7 @@ proptest! {
     }
 
     #[test]
-    fn changed_bytes_are_refused_or_read_without_a_panic(
+    fn corrupted_bytes_are_refused_or_read_without_a_panic(
         items in runs(),
         form in proptest::sample::select(Form::ALL.to_vec()),
         changes in vec((any::<prop::sample::Index>(), any::<u8>()), 0..4),
@@ -327,7 +327,7 @@ fn bytes_an_item(form: Form, item: impl FnMut(u64) -> String) -> f64 {
 }
 
 #[test]
-fn items_of_twelve_bytes_take_what_their_contents_are_worth() {
+fn twelve_byte_items_pack_to_the_expected_density() {
     let mut next = scattered(1);
     let mut word =
         |alphabet: &[u8]| (0..12).map(|_| char::from(alphabet[next(alphabet.len() as u64) as usize])).collect();
@@ -350,7 +350,7 @@ fn items_of_twelve_bytes_take_what_their_contents_are_worth() {
 
 /// A prefix of two bytes saves 36 of 800 bytes, one of three 55: a sixteenth is 50.
 #[test]
-fn less_than_a_sixteenth_is_not_worth_it() {
+fn a_form_that_saves_under_a_sixteenth_is_not_planned() {
     let mut next = scattered(5);
     let mut behind = |prefix: &str| -> Vec<Vec<u8>> {
         let mut item = |first: u8| -> Vec<u8> {
@@ -365,14 +365,14 @@ fn less_than_a_sixteenth_is_not_worth_it() {
 }
 
 #[test]
-fn random_bytes_have_no_form() {
+fn random_bytes_are_not_packed() {
     let mut next = scattered(4);
     let items: Vec<Vec<u8>> = (0..300).map(|_| (0..12).map(|_| next(256) as u8).collect()).collect();
     assert!(plan(&Items::of(&items).view(), 4080).is_none());
 }
 
 #[test]
-fn numbers_are_frozen() {
+fn form_numbers_are_frozen() {
     let numbers = Form::ALL.map(|form| (format!("{form:?}"), form as u8));
     let expected = [("Plain", 4), ("Digits", 5), ("Hex", 6), ("UpperHex", 7), ("Sextets", 8)];
     assert_eq!(numbers, expected.map(|(name, number)| (name.to_string(), number)));
@@ -386,7 +386,7 @@ fn refused(form: Form, count: usize, data: &[u8]) -> DecodeError {
 }
 
 #[test]
-fn what_no_writer_writes_is_refused() {
+fn malformed_and_inconsistent_packed_bytes_are_refused() {
     let sound = [0, 1, 0x21, 0x03];
     assert!(Packed::check(Form::Hex, 3, &sound).is_ok());
     assert_eq!(refused(Form::Hex, 3, &sound[..3]), DecodeError::Malformed);
@@ -400,7 +400,7 @@ fn what_no_writer_writes_is_refused() {
 }
 
 #[test]
-fn integers_keep_to_their_digits() {
+fn integers_that_exceed_their_digits_are_refused() {
     let line = |body: u8, base: u64, slope: i64, bits: u8, stream: &[u8]| {
         [&[0, body][..], &base.to_le_bytes(), &slope.to_le_bytes(), &[bits], stream].concat()
     };
@@ -416,7 +416,7 @@ fn integers_keep_to_their_digits() {
 }
 
 #[test]
-fn numbers_of_differing_lengths_give_the_prefix_its_digits_back() {
+fn the_prefix_excludes_leading_digits_of_numbers_of_unequal_length() {
     let plan_of = |items: &[String]| plan(&Items::of(items).view(), ROOM).expect("worth it");
     let tens: Vec<String> = (10..1700).map(|value| format!("user:{value}")).collect();
     let packed = plan_of(&tens);
@@ -429,9 +429,9 @@ fn numbers_of_differing_lengths_give_the_prefix_its_digits_back() {
     assert!(candidates(&Items::of(&zeros).view())[1].is_none(), "0 and 00 are not both canonical");
 }
 
-/// The examples of the format document, byte for byte.
+/// The examples of `docs/formats/block.md`, byte for byte.
 #[test]
-fn examples_are_written_as_the_page_has_them() {
+fn examples_of_the_format_document_encode_byte_for_byte() {
     let assert_bytes = |form: Form, items: &[&str], expected: &[&[u8]]| {
         let plans = every_plan(&Items::of(items).view());
         let plan = plans.iter().find(|plan| plan.form == form).expect("the form applies");
@@ -447,7 +447,7 @@ fn examples_are_written_as_the_page_has_them() {
 }
 
 #[test]
-fn a_run_alone_is_read_as_it_was() {
+fn a_standalone_packed_run_round_trips() {
     let ids: Vec<Vec<u8>> = (0..300).map(|id| format!("{:012}", id * 7 % 1000 + 5_000_000).into_bytes()).collect();
     let names: Vec<Vec<u8>> = (0..100).map(|id| format!("user:{}", id * id).into_bytes()).collect();
     for items in [ids, names] {

@@ -1,4 +1,4 @@
-//! A list beside a `VecDeque<Vec<u8>>`, and random operations on both.
+//! A list with its naive twin, a `VecDeque<Vec<u8>>`, and random operations on both.
 
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
@@ -32,7 +32,7 @@ pub(crate) enum Op {
     Recode,
 }
 
-/// What fits one packed form or another.
+/// The content of items that fit one packed form or another.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Content {
     Rising,
@@ -144,7 +144,7 @@ pub(crate) fn op() -> impl Strategy<Value = Op> {
     ]
 }
 
-/// Items beyond this make a case slow and show nothing new.
+/// Maximum number of items: more make a case slow without testing anything new.
 const ITEMS_MAX: usize = 9000;
 
 pub(crate) struct Pair {
@@ -158,7 +158,7 @@ impl Pair {
         Pair { list: BlockList::new(), twin: Twin::new(), clones: Vec::new() }
     }
 
-    /// A position below `bound`, or 0.
+    /// Returns a position below `bound`, or 0.
     pub(crate) fn at(raw: u32, bound: usize) -> usize {
         if bound == 0 { 0 } else { raw as usize % bound }
     }
@@ -321,7 +321,7 @@ pub(crate) fn range(list: &BlockList, start: usize, count: usize, direction: Dir
     seen
 }
 
-/// Every way of reading agrees with the twin.
+/// Checks that every way of reading agrees with the twin.
 pub(crate) fn compare(list: &BlockList, twin: &Twin) {
     list.check();
     assert_eq!(list.len(), twin.len() as u64);
@@ -352,7 +352,7 @@ fn compare_find(list: &BlockList, twin: &Twin, needle: &[u8], at: usize) {
     }
 }
 
-/// `BOBBIN_CASES` of them, or `count`.
+/// Returns a configuration for `BOBBIN_CASES` cases, or for `count`.
 pub(crate) fn cases(count: u32) -> ProptestConfig {
     let cases = std::env::var("BOBBIN_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(count);
     ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(cases) }

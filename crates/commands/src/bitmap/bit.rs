@@ -12,7 +12,10 @@ const SETBIT: CommandSpec = CommandSpec {
     arity: Arity::Exactly(4),
     keys: &[KeySpec::one(1, "RW ACCESS UPDATE")],
     access: Access::Write { grows: true },
-    flags: &[],
+    flags: &[
+        Flag::Arguments(&[argument("2", "", "integer", "")]),
+        Flag::Events(&[EventRule { instead_of: "setrange", events: &[(Classes::STRING, "setbit")] }]),
+    ],
     group: Group::Bitmap,
     cost: "O(1)",
     since: "2.2.0",
@@ -28,6 +31,9 @@ const GETBIT: CommandSpec = CommandSpec {
     keys: &[KeySpec::one(1, "RO ACCESS")],
     access: Access::Read,
     flags: &[Flag::Fast],
+    group: Group::Bitmap,
+    cost: "O(1)",
+    since: "2.2.0",
     brief: "Returns a bit of a string.",
     answer: "int: 0 or 1; 0 beyond the end",
     run: Run::Local(|tx, args, reply| {
@@ -36,7 +42,6 @@ const GETBIT: CommandSpec = CommandSpec {
         reply.int(i64::from(byte >> (7 - offset % 8) & 1));
         Ok(())
     }),
-    ..SETBIT
 };
 
 fn setbit(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {

@@ -17,7 +17,10 @@ const BITCOUNT: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(2),
     keys: &[KeySpec::one(1, "RO ACCESS")],
     access: Access::Read,
-    flags: &[],
+    flags: &[
+        Flag::History(&[("7.0.0", "Takes `BYTE` and `BIT`.")]),
+        Flag::Arguments(&[argument("1", "index", "", ""), argument("1.2", "index_unit", "", "7.0.0")]),
+    ],
     group: Group::Bitmap,
     cost: "O(n), n the bytes looked at",
     since: "2.6.0",
@@ -30,11 +33,22 @@ const BITPOS: CommandSpec = CommandSpec {
     name: "BITPOS",
     syntax: "key bit [start [end [BYTE | BIT]]]",
     arity: Arity::AtLeast(3),
+    keys: &[KeySpec::one(1, "RO ACCESS")],
+    access: Access::Read,
+    flags: &[
+        Flag::History(&[("7.0.0", "Takes `BYTE` and `BIT`.")]),
+        Flag::Arguments(&[
+            argument("2", "index", "", ""),
+            argument("2.1", "end_index", "", ""),
+            argument("2.1.1", "index_unit", "", "7.0.0"),
+        ]),
+    ],
+    group: Group::Bitmap,
+    cost: "O(n), n the bytes looked at",
     since: "2.8.7",
     brief: "Finds the first set or clear bit of a string.",
     answer: "int: its offset in bits; -1: there is none",
     run: Run::Local(bitpos),
-    ..BITCOUNT
 };
 
 /// Bytes examined per step: about 50 µs.

@@ -13,9 +13,20 @@ const BITFIELD: CommandSpec = CommandSpec {
     syntax: "key [GET encoding offset | [OVERFLOW <WRAP | SAT | FAIL>] <SET encoding offset value | \
              INCRBY encoding offset increment> ...]",
     arity: Arity::AtLeast(2),
-    keys: &[KeySpec::one(1, "RW ACCESS UPDATE VARIABLE_FLAGS")],
+    keys: &[KeySpec::one(1, "RW ACCESS UPDATE VARIABLE_FLAGS")
+        .noted("Reads with GET, writes with SET and INCRBY.")
+        .varying(Varies::UnlessBitfieldWrites("RO ACCESS"))],
     access: Access::Write { grows: true },
-    flags: &[],
+    flags: &[
+        Flag::Arguments(&[
+            argument("1", "operation", "", ""),
+            argument("1.1", "write", "", ""),
+            argument("1.1.1", "write_operation", "", ""),
+            argument("1.1.1.0.2", "", "integer", ""),
+        ]),
+        Flag::Reads(CountedReads::ChangedIfGetAlone),
+        Flag::Events(&[EventRule { instead_of: "setrange", events: &[(Classes::STRING, "setbit")] }]),
+    ],
     group: Group::Bitmap,
     cost: "O(n), n the operations",
     since: "3.2.0",
@@ -27,14 +38,16 @@ const BITFIELD: CommandSpec = CommandSpec {
 const BITFIELD_RO: CommandSpec = CommandSpec {
     name: "BITFIELD_RO",
     syntax: "key [GET encoding offset ...]",
+    arity: Arity::AtLeast(2),
     keys: &[KeySpec::one(1, "RO ACCESS")],
     access: Access::Read,
     flags: &[Flag::Fast],
+    group: Group::Bitmap,
+    cost: "O(n), n the operations",
     since: "6.0.0",
     brief: "Reads integers of any width within a string.",
     answer: "array: the numbers",
     run: Run::Local(|tx, args, reply| bitfield(tx, args, reply, false)),
-    ..BITFIELD
 };
 
 /// An integer, and the operation on it.

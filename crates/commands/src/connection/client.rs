@@ -1,7 +1,7 @@
 //! CLIENT subcommands about connections: list them, kill them, unblock them.
 
 use super::filter;
-use crate::help::{HELP, wrong_count};
+use crate::help::{help_command, wrong_count};
 use crate::prelude::*;
 use crate::session::{ClientFilter, Session};
 
@@ -14,7 +14,7 @@ const ID: CommandSpec = CommandSpec {
     arity: Arity::Exactly(2),
     keys: &[],
     access: Access::None,
-    flags: &[Flag::NoScript, Flag::Loading, Flag::Stale],
+    flags: &[Flag::NoScript, Flag::Loading, Flag::Stale, Flag::OfClient],
     group: Group::Connection,
     cost: "O(1)",
     since: "5.0.0",
@@ -28,6 +28,13 @@ const ID: CommandSpec = CommandSpec {
 
 const GETNAME: CommandSpec = CommandSpec {
     name: "CLIENT GETNAME",
+    syntax: "",
+    arity: Arity::Exactly(2),
+    keys: &[],
+    access: Access::None,
+    flags: &[Flag::NoScript, Flag::Loading, Flag::Stale, Flag::OfClient],
+    group: Group::Connection,
+    cost: "O(1)",
     since: "2.6.9",
     brief: "Returns the name of the connection.",
     answer: "bulk: the name; null if it has none",
@@ -40,13 +47,17 @@ const GETNAME: CommandSpec = CommandSpec {
         }
         Ok(())
     }),
-    ..ID
 };
 
 const SETNAME: CommandSpec = CommandSpec {
     name: "CLIENT SETNAME",
     syntax: "connection-name",
     arity: Arity::Exactly(3),
+    keys: &[],
+    access: Access::None,
+    flags: &[Flag::NoScript, Flag::Loading, Flag::Stale, Flag::OfClient],
+    group: Group::Connection,
+    cost: "O(1)",
     since: "2.6.9",
     brief: "Sets the connection's name; an empty one removes it.",
     answer: "simple: OK",
@@ -55,22 +66,32 @@ const SETNAME: CommandSpec = CommandSpec {
         reply.ok();
         Ok(())
     }),
-    ..ID
 };
 
 const SETINFO: CommandSpec = CommandSpec {
     name: "CLIENT SETINFO",
     syntax: "<LIB-NAME libname | LIB-VER libver>",
     arity: Arity::Exactly(4),
+    keys: &[],
+    access: Access::None,
+    flags: &[Flag::NoScript, Flag::Loading, Flag::Stale, Flag::OfClient],
+    group: Group::Connection,
+    cost: "O(1)",
     since: "7.2.0",
     brief: "Sets the name or version of the client's library.",
     answer: "simple: OK",
     run: Run::Session(set_info),
-    ..ID
 };
 
 const INFO: CommandSpec = CommandSpec {
     name: "CLIENT INFO",
+    syntax: "",
+    arity: Arity::Exactly(2),
+    keys: &[],
+    access: Access::None,
+    flags: &[Flag::NoScript, Flag::Loading, Flag::Stale, Flag::Tips(&["nondeterministic_output"]), Flag::OfClient],
+    group: Group::Connection,
+    cost: "O(1)",
     since: "6.2.0",
     brief: "Returns the connection's line of CLIENT LIST.",
     answer: "verbatim: one line",
@@ -78,14 +99,32 @@ const INFO: CommandSpec = CommandSpec {
         reply.verbatim("txt", &session.client_line());
         Ok(())
     }),
-    ..ID
 };
 
 const LIST: CommandSpec = CommandSpec {
     name: "CLIENT LIST",
     syntax: "[TYPE <NORMAL | MASTER | REPLICA | PUBSUB>] [ID client-id [client-id ...]]",
     arity: Arity::AtLeast(2),
-    flags: &[Flag::Admin, Flag::NoScript, Flag::Loading, Flag::Stale],
+    keys: &[],
+    access: Access::None,
+    flags: &[
+        Flag::Admin,
+        Flag::NoScript,
+        Flag::Loading,
+        Flag::Stale,
+        Flag::Tips(&["nondeterministic_output"]),
+        Flag::History(&[
+            ("2.8.12", "Shows `id`."),
+            ("5.0.0", "Takes `TYPE`."),
+            ("6.0.0", "Shows `user`."),
+            ("6.2.0", "Takes `ID`, and shows `argv-mem`, `tot-mem`, `laddr` and `redir`."),
+            ("7.0.0", "Shows `resp`, `multi-mem`, `rbs` and `rbp`."),
+            ("7.0.3", "Shows `ssub`."),
+        ]),
+        Flag::Arguments(&[argument("0", "", "", "5.0.0"), argument("1", "id", "", "6.2.0")]),
+        Flag::OfClient,
+    ],
+    group: Group::Connection,
     cost: "O(n), n the connections",
     since: "2.4.0",
     brief: "Lists connections, one a line.",
@@ -94,7 +133,6 @@ const LIST: CommandSpec = CommandSpec {
         reply.verbatim("txt", &session.client_lines(&filter::of_list(args)?));
         Ok(())
     }),
-    ..ID
 };
 
 const KILL: CommandSpec = CommandSpec {
@@ -102,40 +140,77 @@ const KILL: CommandSpec = CommandSpec {
     syntax: "<ip:port | <[ID client-id] | [TYPE <NORMAL | MASTER | REPLICA | PUBSUB>] | [USER username] | [ADDR ip:port] | \
              [LADDR ip:port] | [SKIPME <YES | NO>] | [MAXAGE maxage] [...]>>",
     arity: Arity::AtLeast(3),
+    keys: &[],
+    access: Access::None,
+    flags: &[
+        Flag::Admin,
+        Flag::NoScript,
+        Flag::Loading,
+        Flag::Stale,
+        Flag::History(&[
+            ("2.8.12", "Takes filters."),
+            ("2.8.12", "Takes `ID`."),
+            ("3.2.0", "Takes `TYPE master`."),
+            ("5.0.0", "Takes `TYPE replica`, and `slave` for the same."),
+            ("6.2.0", "Takes `LADDR`."),
+        ]),
+        Flag::Arguments(&[argument("0", "filter", "", ""), argument("0.1", "new-format", "", "")]),
+        Flag::OfClient,
+    ],
+    group: Group::Connection,
+    cost: "O(n), n the connections",
+    since: "2.4.0",
     brief: "Closes connections by address, or those that match all filters.",
     answer: "simple: OK, for an address; int: how many, for filters",
     run: Run::Session(kill),
-    ..LIST
 };
 
 const UNBLOCK: CommandSpec = CommandSpec {
     name: "CLIENT UNBLOCK",
     syntax: "client-id [TIMEOUT | ERROR]",
     arity: Arity::AtLeast(3),
+    keys: &[],
+    access: Access::None,
+    flags: &[Flag::Admin, Flag::NoScript, Flag::Loading, Flag::Stale, Flag::OfClient],
+    group: Group::Connection,
     cost: "O(log n), n the connections",
     since: "5.0.0",
     brief: "Ends the wait of a blocked connection.",
     answer: "int: 1 if it was blocked, 0 if not",
     run: Run::Session(unblock),
-    ..LIST
 };
 
 const PAUSE: CommandSpec = CommandSpec {
     name: "CLIENT PAUSE",
     syntax: "timeout [WRITE | ALL]",
     arity: Arity::AtLeast(3),
+    keys: &[],
+    access: Access::None,
+    flags: &[
+        Flag::Admin,
+        Flag::NoScript,
+        Flag::Loading,
+        Flag::Stale,
+        Flag::History(&[("6.2.0", "Takes a mode, of which `WRITE` is new.")]),
+        Flag::Arguments(&[argument("0", "", "integer", ""), argument("1", "mode", "", "6.2.0")]),
+        Flag::OfClient,
+    ],
+    group: Group::Connection,
     cost: "O(1)",
     since: "3.0.0",
     brief: "Suspends all commands, or all writes, for some milliseconds.",
     answer: "simple: OK",
     run: Run::Engine(crate::spec::Verb::Pause),
-    ..LIST
 };
 
 const UNPAUSE: CommandSpec = CommandSpec {
     name: "CLIENT UNPAUSE",
     syntax: "",
     arity: Arity::Exactly(2),
+    keys: &[],
+    access: Access::None,
+    flags: &[Flag::Admin, Flag::NoScript, Flag::Loading, Flag::Stale, Flag::OfClient],
+    group: Group::Connection,
     cost: "O(n), n the connections that wait",
     since: "6.2.0",
     brief: "Ends CLIENT PAUSE.",
@@ -145,10 +220,10 @@ const UNPAUSE: CommandSpec = CommandSpec {
         reply.ok();
         Ok(())
     }),
-    ..LIST
 };
 
-const CLIENT_HELP: CommandSpec = CommandSpec { name: "CLIENT HELP", group: Group::Connection, ..HELP };
+const CLIENT_HELP: CommandSpec =
+    help_command("CLIENT HELP", Group::Connection, "5.0.0", &[Flag::Loading, Flag::Stale, Flag::OfClient]);
 
 /// Returns a name, or a library's name or version, if it is visible ASCII only.
 fn visible(bytes: &[u8]) -> Option<&str> {

@@ -11,7 +11,14 @@ const NO_EVICT: CommandSpec = CommandSpec {
     arity: Arity::Exactly(3),
     keys: &[],
     access: Access::None,
-    flags: &[Flag::Admin, Flag::NoScript, Flag::Loading, Flag::Stale],
+    flags: &[
+        Flag::Admin,
+        Flag::NoScript,
+        Flag::Loading,
+        Flag::Stale,
+        Flag::Arguments(&[argument("0", "enabled", "", "")]),
+        Flag::OfClient,
+    ],
     group: Group::Connection,
     cost: "O(1)",
     since: "7.0.0",
@@ -22,44 +29,64 @@ const NO_EVICT: CommandSpec = CommandSpec {
 
 const NO_TOUCH: CommandSpec = CommandSpec {
     name: "CLIENT NO-TOUCH",
-    flags: &[Flag::NoScript, Flag::Loading, Flag::Stale],
+    syntax: "<ON | OFF>",
+    arity: Arity::Exactly(3),
+    keys: &[],
+    access: Access::None,
+    flags: &[Flag::NoScript, Flag::Loading, Flag::Stale, Flag::OfClient],
+    group: Group::Connection,
+    cost: "O(1)",
     since: "7.2.0",
     brief: "Sets whether the connection's reads count as use of keys.",
+    answer: "simple: OK",
     run: Run::Session(|session, args, reply| set_switch(session, args, reply, Switch::NoTouch)),
-    ..NO_EVICT
 };
 
 const REPLY: CommandSpec = CommandSpec {
     name: "CLIENT REPLY",
     syntax: "<ON | OFF | SKIP>",
+    arity: Arity::Exactly(3),
+    keys: &[],
+    access: Access::None,
+    flags: &[Flag::NoScript, Flag::Loading, Flag::Stale, Flag::OfClient],
+    group: Group::Connection,
+    cost: "O(1)",
     since: "3.2.0",
     brief: "Turns replies of the connection on or off, or skips the next one.",
     answer: "simple: OK, for ON; nothing, for OFF and SKIP",
     run: Run::Session(reply_mode),
-    ..NO_TOUCH
 };
 
 const DURABLE: CommandSpec = CommandSpec {
     name: "CLIENT DURABLE",
     syntax: "<ALWAYS | POLICY>",
+    arity: Arity::Exactly(3),
+    keys: &[],
+    access: Access::None,
+    flags: &[Flag::NoScript, Flag::Loading, Flag::Stale, Flag::OfClient],
+    group: Group::Connection,
+    cost: "O(1)",
     since: "bobbin 0.1.0",
     brief: "Makes replies wait for the disk, or follow the server's fsync setting.",
     answer: "simple: OK",
     run: Run::Session(durable),
-    ..NO_TOUCH
 };
 
 const MAINT_NOTIFICATIONS: CommandSpec = CommandSpec {
     name: "CLIENT MAINT_NOTIFICATIONS",
     syntax: "<ON | OFF> [parameter value [parameter value ...]]",
     arity: Arity::AtLeast(2),
+    keys: &[],
+    access: Access::None,
+    flags: &[Flag::NoScript, Flag::Loading, Flag::Stale, Flag::OfClient],
+    group: Group::Connection,
+    cost: "O(1)",
     since: "bobbin 0.1.0",
     brief: "Refuses notices of maintenance, which there are none of.",
     answer: "error: always; clients go on without",
     run: Run::Session(|_, _, _| {
         Err(Failure::text("ERR notices of maintenance are not supported: this server never moves its connections"))
     }),
-    ..NO_TOUCH
 };
 
 fn set_switch(session: &mut dyn Session, args: &Args, reply: &mut dyn Reply, switch: Switch) -> Outcome {

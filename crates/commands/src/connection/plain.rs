@@ -13,7 +13,11 @@ const PING: CommandSpec = CommandSpec {
     arity: Arity::Between(1, 2),
     keys: &[],
     access: Access::None,
-    flags: &[Flag::Fast],
+    flags: &[
+        Flag::Fast,
+        Flag::Tips(&["request_policy:all_shards", "response_policy:all_succeeded"]),
+        Flag::WhileSubscribed,
+    ],
     group: Group::Connection,
     cost: "O(1)",
     since: "1.0.0",
@@ -26,21 +30,39 @@ const ECHO: CommandSpec = CommandSpec {
     name: "ECHO",
     syntax: "message",
     arity: Arity::Exactly(2),
+    keys: &[],
+    access: Access::None,
     flags: &[Flag::Loading, Flag::Stale, Flag::Fast],
+    group: Group::Connection,
+    cost: "O(1)",
+    since: "1.0.0",
     brief: "Returns the message.",
     answer: "bulk: the message",
     run: Run::Session(|_, args, reply| {
         reply.bulk(args.get(1));
         Ok(())
     }),
-    ..PING
 };
 
 const QUIT: CommandSpec = CommandSpec {
     name: "QUIT",
     syntax: "",
     arity: Arity::AtLeast(1),
-    flags: &[Flag::AllowBusy, Flag::NoScript, Flag::Loading, Flag::Stale, Flag::Fast, Flag::NoAuth],
+    keys: &[],
+    access: Access::None,
+    flags: &[
+        Flag::AllowBusy,
+        Flag::NoScript,
+        Flag::Loading,
+        Flag::Stale,
+        Flag::Fast,
+        Flag::NoAuth,
+        Flag::NotQueued,
+        Flag::WhileSubscribed,
+    ],
+    group: Group::Connection,
+    cost: "O(1)",
+    since: "1.0.0",
     brief: "Closes the connection after all replies were sent.",
     answer: "simple: OK",
     run: Run::Session(|session, _, reply| {
@@ -48,12 +70,26 @@ const QUIT: CommandSpec = CommandSpec {
         reply.ok();
         Ok(())
     }),
-    ..PING
 };
 
 const RESET: CommandSpec = CommandSpec {
     name: "RESET",
+    syntax: "",
     arity: Arity::Exactly(1),
+    keys: &[],
+    access: Access::None,
+    flags: &[
+        Flag::AllowBusy,
+        Flag::NoScript,
+        Flag::Loading,
+        Flag::Stale,
+        Flag::Fast,
+        Flag::NoAuth,
+        Flag::NotQueued,
+        Flag::WhileSubscribed,
+    ],
+    group: Group::Connection,
+    cost: "O(1)",
     since: "6.2.0",
     brief: "Resets the connection to its initial state.",
     answer: "simple: RESET",
@@ -62,7 +98,6 @@ const RESET: CommandSpec = CommandSpec {
         is_long: |session, _| is_subscribed_to_many(session),
         begin: || Box::new(Resetting),
     },
-    ..QUIT
 };
 
 /// A reset that first removes the connection's subscriptions in batches.
@@ -91,10 +126,16 @@ fn is_subscribed_to_many(session: &dyn Session) -> bool {
 const SELECT: CommandSpec = CommandSpec {
     name: "SELECT",
     syntax: "index",
+    arity: Arity::Exactly(2),
+    keys: &[],
+    access: Access::None,
+    flags: &[Flag::Loading, Flag::Stale, Flag::Fast],
+    group: Group::Connection,
+    cost: "O(1)",
+    since: "1.0.0",
     brief: "Selects the database of the connection.",
     answer: "simple: OK",
     run: Run::Session(select),
-    ..ECHO
 };
 
 fn ping(session: &mut dyn Session, args: &Args, reply: &mut dyn Reply) -> Outcome {

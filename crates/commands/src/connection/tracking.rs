@@ -13,7 +13,13 @@ const TRACKING: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(3),
     keys: &[],
     access: Access::None,
-    flags: &[Flag::NoScript, Flag::Loading, Flag::Stale],
+    flags: &[
+        Flag::NoScript,
+        Flag::Loading,
+        Flag::Stale,
+        Flag::Arguments(&[argument("0", "status", "", "")]),
+        Flag::OfClient,
+    ],
     group: Group::Connection,
     cost: "O(n*log(n)), n the prefixes",
     since: "6.0.0",
@@ -26,33 +32,54 @@ const CACHING: CommandSpec = CommandSpec {
     name: "CLIENT CACHING",
     syntax: "<YES | NO>",
     arity: Arity::Exactly(3),
+    keys: &[],
+    access: Access::None,
+    flags: &[
+        Flag::NoScript,
+        Flag::Loading,
+        Flag::Stale,
+        Flag::Arguments(&[argument("0", "mode", "", "")]),
+        Flag::OfClient,
+    ],
+    group: Group::Connection,
     cost: "O(1)",
+    since: "6.0.0",
     brief: "Sets whether the next request's reads are tracked.",
+    answer: "simple: OK",
     run: Run::Session(caching),
-    ..TRACKING
 };
 
 const GETREDIR: CommandSpec = CommandSpec {
     name: "CLIENT GETREDIR",
     syntax: "",
     arity: Arity::Exactly(2),
+    keys: &[],
+    access: Access::None,
+    flags: &[Flag::NoScript, Flag::Loading, Flag::Stale, Flag::OfClient],
+    group: Group::Connection,
     cost: "O(1)",
+    since: "6.0.0",
     brief: "Returns the connection that receives this one's invalidations.",
     answer: "int: its number; 0: this one itself; -1: reads are not tracked",
     run: Run::Session(|session, _, reply| {
         reply.int(session.tracking().map_or(-1, |tracking| tracking.redirect as i64));
         Ok(())
     }),
-    ..TRACKING
 };
 
 const TRACKINGINFO: CommandSpec = CommandSpec {
     name: "CLIENT TRACKINGINFO",
+    syntax: "",
+    arity: Arity::Exactly(2),
+    keys: &[],
+    access: Access::None,
+    flags: &[Flag::NoScript, Flag::Loading, Flag::Stale, Flag::OfClient],
+    group: Group::Connection,
+    cost: "O(1)",
     since: "6.2.0",
     brief: "Returns how the connection's reads are tracked.",
     answer: "map: flags, redirect, prefixes",
     run: Run::Session(info),
-    ..GETREDIR
 };
 
 fn track(session: &mut dyn Session, args: &Args, reply: &mut dyn Reply) -> Outcome {
@@ -268,7 +295,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_pair_that_overlaps_is_that_of_redis(asked in prefixes(6), mut before in prefixes(6)) {
+        fn the_reported_overlap_matches_redis(asked in prefixes(6), mut before in prefixes(6)) {
             before.sort();
             before.dedup_by(|next, last| next.starts_with(last));
             let found = check_prefixes(&asked, &before).err().map(|failure| failure.to_string());
@@ -277,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn a_prefix_is_compared_with_few_others_however_many_there_are() {
+    fn checking_a_prefix_compares_it_with_few_others() {
         let all: Vec<Vec<u8>> = (0..100_000).map(|nth| format!("{nth}:").into_bytes()).collect();
         let (asked, before) = all.split_at(50_000);
         cost::take();

@@ -14,7 +14,7 @@ const DBSIZE: CommandSpec = CommandSpec {
     arity: Arity::Exactly(1),
     keys: &[],
     access: Access::Read,
-    flags: &[Flag::Fast],
+    flags: &[Flag::Fast, Flag::Tips(&["request_policy:all_shards", "response_policy:agg_sum"])],
     group: Group::Server,
     cost: "O(1)",
     since: "1.0.0",
@@ -25,33 +25,53 @@ const DBSIZE: CommandSpec = CommandSpec {
 
 const RANDOMKEY: CommandSpec = CommandSpec {
     name: "RANDOMKEY",
-    flags: &[],
+    syntax: "",
+    arity: Arity::Exactly(1),
+    keys: &[],
+    access: Access::Read,
+    flags: &[Flag::Tips(&["request_policy:all_shards", "nondeterministic_output"])],
     group: Group::Generic,
+    cost: "O(1)",
+    since: "1.0.0",
     brief: "Returns a random key.",
     answer: "bulk: the key; null: the database is empty",
     run: Run::Sweep(|_, random| Ok(Box::new(KeyDraw::new(random)))),
-    ..DBSIZE
 };
 
 const SWAPDB: CommandSpec = CommandSpec {
     name: "SWAPDB",
     syntax: "index1 index2",
     arity: Arity::Exactly(3),
+    keys: &[],
     access: Access::Write { grows: false },
     flags: &[Flag::Fast, Flag::Dangerous],
+    group: Group::Server,
+    cost: "O(1)",
     since: "4.0.0",
     brief: "Swaps two databases for all connections at once.",
     answer: "simple: OK",
     run: Run::Gate(swapdb),
-    ..DBSIZE
 };
 
 const FLUSHDB: CommandSpec = CommandSpec {
     name: "FLUSHDB",
     syntax: "[ASYNC | SYNC]",
     arity: Arity::AtLeast(1),
+    keys: &[],
     access: Access::Write { grows: false },
-    flags: &[Flag::Dangerous],
+    flags: &[
+        Flag::Dangerous,
+        Flag::Tips(&["request_policy:all_shards", "response_policy:all_succeeded"]),
+        Flag::History(&[("4.0.0", "Takes `ASYNC`."), ("6.2.0", "Takes `SYNC`.")]),
+        Flag::Arguments(&[
+            argument("0", "async", "", ""),
+            argument("0.0", "", "", "4.0.0"),
+            argument("0.1", "", "", "6.2.0"),
+        ]),
+    ],
+    group: Group::Server,
+    cost: "O(1)",
+    since: "1.0.0",
     brief: "Deletes all keys of the database.",
     answer: "simple: OK",
     run: Run::Gate(|tx, args, reply| {
@@ -60,13 +80,29 @@ const FLUSHDB: CommandSpec = CommandSpec {
         reply.ok();
         Ok(())
     }),
-    ..DBSIZE
 };
 
 const FLUSHALL: CommandSpec = CommandSpec {
     name: "FLUSHALL",
+    syntax: "[ASYNC | SYNC]",
+    arity: Arity::AtLeast(1),
+    keys: &[],
+    access: Access::Write { grows: false },
+    flags: &[
+        Flag::Dangerous,
+        Flag::Tips(&["request_policy:all_shards", "response_policy:all_succeeded"]),
+        Flag::History(&[("4.0.0", "Takes `ASYNC`."), ("6.2.0", "Takes `SYNC`.")]),
+        Flag::Arguments(&[
+            argument("0", "async", "", ""),
+            argument("0.0", "", "", "4.0.0"),
+            argument("0.1", "", "", "6.2.0"),
+        ]),
+    ],
+    group: Group::Server,
     cost: "O(n), n the databases",
+    since: "1.0.0",
     brief: "Deletes all keys of all databases.",
+    answer: "simple: OK",
     run: Run::Gate(|tx, args, reply| {
         check_mode(args)?;
         let databases = tx.keyspace().map().databases();
@@ -75,7 +111,6 @@ const FLUSHALL: CommandSpec = CommandSpec {
         reply.ok();
         Ok(())
     }),
-    ..FLUSHDB
 };
 
 /// The maximum size of the effect that gives a database another table, in bytes.
@@ -155,7 +190,7 @@ struct KeyDraw {
     was_vain: bool,
 }
 
-/// How often a shard is probed for an unexpired key before it is searched.
+/// Number of times a shard is probed for an unexpired key before it is searched.
 const DRAWS_MAX: usize = 16;
 
 /// The largest shard in which expired keys are excluded from the count before a draw.

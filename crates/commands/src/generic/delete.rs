@@ -10,7 +10,7 @@ const DEL: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(2),
     keys: &[KeySpec::many(1, -1, 1, "RM DELETE")],
     access: Access::Write { grows: false },
-    flags: &[Flag::KeyByKey],
+    flags: &[Flag::KeyByKey, Flag::Tips(&["request_policy:multi_shard", "response_policy:agg_sum"])],
     group: Group::Generic,
     cost: "O(n), n the keys",
     since: "1.0.0",
@@ -26,9 +26,17 @@ const DEL: CommandSpec = CommandSpec {
 
 const UNLINK: CommandSpec = CommandSpec {
     name: "UNLINK",
-    flags: &[Flag::Fast, Flag::KeyByKey],
+    syntax: "key [key ...]",
+    arity: Arity::AtLeast(2),
+    keys: &[KeySpec::many(1, -1, 1, "RM DELETE")],
+    access: Access::Write { grows: false },
+    flags: &[Flag::Fast, Flag::KeyByKey, Flag::Tips(&["request_policy:multi_shard", "response_policy:agg_sum"])],
+    group: Group::Generic,
+    cost: "O(n), n the keys",
     since: "4.0.0",
     brief: "Deletes keys, as DEL does.",
+    answer: "int: keys removed. More than 255 go some at a time, except in transactions and scripts: not at one \
+             instant, and a crash or an error in between leaves the rest there",
     ..DEL
 };
 

@@ -21,7 +21,7 @@ const DUMP: CommandSpec = CommandSpec {
     arity: Arity::Exactly(2),
     keys: &[KeySpec::one(1, "RO ACCESS")],
     access: Access::Read,
-    flags: &[],
+    flags: &[Flag::Tips(&["nondeterministic_output"])],
     group: Group::Generic,
     cost: "O(n), n the bytes of the value",
     since: "2.6.0",
@@ -36,20 +36,61 @@ const RESTORE: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(4),
     keys: &[KeySpec::one(1, "OW UPDATE")],
     access: Access::Write { grows: true },
-    flags: &[Flag::Dangerous, Flag::PutsString],
+    flags: &[
+        Flag::Dangerous,
+        Flag::PutsString,
+        Flag::History(&[
+            ("3.0.0", "Takes `REPLACE`."),
+            ("5.0.0", "Takes `ABSTTL`."),
+            ("5.0.0", "Takes `IDLETIME` and `FREQ`."),
+        ]),
+        Flag::Arguments(&[
+            argument("3", "", "", "3.0.0"),
+            argument("4", "", "", "5.0.0"),
+            argument("5", "", "", "5.0.0"),
+            argument("6", "", "", "5.0.0"),
+        ]),
+        Flag::RemovesBeforeStoring,
+    ],
+    group: Group::Generic,
     cost: "O(n), n the bytes; O(n log n) for what is found by hash or score",
+    since: "2.6.0",
     brief: "Creates a key from the payload of DUMP.",
     answer: "simple: OK; error if the key is taken and not to be replaced, or the bytes are none of DUMP",
     run: Run::Local(restore),
-    ..DUMP
 };
 
 const RESTORE_ASKING: CommandSpec = CommandSpec {
     name: "RESTORE-ASKING",
-    flags: &[Flag::Dangerous, Flag::PutsString, Flag::Asking],
+    syntax: "key ttl serialized-value [REPLACE] [ABSTTL] [IDLETIME seconds] [FREQ frequency]",
+    arity: Arity::AtLeast(4),
+    keys: &[KeySpec::one(1, "OW UPDATE")],
+    access: Access::Write { grows: true },
+    flags: &[
+        Flag::Dangerous,
+        Flag::PutsString,
+        Flag::Asking,
+        Flag::History(&[
+            ("3.0.0", "Takes `REPLACE`."),
+            ("5.0.0", "Takes `ABSTTL`."),
+            ("5.0.0", "Takes `IDLETIME` and `FREQ`."),
+        ]),
+        Flag::System,
+        Flag::Arguments(&[
+            argument("3", "", "", "3.0.0"),
+            argument("4", "", "", "5.0.0"),
+            argument("5", "", "", "5.0.0"),
+            argument("6", "", "", "5.0.0"),
+        ]),
+        Flag::DocsGroup("server"),
+        Flag::RemovesBeforeStoring,
+    ],
+    group: Group::Generic,
+    cost: "O(n), n the bytes; O(n log n) for what is found by hash or score",
     since: "3.0.0",
     brief: "Creates a key from DUMP's payload, as nodes of a cluster ask for.",
-    ..RESTORE
+    answer: "simple: OK; error if the key is taken and not to be replaced, or the bytes are none of DUMP",
+    run: Run::Local(restore),
 };
 
 /// Steps done under a lock: about 100 µs.

@@ -14,7 +14,11 @@ const EXPIRE: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(3),
     keys: &[KeySpec::one(1, "RW UPDATE")],
     access: Access::Write { grows: false },
-    flags: &[Flag::Fast],
+    flags: &[
+        Flag::Fast,
+        Flag::History(&[("7.0.0", "Takes `NX`, `XX`, `GT` and `LT`.")]),
+        Flag::Arguments(&[argument("2", "condition", "", "7.0.0")]),
+    ],
     group: Group::Generic,
     cost: "O(1)",
     since: "1.0.0",
@@ -26,31 +30,61 @@ const EXPIRE: CommandSpec = CommandSpec {
 const PEXPIRE: CommandSpec = CommandSpec {
     name: "PEXPIRE",
     syntax: "key milliseconds [NX | XX | GT | LT]",
+    arity: Arity::AtLeast(3),
+    keys: &[KeySpec::one(1, "RW UPDATE")],
+    access: Access::Write { grows: false },
+    flags: &[
+        Flag::Fast,
+        Flag::History(&[("7.0.0", "Takes `NX`, `XX`, `GT` and `LT`.")]),
+        Flag::Arguments(&[argument("2", "condition", "", "7.0.0")]),
+    ],
+    group: Group::Generic,
+    cost: "O(1)",
     since: "2.6.0",
     brief: "Sets a key's time to live, in milliseconds.",
+    answer: "int: 1 if the deadline was set, 0 if the key is absent or the condition does not hold",
     run: Run::Local(|tx, args, reply| expire(tx, args, reply, Unit::Milliseconds, DeadlineBase::Now)),
-    ..EXPIRE
 };
 
 const EXPIREAT: CommandSpec = CommandSpec {
     name: "EXPIREAT",
     syntax: "key unix-time-seconds [NX | XX | GT | LT]",
+    arity: Arity::AtLeast(3),
+    keys: &[KeySpec::one(1, "RW UPDATE")],
+    access: Access::Write { grows: false },
+    flags: &[
+        Flag::Fast,
+        Flag::History(&[("7.0.0", "Takes `NX`, `XX`, `GT` and `LT`.")]),
+        Flag::Arguments(&[argument("2", "condition", "", "7.0.0")]),
+    ],
+    group: Group::Generic,
+    cost: "O(1)",
     since: "1.2.0",
     brief: "Sets a key's expiration time, in seconds since the epoch.",
+    answer: "int: 1 if the deadline was set, 0 if the key is absent or the condition does not hold",
     run: Run::Local(|tx, args, reply| expire(tx, args, reply, Unit::Seconds, DeadlineBase::Epoch)),
-    ..EXPIRE
 };
 
 const PEXPIREAT: CommandSpec = CommandSpec {
     name: "PEXPIREAT",
     syntax: "key unix-time-milliseconds [NX | XX | GT | LT]",
+    arity: Arity::AtLeast(3),
+    keys: &[KeySpec::one(1, "RW UPDATE")],
+    access: Access::Write { grows: false },
+    flags: &[
+        Flag::Fast,
+        Flag::History(&[("7.0.0", "Takes `NX`, `XX`, `GT` and `LT`.")]),
+        Flag::Arguments(&[argument("2", "condition", "", "7.0.0")]),
+    ],
+    group: Group::Generic,
+    cost: "O(1)",
     since: "2.6.0",
     brief: "Sets a key's expiration time, in milliseconds since the epoch.",
+    answer: "int: 1 if the deadline was set, 0 if the key is absent or the condition does not hold",
     run: Run::Local(|tx, args, reply| expire(tx, args, reply, Unit::Milliseconds, DeadlineBase::Epoch)),
-    ..EXPIRE
 };
 
-/// What a given deadline counts from.
+/// The time from which a given deadline counts.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum DeadlineBase {
     /// The time of the command.
@@ -59,7 +93,7 @@ pub(crate) enum DeadlineBase {
     Epoch,
 }
 
-/// Which deadlines may be replaced. No deadline counts as infinite.
+/// The condition for replacing a deadline. No deadline counts as infinite.
 #[derive(Clone, Copy, Default)]
 struct DeadlineCondition {
     none: bool,

@@ -13,7 +13,11 @@ const EXISTS: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(2),
     keys: &[KeySpec::many(1, -1, 1, "RO")],
     access: Access::Read,
-    flags: &[Flag::Fast],
+    flags: &[
+        Flag::Fast,
+        Flag::Tips(&["request_policy:multi_shard", "response_policy:agg_sum"]),
+        Flag::History(&[("3.0.3", "Takes several keys.")]),
+    ],
     group: Group::Generic,
     cost: "O(n), n the keys",
     since: "1.0.0",
@@ -31,8 +35,16 @@ const EXISTS: CommandSpec = CommandSpec {
 
 const TOUCH: CommandSpec = CommandSpec {
     name: "TOUCH",
+    syntax: "key [key ...]",
+    arity: Arity::AtLeast(2),
+    keys: &[KeySpec::many(1, -1, 1, "RO")],
+    access: Access::Read,
+    flags: &[Flag::Fast, Flag::Tips(&["request_policy:multi_shard", "response_policy:agg_sum"])],
+    group: Group::Generic,
+    cost: "O(n), n the keys",
     since: "3.2.1",
     brief: "Counts how many of the keys exist, and marks them as used.",
+    answer: "int: keys that are there; one given twice counts twice",
     run: Run::Gather {
         at_once: |tx, args, reply| {
             let count = args.from(1).iter().filter(|key| tx.touch(key).is_some()).count();
@@ -41,10 +53,9 @@ const TOUCH: CommandSpec = CommandSpec {
         },
         begin: |args| Box::new(There { keys: vec![false; args.len() - 1], touches: true }),
     },
-    ..EXISTS
 };
 
-/// Which of very many keys exist.
+/// Counts the keys that exist, of very many.
 struct There {
     keys: Vec<bool>,
     touches: bool,
@@ -68,12 +79,15 @@ const TYPE: CommandSpec = CommandSpec {
     syntax: "key",
     arity: Arity::Exactly(2),
     keys: &[KeySpec::one(1, "RO")],
+    access: Access::Read,
+    flags: &[Flag::Fast],
+    group: Group::Generic,
     cost: "O(1)",
+    since: "1.0.0",
     brief: "Returns the type of a key's value.",
     answer: "simple: string or list; none if the key is absent",
     run: Run::Local(|tx, args, reply| {
         reply.simple(tx.peek(args.get(1)).map_or("none", |entry| kind_of(entry).name()));
         Ok(())
     }),
-    ..EXISTS
 };

@@ -13,14 +13,36 @@ const MIGRATE: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(6),
     keys: &[
         KeySpec::one(3, "RW ACCESS DELETE"),
-        KeySpec {
-            begin: Begin::LastOption { word: "KEYS", from: 6, counts: &[("AUTH", 1), ("AUTH2", 2)] },
-            find: Find::Range { last: -1, step: 1 },
-            flags: "RW ACCESS DELETE INCOMPLETE",
-        },
+        KeySpec::found(
+            Begin::LastOption { word: "KEYS", from: 6, counts: &[("AUTH", 1), ("AUTH2", 2)] },
+            Find::Range { last: -1, step: 1 },
+            "RW ACCESS DELETE INCOMPLETE",
+        ),
     ],
     access: Access::Write { grows: false },
-    flags: &[Flag::Dangerous],
+    flags: &[
+        Flag::Dangerous,
+        Flag::Tips(&["nondeterministic_output"]),
+        Flag::History(&[
+            ("3.0.0", "Takes `COPY` and `REPLACE`."),
+            ("3.0.6", "Takes `KEYS`."),
+            ("4.0.7", "Takes `AUTH`."),
+            ("6.0.0", "Takes `AUTH2`."),
+        ]),
+        Flag::Arguments(&[
+            argument("2", "key_or_empty_string", "", ""),
+            argument("2.1", "empty_string", "", ""),
+            argument("4", "", "integer", ""),
+            argument("5", "", "", "3.0.0"),
+            argument("6", "", "", "3.0.0"),
+            argument("7", "authentication", "", ""),
+            argument("7.0", "", "", "4.0.7"),
+            argument("7.1", "", "", "6.0.0"),
+            argument("8", "", "", "3.0.6"),
+        ]),
+        Flag::Secret(Secret::MigrateOptions),
+        Flag::EmptyKeyBeforeList,
+    ],
     group: Group::Generic,
     cost: "O(n), n the bytes of the values",
     since: "2.6.0",
@@ -40,11 +62,11 @@ pub struct Migration {
     pub keys: Vec<Box<[u8]>>,
     /// The target database.
     pub database: i64,
-    /// How long the other server may be silent, in milliseconds.
+    /// Maximum silence of the other server, in milliseconds.
     pub timeout_ms: Ms,
-    /// Whether the keys also stay here.
+    /// True if the keys also stay here.
     pub copies: bool,
-    /// Whether existing keys on the target are replaced.
+    /// True if existing keys on the target are replaced.
     pub replaces: bool,
     /// AUTH: password, or user and password.
     pub secret: Vec<Box<[u8]>>,
@@ -102,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn words_and_their_errors() {
+    fn migrate_arguments_are_parsed_and_checked() {
         let plain = asked("MIGRATE host 6379 key 3 0").unwrap();
         assert_eq!((plain.port, plain.database, plain.timeout_ms), (Some(6379), 3, TIMEOUT_MS));
         assert_eq!(plain.keys, [Box::from(*b"key")]);

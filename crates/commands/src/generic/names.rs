@@ -9,7 +9,7 @@ use wire::{More, Reply, SOURCE_STEP_BYTES, Source};
 pub(crate) struct Names {
     pieces: Pieces,
     count: usize,
-    /// How much of the first piece has been sent, in bytes.
+    /// Bytes of the first piece that have been sent.
     told_bytes: usize,
 }
 

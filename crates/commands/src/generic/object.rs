@@ -1,17 +1,12 @@
 //! OBJECT ENCODING FREQ IDLETIME REFCOUNT HELP: Redis's view of how a value is stored.
 
-use crate::help::HELP;
+use crate::help::{HELP_FLAGS, help_command};
 use crate::prelude::*;
 use keyspace::{Entry, string_of};
 use table::Content;
 
-pub(crate) const COMMANDS: &[CommandSpec] = &[
-    ENCODING,
-    FREQ,
-    CommandSpec { name: "OBJECT HELP", group: Group::Generic, since: "6.2.0", ..HELP },
-    IDLETIME,
-    REFCOUNT,
-];
+pub(crate) const COMMANDS: &[CommandSpec] =
+    &[ENCODING, FREQ, help_command("OBJECT HELP", Group::Generic, "6.2.0", HELP_FLAGS), IDLETIME, REFCOUNT];
 
 const ENCODING: CommandSpec = CommandSpec {
     name: "OBJECT ENCODING",
@@ -19,7 +14,7 @@ const ENCODING: CommandSpec = CommandSpec {
     arity: Arity::Exactly(3),
     keys: &[KeySpec::one(2, "RO")],
     access: Access::Read,
-    flags: &[],
+    flags: &[Flag::Tips(&["nondeterministic_output"]), Flag::NoMisses],
     group: Group::Generic,
     cost: "O(1)",
     since: "2.2.3",
@@ -44,6 +39,13 @@ pub(crate) fn encoding(entry: Entry<'_>) -> &'static str {
 
 const FREQ: CommandSpec = CommandSpec {
     name: "OBJECT FREQ",
+    syntax: "key",
+    arity: Arity::Exactly(3),
+    keys: &[KeySpec::one(2, "RO")],
+    access: Access::Read,
+    flags: &[Flag::Tips(&["nondeterministic_output"]), Flag::NoMisses],
+    group: Group::Generic,
+    cost: "O(1)",
     since: "4.0.0",
     brief: "Returns how often a key is used; Bobbin does not count, so it fails.",
     answer: "an error, since no policy counts uses; null: the key is absent",
@@ -57,11 +59,18 @@ const FREQ: CommandSpec = CommandSpec {
              switching between policies at runtime LRU and LFU data will take some time to adjust.",
         ))
     }),
-    ..ENCODING
 };
 
 const IDLETIME: CommandSpec = CommandSpec {
     name: "OBJECT IDLETIME",
+    syntax: "key",
+    arity: Arity::Exactly(3),
+    keys: &[KeySpec::one(2, "RO")],
+    access: Access::Read,
+    flags: &[Flag::Tips(&["nondeterministic_output"]), Flag::NoMisses],
+    group: Group::Generic,
+    cost: "O(1)",
+    since: "2.2.3",
     brief: "Returns the seconds since a key was last used.",
     answer: "int: seconds; null: the key is absent",
     run: Run::Local(|tx, args, reply| {
@@ -74,11 +83,18 @@ const IDLETIME: CommandSpec = CommandSpec {
         }
         Ok(())
     }),
-    ..ENCODING
 };
 
 const REFCOUNT: CommandSpec = CommandSpec {
     name: "OBJECT REFCOUNT",
+    syntax: "key",
+    arity: Arity::Exactly(3),
+    keys: &[KeySpec::one(2, "RO")],
+    access: Access::Read,
+    flags: &[Flag::Tips(&["nondeterministic_output"]), Flag::NoMisses],
+    group: Group::Generic,
+    cost: "O(1)",
+    since: "2.2.3",
     brief: "Returns how many keys share a value, which is 1.",
     answer: "int: 1; null: the key is absent",
     run: Run::Local(|tx, args, reply| {
@@ -88,5 +104,4 @@ const REFCOUNT: CommandSpec = CommandSpec {
         }
         Ok(())
     }),
-    ..ENCODING
 };

@@ -12,7 +12,14 @@ const RENAME: CommandSpec = CommandSpec {
     arity: Arity::Exactly(3),
     keys: &[KeySpec::one(1, "RW ACCESS DELETE"), KeySpec::one(2, "OW UPDATE")],
     access: Access::Write { grows: true },
-    flags: &[],
+    flags: &[
+        Flag::Events(&[
+            EventRule { instead_of: "del", events: &[(Classes::GENERIC, "rename_from")] },
+            EventRule { instead_of: "restore", events: &[(Classes::GENERIC, "rename_to")] },
+        ]),
+        Flag::EventsInReverse,
+        Flag::RemovesBeforeStoring,
+    ],
     group: Group::Generic,
     cost: "O(n), n the bytes of the value",
     since: "1.0.0",
@@ -34,8 +41,23 @@ const RENAME: CommandSpec = CommandSpec {
 
 const RENAMENX: CommandSpec = CommandSpec {
     name: "RENAMENX",
+    syntax: "key newkey",
+    arity: Arity::Exactly(3),
     keys: &[KeySpec::one(1, "RW ACCESS DELETE"), KeySpec::one(2, "OW INSERT")],
-    flags: &[Flag::Fast],
+    access: Access::Write { grows: true },
+    flags: &[
+        Flag::Fast,
+        Flag::History(&[("3.2.0", "Two equal names are no error.")]),
+        Flag::Events(&[
+            EventRule { instead_of: "del", events: &[(Classes::GENERIC, "rename_from")] },
+            EventRule { instead_of: "restore", events: &[(Classes::GENERIC, "rename_to")] },
+        ]),
+        Flag::EventsInReverse,
+        Flag::RemovesBeforeStoring,
+    ],
+    group: Group::Generic,
+    cost: "O(n), n the bytes of the value",
+    since: "1.0.0",
     brief: "Renames a key unless the new name is taken.",
     answer: "int: 1 if it was renamed, 0 if the new name is taken",
     run: Run::Local(|tx, args, reply| {
@@ -51,7 +73,6 @@ const RENAMENX: CommandSpec = CommandSpec {
         reply.int(i64::from(free));
         Ok(())
     }),
-    ..RENAME
 };
 
 const COPY: CommandSpec = CommandSpec {
@@ -59,18 +80,37 @@ const COPY: CommandSpec = CommandSpec {
     syntax: "source destination [DB destination-db] [REPLACE]",
     arity: Arity::AtLeast(3),
     keys: &[KeySpec::one(1, "RO ACCESS"), KeySpec::one(2, "OW UPDATE")],
+    access: Access::Write { grows: true },
+    flags: &[
+        Flag::Events(&[EventRule { instead_of: "restore", events: &[(Classes::GENERIC, "copy_to")] }]),
+        Flag::RemovesBeforeStoring,
+    ],
+    group: Group::Generic,
+    cost: "O(n), n the bytes of the value",
     since: "6.2.0",
     brief: "Copies the value and deadline of a key to another key.",
     answer: "int: 1 if it was copied, 0 if the source is absent or the destination is taken",
     run: Run::Local(copy),
-    ..RENAME
 };
 
 const MOVE: CommandSpec = CommandSpec {
     name: "MOVE",
     syntax: "key db",
+    arity: Arity::Exactly(3),
     keys: &[KeySpec::one(1, "RW ACCESS UPDATE")],
-    flags: &[Flag::Fast],
+    access: Access::Write { grows: true },
+    flags: &[
+        Flag::Fast,
+        Flag::Events(&[
+            EventRule { instead_of: "del", events: &[(Classes::GENERIC, "move_from")] },
+            EventRule { instead_of: "restore", events: &[(Classes::GENERIC, "move_to")] },
+        ]),
+        Flag::EventsInReverse,
+        Flag::RemovesBeforeStoring,
+    ],
+    group: Group::Generic,
+    cost: "O(n), n the bytes of the value",
+    since: "1.0.0",
     brief: "Moves a key to another database.",
     answer: "int: 1 if it was moved, 0 if it is absent here or present there",
     run: Run::Local(|tx, args, reply| {
@@ -87,7 +127,6 @@ const MOVE: CommandSpec = CommandSpec {
         reply.int(i64::from(moves));
         Ok(())
     }),
-    ..RENAME
 };
 
 fn copy(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {

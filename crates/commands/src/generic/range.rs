@@ -1,9 +1,9 @@
 //! KEYRANGE DELRANGE: names in byte order, while `key-order` maintains it.
 //!
 //! ```text
-//! the order of names --> a page of names --> their shards are held --> those that are there: told, or removed
+//! the order of names --> a page of names --> their shards are held --> existing keys are returned, or removed
 //!        ^                                                                   |
-//!        '------------------- behind the last of them ----------------------'
+//!        '---------------------- after the last name ------------------------'
 //! ```
 //!
 //! Changes made before the request are visible. The reply is not atomic: a name that exists throughout is visited
@@ -28,7 +28,7 @@ const KEYRANGE: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(3),
     keys: &[],
     access: Access::Read,
-    flags: &[Flag::Dangerous],
+    flags: &[Flag::Dangerous, Flag::NoMisses],
     group: Group::Generic,
     cost: "O(log n + m), n the keys of the database, m those told",
     since: "bobbin 0.1.0",
@@ -40,12 +40,16 @@ const KEYRANGE: CommandSpec = CommandSpec {
 const DELRANGE: CommandSpec = CommandSpec {
     name: "DELRANGE",
     syntax: "start end [LIMIT count] [TYPE type]",
+    arity: Arity::AtLeast(3),
+    keys: &[],
     access: Access::Write { grows: false },
+    flags: &[Flag::Dangerous],
+    group: Group::Generic,
     cost: "O(log n + m), n the keys of the database, m those removed",
+    since: "bobbin 0.1.0",
     brief: "Deletes keys by name, from one bound to another.",
     answer: "int: keys removed, some at a time. Needs `key-order yes`",
     run: Run::Range { at_once, begin: |args| NameRange::of(args, true) },
-    ..KEYRANGE
 };
 
 /// Runs for the keys of one page; in place of the name it takes the required type, or an empty word.
@@ -70,7 +74,7 @@ const REMOVAL_BYTES: usize = 64;
 /// A scan over the names of a database.
 pub struct NameRange {
     span: Span,
-    /// How many matching keys may still be visited.
+    /// Number of matching keys that may still be visited.
     left: u64,
     kind: Option<Vec<u8>>,
     removes: bool,

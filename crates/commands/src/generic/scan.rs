@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! hash    | shard 10 | tag 20 | 34, unused |
-//! cursor  |<------- top 48 bits ---->|           where to go on; 0 begins and ends
+//! cursor  |<------- top 48 bits ---->|           the start of the next step; 0 begins and ends
 //! ```
 //!
 //! A step ends only between two hash prefixes, and its cursor is the next existing prefix. Order and prefixes do not
@@ -24,7 +24,11 @@ const SCAN: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(2),
     keys: &[],
     access: Access::Read,
-    flags: &[],
+    flags: &[
+        Flag::Tips(&["nondeterministic_output", "request_policy:special"]),
+        Flag::History(&[("6.0.0", "Takes `TYPE`.")]),
+        Flag::Arguments(&[argument("3", "", "", "6.0.0")]),
+    ],
     group: Group::Generic,
     cost: "O(1) a step, O(n) in all, n the keys",
     since: "2.8.0",
@@ -37,7 +41,10 @@ const KEYS: CommandSpec = CommandSpec {
     name: "KEYS",
     syntax: "pattern",
     arity: Arity::Exactly(2),
-    flags: &[Flag::Dangerous],
+    keys: &[],
+    access: Access::Read,
+    flags: &[Flag::Dangerous, Flag::Tips(&["request_policy:all_shards", "nondeterministic_output_order"])],
+    group: Group::Generic,
     cost: "O(n), n the keys of the database",
     since: "1.0.0",
     brief: "Returns all keys that match a pattern.",
@@ -46,10 +53,9 @@ const KEYS: CommandSpec = CommandSpec {
         let filter = Filter { pattern: pattern(args.get(1))?, kind: None };
         Ok(Box::new(Keys { filter, from_hash: 0, names: Names::default() }))
     }),
-    ..SCAN
 };
 
-/// Which keys are returned.
+/// The filter of returned keys.
 struct Filter {
     /// `None` matches everything.
     pattern: Option<Vec<u8>>,
@@ -78,7 +84,7 @@ const COUNT_DEFAULT: u64 = 10;
 struct Scan {
     filter: Filter,
     from_hash: u64,
-    /// How many keys may still be examined before the step ends at the next prefix.
+    /// Number of keys that may still be examined before the step ends at the next prefix.
     left: u64,
     cursor: u64,
     names: Names,

@@ -1,10 +1,10 @@
 //! SORT SORT_RO: return, or store, elements in order.
 //!
 //! ```text
-//! little, and no other keys   under the lock
-//! much, or other keys, told   on a clone of when it began, without a lock; each other key as it is when it is looked at
-//! much, stored                on a clone likewise, and again if the source has changed meanwhile: see `Tx::combine`
-//! other keys, stored          on a clone of when it began; the result is put at one instant
+//! few elements, no other keys     under the lock
+//! many, or other keys, returned   on a clone made at its begin, without a lock; reads each other key at a time of its own
+//! many, stored                    likewise, and again if the source has changed meanwhile: see `Tx::combine`
+//! other keys, stored              on a clone made at its begin; the result is stored at one instant
 //! ```
 
 use super::sorting::{KeyPattern, SortElements, SortOrder, Sorting};
@@ -26,14 +26,26 @@ const SORT: CommandSpec = CommandSpec {
     keys: &[
         KeySpec::one(1, "RO ACCESS"),
         FOLLOWED,
-        KeySpec {
-            begin: Begin::Option { word: "STORE", from: 2, counts: COUNTS, is_told: false },
-            find: Find::Range { last: 0, step: 1 },
-            flags: "OW UPDATE",
-        },
+        KeySpec::found(
+            Begin::Option { word: "STORE", from: 2, counts: COUNTS, is_told: false },
+            Find::Range { last: 0, step: 1 },
+            "OW UPDATE",
+        )
+        .noted("The key of STORE, which may stand anywhere behind the first."),
     ],
     access: Access::Write { grows: true },
-    flags: &[Flag::Dangerous, Flag::FollowsNames],
+    flags: &[
+        Flag::Dangerous,
+        Flag::FollowsNames,
+        Flag::Arguments(&[
+            argument("1", "", "", "").found_by(1),
+            argument("3", "", "", "").found_by(1),
+            argument("4", "order", "", ""),
+            argument("5", "sorting", "", ""),
+            argument("6", "", "", "").found_by(2),
+        ]),
+        Flag::Events(&[EventRule { instead_of: "restore", events: &[(Classes::LIST, "sortstore")] }]),
+    ],
     group: Group::Generic,
     cost: "O(n*log(n)+m), n the elements, m those told; keys named by BY and GET are not read at one instant",
     since: "1.0.0",
@@ -45,17 +57,30 @@ const SORT: CommandSpec = CommandSpec {
 const SORT_RO: CommandSpec = CommandSpec {
     name: "SORT_RO",
     syntax: "key [BY pattern] [LIMIT offset count] [GET pattern [GET pattern ...]] [ASC | DESC] [ALPHA]",
+    arity: Arity::AtLeast(2),
     keys: &[KeySpec::one(1, "RO ACCESS"), FOLLOWED],
     access: Access::Read,
+    flags: &[
+        Flag::Dangerous,
+        Flag::FollowsNames,
+        Flag::Arguments(&[
+            argument("1", "", "", "").found_by(1),
+            argument("3", "", "", "").found_by(1),
+            argument("4", "order", "", ""),
+            argument("5", "sorting", "", ""),
+        ]),
+    ],
+    group: Group::Generic,
+    cost: "O(n*log(n)+m), n the elements, m those told; keys named by BY and GET are not read at one instant",
     since: "7.0.0",
     brief: "Sorts a list, set or sorted set and returns the result.",
     answer: "array: elements, or with GET what it names, null where there is none",
     run: Run::Local(|tx, args, reply| sort(tx, args, reply, false)),
-    ..SORT
 };
 
 /// The keys named by BY and GET.
-const FOLLOWED: KeySpec = KeySpec { begin: Begin::Unknown, find: Find::Range { last: 0, step: 1 }, flags: "RO ACCESS" };
+const FOLLOWED: KeySpec = KeySpec::found(Begin::Unknown, Find::Range { last: 0, step: 1 }, "RO ACCESS")
+    .noted("Keys that BY and GET name, made of what the sorted key holds.");
 
 const COUNTS: &[(&str, usize)] = &[("LIMIT", 2), ("STORE", 1), ("BY", 1), ("GET", 1)];
 
@@ -69,7 +94,7 @@ struct SortRequest<'a> {
     offset: i64,
     limit: i64,
     store: Option<&'a [u8]>,
-    /// Whether a script runs it.
+    /// True if a script runs it.
     is_scripted: bool,
 }
 

@@ -101,13 +101,13 @@ impl KeyPattern {
     }
 }
 
-/// How to sort, and what to return.
+/// The sort order, and the values to return.
 #[derive(Clone, Debug)]
 pub(super) struct SortOrder {
     /// The element's own order, which is free.
     pub(super) is_own: bool,
     pub(super) direction: Direction,
-    /// Whether to compare bytes rather than numbers.
+    /// True to compare bytes rather than numbers.
     pub(super) by_bytes: bool,
     /// The sort key; the element itself if none.
     pub(super) by: Option<KeyPattern>,
@@ -117,7 +117,7 @@ pub(super) struct SortOrder {
     pub(super) start: u64,
     /// The maximum number of results.
     pub(super) count: u64,
-    /// Whether the result is stored: missing values are then empty, else null.
+    /// True if the result is stored: missing values are then empty, else null.
     pub(super) is_stored: bool,
 }
 

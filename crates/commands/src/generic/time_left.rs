@@ -11,7 +11,11 @@ const TTL: CommandSpec = CommandSpec {
     arity: Arity::Exactly(2),
     keys: &[KeySpec::one(1, "RO ACCESS")],
     access: Access::Read,
-    flags: &[Flag::Fast],
+    flags: &[
+        Flag::Fast,
+        Flag::Tips(&["nondeterministic_output"]),
+        Flag::History(&[("2.8.0", "Replies -2 of an absent key.")]),
+    ],
     group: Group::Generic,
     cost: "O(1)",
     since: "1.0.0",
@@ -22,38 +26,66 @@ const TTL: CommandSpec = CommandSpec {
 
 const PTTL: CommandSpec = CommandSpec {
     name: "PTTL",
+    syntax: "key",
+    arity: Arity::Exactly(2),
+    keys: &[KeySpec::one(1, "RO ACCESS")],
+    access: Access::Read,
+    flags: &[
+        Flag::Fast,
+        Flag::Tips(&["nondeterministic_output"]),
+        Flag::History(&[("2.8.0", "Replies -2 of an absent key.")]),
+    ],
+    group: Group::Generic,
+    cost: "O(1)",
     since: "2.6.0",
     brief: "Returns a key's remaining time, in milliseconds.",
     answer: "int: milliseconds; -1: it does not expire; -2: the key is absent",
     run: Run::Local(|tx, args, reply| tell(tx, args, reply, |at_ms, now| at_ms - now)),
-    ..TTL
 };
 
 const EXPIRETIME: CommandSpec = CommandSpec {
     name: "EXPIRETIME",
+    syntax: "key",
+    arity: Arity::Exactly(2),
+    keys: &[KeySpec::one(1, "RO ACCESS")],
+    access: Access::Read,
+    flags: &[Flag::Fast],
+    group: Group::Generic,
+    cost: "O(1)",
     since: "7.0.0",
     brief: "Returns a key's expiration time, in seconds since the epoch.",
+    answer: "int: seconds; -1: it does not expire; -2: the key is absent",
     run: Run::Local(|tx, args, reply| tell(tx, args, reply, |at_ms, _| seconds(at_ms))),
-    ..TTL
 };
 
 const PEXPIRETIME: CommandSpec = CommandSpec {
     name: "PEXPIRETIME",
+    syntax: "key",
+    arity: Arity::Exactly(2),
+    keys: &[KeySpec::one(1, "RO ACCESS")],
+    access: Access::Read,
+    flags: &[Flag::Fast],
+    group: Group::Generic,
+    cost: "O(1)",
     since: "7.0.0",
     brief: "Returns a key's expiration time, in milliseconds since the epoch.",
+    answer: "int: milliseconds; -1: it does not expire; -2: the key is absent",
     run: Run::Local(|tx, args, reply| tell(tx, args, reply, |at_ms, _| at_ms)),
-    ..PTTL
 };
 
 const PERSIST: CommandSpec = CommandSpec {
     name: "PERSIST",
+    syntax: "key",
+    arity: Arity::Exactly(2),
     keys: &[KeySpec::one(1, "RW UPDATE")],
     access: Access::Write { grows: false },
+    flags: &[Flag::Fast],
+    group: Group::Generic,
+    cost: "O(1)",
     since: "2.2.0",
     brief: "Removes the deadline of a key.",
     answer: "int: 1 if it was cleared, 0 if there was none",
     run: Run::Local(persist),
-    ..TTL
 };
 
 /// Rounds to the nearest second, like Redis.

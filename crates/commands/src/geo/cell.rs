@@ -4,8 +4,8 @@
 //!   bits   x y x y x y ... x y      x counts columns from the west, y rows from the south; of each as many as the grid
 //!                                   has steps
 //!
-//!   step 1            step 2, within 01           score: the bits of a cell, moved up as if it had 26 steps;
-//!   +----+----+       +----+----+                 all that lies within it is from there to the next cell's
+//!   step 1            step 2, within 01           score: the bits of a cell, shifted up as if it had 26 steps;
+//!   +----+----+       +----+----+                 points within it have scores from there to the next cell's
 //!   | 01 | 11 |       | 01 | 11 |
 //!   +----+----+       +----+----+
 //!   | 00 | 10 |       | 00 | 10 |
@@ -168,7 +168,7 @@ mod tests {
 
     /// The example in the command's documentation.
     #[test]
-    fn a_place_has_the_published_score_and_text() {
+    fn coordinates_have_the_published_score_and_geohash() {
         let cell = Cell::of(PALERMO, STEPS_MAX);
         assert_eq!(cell.score(), 3_479_099_956_230_698.0);
         assert_eq!(Cell::of_score(cell.score()), cell);
@@ -176,13 +176,13 @@ mod tests {
     }
 
     #[test]
-    fn the_middles_coordinates_come_as_from_redis() {
+    fn the_cell_center_matches_redis() {
         let Coordinates { longitude, latitude } = Cell::of(PALERMO, STEPS_MAX).middle();
         assert_eq!((longitude, latitude), (13.361_389_338_970_184, 38.115_556_395_496_3));
     }
 
     #[test]
-    fn no_score_is_too_strange_to_stand_for_a_cell() {
+    fn every_score_maps_to_a_cell_with_valid_coordinates() {
         for score in [0.0, -1.0, 1e300, -1e300, f64::INFINITY, f64::NEG_INFINITY, 0.5, 9.3e18, 1.9e19] {
             let Coordinates { longitude, latitude } = Cell::of_score(score).middle();
             assert!(longitude.abs() <= LONGITUDE_MAX && latitude.abs() <= LATITUDE_MAX, "{score}");
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn beyond_an_edge_is_the_other() {
+    fn neighbours_wrap_around_at_the_edges() {
         let cell = Cell { column: 0, row: 3, steps: 2 };
         assert_eq!(cell.beside(-1, 1), Cell { column: 3, row: 0, steps: 2 });
         assert_eq!(cell.beside(0, 0), cell);
@@ -198,7 +198,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_place_lies_in_its_cells_and_in_their_scores(
+        fn a_point_is_within_its_cell_and_the_cells_scores(
             longitude in -180.0..180.0, latitude in -85.05..85.05, steps in 1u32..=STEPS_MAX
         ) {
             let place = Coordinates { longitude, latitude };
@@ -209,7 +209,7 @@ mod tests {
         }
 
         #[test]
-        fn bits_go_apart_and_together(number: u32, other: u32) {
+        fn interleaving_bits_round_trips(number: u32, other: u32) {
             let bits = spread(number) | spread(other) << 1;
             prop_assert_eq!((every_other(bits), every_other(bits >> 1)), (number, other));
         }

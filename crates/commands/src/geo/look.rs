@@ -29,6 +29,14 @@ const GEOPOS: CommandSpec = CommandSpec {
 
 const GEOHASH: CommandSpec = CommandSpec {
     name: "GEOHASH",
+    syntax: "key [member [member ...]]",
+    arity: Arity::AtLeast(2),
+    keys: &[KeySpec::one(1, "RO ACCESS")],
+    access: Access::Read,
+    flags: &[],
+    group: Group::Geo,
+    cost: "O(m*log(n)), m the members given, n those of the sorted set",
+    since: "3.2.0",
     brief: "Returns the geohashes of members, of eleven characters.",
     answer: "array: bulks, null for a member that is not there",
     run: Run::Local(|tx, args, reply| {
@@ -37,18 +45,21 @@ const GEOHASH: CommandSpec = CommandSpec {
             None => reply.null(),
         })
     }),
-    ..GEOPOS
 };
 
 const GEODIST: CommandSpec = CommandSpec {
     name: "GEODIST",
     syntax: "key member1 member2 [M | KM | FT | MI]",
     arity: Arity::AtLeast(4),
+    keys: &[KeySpec::one(1, "RO ACCESS")],
+    access: Access::Read,
+    flags: &[Flag::Arguments(&[argument("3", "unit", "", "")])],
+    group: Group::Geo,
     cost: "O(log(n)), n the members of the sorted set",
+    since: "3.2.0",
     brief: "Returns the distance between two members.",
     answer: "bulk: the distance with four decimals, in meters if no unit is given; or null: one is not there",
     run: Run::Local(distance),
-    ..GEOPOS
 };
 
 fn for_each_place(

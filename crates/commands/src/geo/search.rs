@@ -2,9 +2,9 @@
 //! nearby.
 //!
 //! ```text
-//! little to look at   under the locks
-//! much, told          on a clone, in steps as the reply is sent
-//! much, stored        on a clone without the locks, before the command runs (again): see `Tx::combine`
+//! few members to check   under the locks
+//! many, returned         on a clone, in steps as the reply is sent
+//! many, stored           on a clone without the locks, before the command runs (again): see `Tx::combine`
 //! ```
 
 use super::area::{Area, GeoShape};
@@ -30,7 +30,18 @@ const GEOSEARCH: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(7),
     keys: &[KeySpec::one(1, "RO ACCESS")],
     access: Access::Read,
-    flags: &[],
+    flags: &[
+        Flag::History(&[("7.0.0", "Units may be written in capitals.")]),
+        Flag::Arguments(&[
+            argument("1", "from", "", ""),
+            argument("2", "by", "", ""),
+            argument("2.0", "circle", "", ""),
+            argument("2.0.1", "unit", "", ""),
+            argument("2.1", "box", "", ""),
+            argument("3", "order", "", ""),
+            argument("4", "count", "", ""),
+        ]),
+    ],
     group: Group::Geo,
     cost: "O(log(n)+m), n the members of the sorted set, m those in cells that the area reaches into",
     since: "6.2.0",
@@ -46,11 +57,25 @@ const GEOSEARCHSTORE: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(8),
     keys: &[KeySpec::one(1, "OW UPDATE"), KeySpec::one(2, "RO ACCESS")],
     access: Access::Write { grows: true },
+    flags: &[
+        Flag::History(&[("7.0.0", "Units may be written in capitals.")]),
+        Flag::Arguments(&[
+            argument("2", "from", "", ""),
+            argument("3", "by", "", ""),
+            argument("3.0", "circle", "", ""),
+            argument("3.0.1", "unit", "", ""),
+            argument("3.1", "box", "", ""),
+            argument("4", "order", "", ""),
+            argument("5", "count", "", ""),
+        ]),
+        Flag::Events(&[EventRule { instead_of: "restore", events: &[(Classes::SORTED, "geosearchstore")] }]),
+    ],
+    group: Group::Geo,
     cost: "O(log(n)+m*log(m)), n the members of the sorted set, m those in cells that the area reaches into",
+    since: "6.2.0",
     brief: "Stores the members within a circle or a rectangle under another key.",
     answer: "int: members stored; 0: the key is removed",
     run: Run::Local(|tx, args, reply| search(tx, args, reply, GeoCommand::SearchStore)),
-    ..GEOSEARCH
 };
 
 const GEORADIUS: CommandSpec = CommandSpec {
@@ -60,24 +85,49 @@ const GEORADIUS: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(6),
     keys: &[KeySpec::one(1, "RO ACCESS"), stored("STORE", 6), stored("STOREDIST", 6)],
     access: Access::Write { grows: true },
+    flags: &[
+        Flag::History(&[("6.2.0", "Takes `ANY` behind `COUNT`."), ("7.0.0", "Units may be written in capitals.")]),
+        Flag::Deprecated { since: "6.2.0", replaced_by: "`GEOSEARCH` and `GEOSEARCHSTORE` with `BYRADIUS`" },
+        Flag::Arguments(&[
+            argument("4", "unit", "", ""),
+            argument("8", "count", "", ""),
+            argument("8.1", "", "", "6.2.0"),
+            argument("9", "order", "", ""),
+            argument("10", "store", "", ""),
+        ]),
+        Flag::Events(&[EventRule { instead_of: "restore", events: &[(Classes::SORTED, "georadiusstore")] }]),
+    ],
+    group: Group::Geo,
+    cost: "O(log(n)+m), n the members of the sorted set, m those in cells that the area reaches into",
     since: "3.2.0",
     brief: "Returns or stores the members within a circle.",
     answer: "array: as of GEOSEARCH; with STORE or STOREDIST int: as of GEOSEARCHSTORE",
     run: Run::Local(|tx, args, reply| search(tx, args, reply, GeoCommand::Radius { by_member: false, stores: true })),
-    ..GEOSEARCH
 };
 
 const GEORADIUS_RO: CommandSpec = CommandSpec {
     name: "GEORADIUS_RO",
     syntax: "key longitude latitude radius <M | KM | FT | MI> [WITHCOORD] [WITHDIST] [WITHHASH] [COUNT count [ANY]] \
              [ASC | DESC]",
+    arity: Arity::AtLeast(6),
     keys: &[KeySpec::one(1, "RO ACCESS")],
     access: Access::Read,
+    flags: &[
+        Flag::History(&[("6.2.0", "Takes `ANY` behind `COUNT`.")]),
+        Flag::Deprecated { since: "6.2.0", replaced_by: "`GEOSEARCH` with `BYRADIUS`" },
+        Flag::Arguments(&[
+            argument("4", "unit", "", ""),
+            argument("8", "count", "", ""),
+            argument("8.1", "", "", "6.2.0"),
+            argument("9", "order", "", ""),
+        ]),
+    ],
+    group: Group::Geo,
+    cost: "O(log(n)+m), n the members of the sorted set, m those in cells that the area reaches into",
     since: "3.2.10",
     brief: "Returns the members within a circle.",
     answer: "array: as of GEOSEARCH",
     run: Run::Local(|tx, args, reply| search(tx, args, reply, GeoCommand::Radius { by_member: false, stores: false })),
-    ..GEORADIUS
 };
 
 const GEORADIUSBYMEMBER: CommandSpec = CommandSpec {
@@ -86,28 +136,55 @@ const GEORADIUSBYMEMBER: CommandSpec = CommandSpec {
              [STORE key | STOREDIST key]",
     arity: Arity::AtLeast(5),
     keys: &[KeySpec::one(1, "RO ACCESS"), stored("STORE", 5), stored("STOREDIST", 5)],
+    access: Access::Write { grows: true },
+    flags: &[
+        Flag::History(&[("7.0.0", "Units may be written in capitals.")]),
+        Flag::Deprecated {
+            since: "6.2.0",
+            replaced_by: "`GEOSEARCH` and `GEOSEARCHSTORE` with `BYRADIUS` and `FROMMEMBER`",
+        },
+        Flag::Arguments(&[
+            argument("3", "unit", "", ""),
+            argument("7", "count", "", ""),
+            argument("8", "order", "", ""),
+            argument("9", "store", "", ""),
+        ]),
+        Flag::Events(&[EventRule { instead_of: "restore", events: &[(Classes::SORTED, "georadiusstore")] }]),
+    ],
+    group: Group::Geo,
+    cost: "O(log(n)+m), n the members of the sorted set, m those in cells that the area reaches into",
+    since: "3.2.0",
     brief: "Returns or stores the members within a circle around a member.",
+    answer: "array: as of GEOSEARCH; with STORE or STOREDIST int: as of GEOSEARCHSTORE",
     run: Run::Local(|tx, args, reply| search(tx, args, reply, GeoCommand::Radius { by_member: true, stores: true })),
-    ..GEORADIUS
 };
 
 const GEORADIUSBYMEMBER_RO: CommandSpec = CommandSpec {
     name: "GEORADIUSBYMEMBER_RO",
     syntax: "key member radius <M | KM | FT | MI> [WITHCOORD] [WITHDIST] [WITHHASH] [COUNT count [ANY]] [ASC | DESC]",
     arity: Arity::AtLeast(5),
+    keys: &[KeySpec::one(1, "RO ACCESS")],
+    access: Access::Read,
+    flags: &[
+        Flag::Deprecated { since: "6.2.0", replaced_by: "`GEOSEARCH` with `BYRADIUS` and `FROMMEMBER`" },
+        Flag::Arguments(&[
+            argument("3", "unit", "", ""),
+            argument("7", "count", "", ""),
+            argument("8", "order", "", ""),
+        ]),
+    ],
+    group: Group::Geo,
+    cost: "O(log(n)+m), n the members of the sorted set, m those in cells that the area reaches into",
+    since: "3.2.10",
     brief: "Returns the members within a circle around a member.",
+    answer: "array: as of GEOSEARCH",
     run: Run::Local(|tx, args, reply| search(tx, args, reply, GeoCommand::Radius { by_member: true, stores: false })),
-    ..GEORADIUS_RO
 };
 
 /// Returns the spec of the key after an option that names the destination.
 const fn stored(word: &'static str, from: usize) -> KeySpec {
     let counts = &[("COUNT", 1), ("STORE", 1), ("STOREDIST", 1)];
-    KeySpec {
-        begin: Begin::Option { word, from, counts, is_told: true },
-        find: Find::Range { last: 0, step: 1 },
-        flags: "OW UPDATE",
-    }
+    KeySpec::found(Begin::Option { word, from, counts, is_told: true }, Find::Range { last: 0, step: 1 }, "OW UPDATE")
 }
 
 /// The command.
@@ -138,7 +215,7 @@ struct GeoRequest<'a> {
     center: Option<Coordinates>,
     /// A shape around a center.
     around: Option<Area>,
-    /// Whether the center is a member, but there is no such sorted set.
+    /// True if the center is a member, but there is no such sorted set.
     is_from_member: bool,
     beside: Beside,
     order: Option<Direction>,
@@ -345,7 +422,7 @@ fn search(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, verb: GeoCommand) -> 
 /// A search in progress, then its results, which are sent.
 struct GeoSearchReply {
     walk: GeoWalk,
-    /// Whether sending has begun.
+    /// True once sending has begun.
     is_told: bool,
     beside: Beside,
     /// Set once it continues without the lock.

@@ -21,7 +21,7 @@ pub(super) struct GeoQuery {
     pub(super) order: Option<Direction>,
     /// The maximum number of results.
     pub(super) count: Option<u64>,
-    /// Whether any results will do, up to that number.
+    /// True if any results will do, up to that number.
     pub(super) any: bool,
 }
 

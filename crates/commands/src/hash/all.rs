@@ -19,7 +19,7 @@ const HGETALL: CommandSpec = CommandSpec {
     arity: Arity::Exactly(2),
     keys: &[KeySpec::one(1, "RO ACCESS")],
     access: Access::Read,
-    flags: &[],
+    flags: &[Flag::Tips(&["nondeterministic_output_order"])],
     group: Group::Hash,
     cost: "O(n), n the fields of the hash",
     since: "2.0.0",
@@ -30,18 +30,32 @@ const HGETALL: CommandSpec = CommandSpec {
 
 const HKEYS: CommandSpec = CommandSpec {
     name: "HKEYS",
+    syntax: "key",
+    arity: Arity::Exactly(2),
+    keys: &[KeySpec::one(1, "RO ACCESS")],
+    access: Access::Read,
+    flags: &[Flag::Tips(&["nondeterministic_output_order"])],
+    group: Group::Hash,
+    cost: "O(n), n the fields of the hash",
+    since: "2.0.0",
     brief: "Returns all fields of a hash.",
     answer: "array: the fields; empty if the key is absent",
     run: Run::Local(|tx, args, reply| all(tx, args, reply, FieldPart::Fields)),
-    ..HGETALL
 };
 
 const HVALS: CommandSpec = CommandSpec {
     name: "HVALS",
+    syntax: "key",
+    arity: Arity::Exactly(2),
+    keys: &[KeySpec::one(1, "RO ACCESS")],
+    access: Access::Read,
+    flags: &[Flag::Tips(&["nondeterministic_output_order"])],
+    group: Group::Hash,
+    cost: "O(n), n the fields of the hash",
+    since: "2.0.0",
     brief: "Returns all values of a hash.",
     answer: "array: the values; empty if the key is absent",
     run: Run::Local(|tx, args, reply| all(tx, args, reply, FieldPart::Values)),
-    ..HGETALL
 };
 
 /// The part of a field that is replied.

@@ -13,7 +13,7 @@ const HINCRBY: CommandSpec = CommandSpec {
     arity: Arity::Exactly(4),
     keys: &[KeySpec::one(1, "RW ACCESS UPDATE")],
     access: Access::Write { grows: true },
-    flags: &[Flag::Fast],
+    flags: &[Flag::Fast, Flag::Events(&[EventRule { instead_of: "hset", events: &[(Classes::HASH, "hincrby")] }])],
     group: Group::Hash,
     cost: "O(1)",
     since: "2.0.0",
@@ -24,11 +24,21 @@ const HINCRBY: CommandSpec = CommandSpec {
 
 const HINCRBYFLOAT: CommandSpec = CommandSpec {
     name: "HINCRBYFLOAT",
+    syntax: "key field increment",
+    arity: Arity::Exactly(4),
+    keys: &[KeySpec::one(1, "RW ACCESS UPDATE")],
+    access: Access::Write { grows: true },
+    flags: &[
+        Flag::Fast,
+        Flag::Arguments(&[argument("2", "", "double", "")]),
+        Flag::Events(&[EventRule { instead_of: "hset", events: &[(Classes::HASH, "hincrbyfloat")] }]),
+    ],
+    group: Group::Hash,
+    cost: "O(1)",
     since: "2.6.0",
     brief: "Increments the decimal number of a field, from 0 if absent.",
     answer: "bulk: the sum",
     run: Run::Local(add_decimal),
-    ..HINCRBY
 };
 
 fn add(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {

@@ -18,7 +18,10 @@ const HEXPIRE: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(6),
     keys: &[KeySpec::one(1, "RW UPDATE")],
     access: Access::Write { grows: true },
-    flags: &[Flag::Fast],
+    flags: &[
+        Flag::Fast,
+        Flag::Events(&[EventRule { instead_of: "del", events: &[(Classes::HASH, "hdel"), (Classes::GENERIC, "del")] }]),
+    ],
     group: Group::Hash,
     cost: "O(n), n the fields named",
     since: "7.4.0",
@@ -31,28 +34,61 @@ const HEXPIRE: CommandSpec = CommandSpec {
 const HPEXPIRE: CommandSpec = CommandSpec {
     name: "HPEXPIRE",
     syntax: "key milliseconds [NX | XX | GT | LT] FIELDS numfields field [field ...]",
+    arity: Arity::AtLeast(6),
+    keys: &[KeySpec::one(1, "RW UPDATE")],
+    access: Access::Write { grows: true },
+    flags: &[
+        Flag::Fast,
+        Flag::Events(&[EventRule { instead_of: "del", events: &[(Classes::HASH, "hdel"), (Classes::GENERIC, "del")] }]),
+    ],
+    group: Group::Hash,
+    cost: "O(n), n the fields named",
+    since: "7.4.0",
     brief: "Sets the time to live of fields of a hash, in milliseconds.",
+    answer: "array: for each field 1 if the deadline was set, 0 if the condition does not hold, 2 if the field was removed \
+             since the time has passed, -2 if it is not there",
     run: Run::Local(|tx, args, reply| expire(tx, args, reply, Unit::Milliseconds, DeadlineBase::Now)),
-    ..HEXPIRE
 };
 
 const HEXPIREAT: CommandSpec = CommandSpec {
     name: "HEXPIREAT",
     syntax: "key unix-time-seconds [NX | XX | GT | LT] FIELDS numfields field [field ...]",
+    arity: Arity::AtLeast(6),
+    keys: &[KeySpec::one(1, "RW UPDATE")],
+    access: Access::Write { grows: true },
+    flags: &[
+        Flag::Fast,
+        Flag::Events(&[EventRule { instead_of: "del", events: &[(Classes::HASH, "hdel"), (Classes::GENERIC, "del")] }]),
+    ],
+    group: Group::Hash,
+    cost: "O(n), n the fields named",
+    since: "7.4.0",
     brief: "Sets the expiration time of fields, in seconds since the epoch.",
+    answer: "array: for each field 1 if the deadline was set, 0 if the condition does not hold, 2 if the field was removed \
+             since the time has passed, -2 if it is not there",
     run: Run::Local(|tx, args, reply| expire(tx, args, reply, Unit::Seconds, DeadlineBase::Epoch)),
-    ..HEXPIRE
 };
 
 const HPEXPIREAT: CommandSpec = CommandSpec {
     name: "HPEXPIREAT",
     syntax: "key unix-time-milliseconds [NX | XX | GT | LT] FIELDS numfields field [field ...]",
+    arity: Arity::AtLeast(6),
+    keys: &[KeySpec::one(1, "RW UPDATE")],
+    access: Access::Write { grows: true },
+    flags: &[
+        Flag::Fast,
+        Flag::Events(&[EventRule { instead_of: "del", events: &[(Classes::HASH, "hdel"), (Classes::GENERIC, "del")] }]),
+    ],
+    group: Group::Hash,
+    cost: "O(n), n the fields named",
+    since: "7.4.0",
     brief: "Sets the expiration time of fields, in milliseconds since the epoch.",
+    answer: "array: for each field 1 if the deadline was set, 0 if the condition does not hold, 2 if the field was removed \
+             since the time has passed, -2 if it is not there",
     run: Run::Local(|tx, args, reply| expire(tx, args, reply, Unit::Milliseconds, DeadlineBase::Epoch)),
-    ..HEXPIRE
 };
 
-/// Which deadlines may be replaced. No deadline counts as infinite.
+/// The condition for replacing a deadline. No deadline counts as infinite.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum FieldDeadlineCondition {
     Always,

@@ -30,7 +30,12 @@ const HMGET: CommandSpec = CommandSpec {
     name: "HMGET",
     syntax: "key field [field ...]",
     arity: Arity::AtLeast(3),
+    keys: &[KeySpec::one(1, "RO ACCESS")],
+    access: Access::Read,
+    flags: &[Flag::Fast],
+    group: Group::Hash,
     cost: "O(n), n the fields asked for",
+    since: "2.0.0",
     brief: "Returns the values of several fields of a hash.",
     answer: "array: for each field its value, or null if there is none",
     run: Run::Local(|tx, args, reply| {
@@ -40,12 +45,18 @@ const HMGET: CommandSpec = CommandSpec {
         fields.iter().for_each(|field| tell(hash, field, now, reply));
         Ok(())
     }),
-    ..HGET
 };
 
 const HEXISTS: CommandSpec = CommandSpec {
     name: "HEXISTS",
+    syntax: "key field",
+    arity: Arity::Exactly(3),
     keys: &[KeySpec::one(1, "RO")],
+    access: Access::Read,
+    flags: &[Flag::Fast],
+    group: Group::Hash,
+    cost: "O(1)",
+    since: "2.0.0",
     brief: "Checks whether a hash has a field.",
     answer: "int: 1 if it has, 0 if not",
     run: Run::Local(|tx, args, reply| {
@@ -53,12 +64,17 @@ const HEXISTS: CommandSpec = CommandSpec {
         reply.int(i64::from(there));
         Ok(())
     }),
-    ..HGET
 };
 
 const HSTRLEN: CommandSpec = CommandSpec {
     name: "HSTRLEN",
+    syntax: "key field",
+    arity: Arity::Exactly(3),
     keys: &[KeySpec::one(1, "RO")],
+    access: Access::Read,
+    flags: &[Flag::Fast],
+    group: Group::Hash,
+    cost: "O(1)",
     since: "3.2.0",
     brief: "Returns the length of a field's value.",
     answer: "int: bytes; 0 if there is no such field",
@@ -67,7 +83,6 @@ const HSTRLEN: CommandSpec = CommandSpec {
         reply.int(bytes as i64);
         Ok(())
     }),
-    ..HGET
 };
 
 const HLEN: CommandSpec = CommandSpec {
@@ -75,6 +90,11 @@ const HLEN: CommandSpec = CommandSpec {
     syntax: "key",
     arity: Arity::Exactly(2),
     keys: &[KeySpec::one(1, "RO")],
+    access: Access::Read,
+    flags: &[Flag::Fast],
+    group: Group::Hash,
+    cost: "O(1)",
+    since: "2.0.0",
     brief: "Returns the number of fields of a hash.",
     answer: "int: fields; 0 if the key is absent",
     run: Run::Local(|tx, args, reply| {
@@ -83,7 +103,6 @@ const HLEN: CommandSpec = CommandSpec {
         reply.int(len as i64);
         Ok(())
     }),
-    ..HGET
 };
 
 /// Applies `visit` to the field named by argument 2.

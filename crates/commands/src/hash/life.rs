@@ -17,7 +17,10 @@ const HGETDEL: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(5),
     keys: &[KeySpec::one(1, "RW ACCESS DELETE")],
     access: Access::Write { grows: false },
-    flags: &[Flag::Fast],
+    flags: &[
+        Flag::Fast,
+        Flag::Events(&[EventRule { instead_of: "del", events: &[(Classes::HASH, "hdel"), (Classes::GENERIC, "del")] }]),
+    ],
     group: Group::Hash,
     cost: "O(n), n the fields named",
     since: "8.0.0",
@@ -30,10 +33,19 @@ const HGETEX: CommandSpec = CommandSpec {
     name: "HGETEX",
     syntax: "key [EX seconds | PX milliseconds | EXAT unix-time-seconds | PXAT unix-time-milliseconds | PERSIST] \
              FIELDS numfields field [field ...]",
+    arity: Arity::AtLeast(5),
     keys: &[KeySpec::one(1, "RW ACCESS UPDATE")],
+    access: Access::Write { grows: false },
+    flags: &[
+        Flag::Fast,
+        Flag::Events(&[EventRule { instead_of: "del", events: &[(Classes::HASH, "hdel"), (Classes::GENERIC, "del")] }]),
+    ],
+    group: Group::Hash,
+    cost: "O(n), n the fields named",
+    since: "8.0.0",
     brief: "Returns the values of fields and sets or clears their deadlines.",
+    answer: "array: for each field its value, or null if there is none",
     run: Run::Local(get_and_expire),
-    ..HGETDEL
 };
 
 const HSETEX: CommandSpec = CommandSpec {
@@ -43,10 +55,16 @@ const HSETEX: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(6),
     keys: &[KeySpec::one(1, "RW UPDATE")],
     access: Access::Write { grows: true },
+    flags: &[
+        Flag::Fast,
+        Flag::Events(&[EventRule { instead_of: "del", events: &[(Classes::HASH, "hdel"), (Classes::GENERIC, "del")] }]),
+    ],
+    group: Group::Hash,
+    cost: "O(n), n the fields named",
+    since: "8.0.0",
     brief: "Sets fields of a hash, and sets, keeps or clears their deadlines.",
     answer: "int: 1 if all were put, 0 if the condition does not hold",
     run: Run::Local(set),
-    ..HGETDEL
 };
 
 /// The time options, their units, and whether they are relative to now.

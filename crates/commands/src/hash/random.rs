@@ -15,7 +15,7 @@ const HRANDFIELD: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(2),
     keys: &[KeySpec::one(1, "RO ACCESS")],
     access: Access::Read,
-    flags: &[],
+    flags: &[Flag::Tips(&["nondeterministic_output"]), Flag::Arguments(&[argument("1", "options", "", "")])],
     group: Group::Hash,
     cost: "O(n), n the fields told",
     since: "6.2.0",

@@ -24,7 +24,7 @@ const HSCAN: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(3),
     keys: &[KeySpec::one(1, "RO ACCESS")],
     access: Access::Read,
-    flags: &[],
+    flags: &[Flag::Tips(&["nondeterministic_output"])],
     group: Group::Hash,
     cost: "O(log(n)+m) a step, n the fields of the hash, m those looked at; O(n) in all",
     since: "2.8.0",

@@ -12,7 +12,7 @@ const HSET: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(4),
     keys: &[KeySpec::one(1, "RW UPDATE")],
     access: Access::Write { grows: true },
-    flags: &[Flag::Fast],
+    flags: &[Flag::Fast, Flag::History(&[("4.0.0", "Takes several fields and values.")])],
     group: Group::Hash,
     cost: "O(n), n the fields put",
     since: "2.0.0",
@@ -27,6 +27,14 @@ const HSET: CommandSpec = CommandSpec {
 
 const HMSET: CommandSpec = CommandSpec {
     name: "HMSET",
+    syntax: "key field value [field value ...]",
+    arity: Arity::AtLeast(4),
+    keys: &[KeySpec::one(1, "RW UPDATE")],
+    access: Access::Write { grows: true },
+    flags: &[Flag::Fast, Flag::Deprecated { since: "4.0.0", replaced_by: "`HSET` with several fields" }],
+    group: Group::Hash,
+    cost: "O(n), n the fields put",
+    since: "2.0.0",
     brief: "Sets fields of a hash, as HSET does.",
     answer: "simple: OK",
     run: Run::Local(|tx, args, reply| {
@@ -34,7 +42,6 @@ const HMSET: CommandSpec = CommandSpec {
         reply.ok();
         Ok(())
     }),
-    ..HSET
 };
 
 const HSETNX: CommandSpec = CommandSpec {
@@ -42,7 +49,11 @@ const HSETNX: CommandSpec = CommandSpec {
     syntax: "key field value",
     arity: Arity::Exactly(4),
     keys: &[KeySpec::one(1, "RW INSERT")],
+    access: Access::Write { grows: true },
+    flags: &[Flag::Fast],
+    group: Group::Hash,
     cost: "O(1)",
+    since: "2.0.0",
     brief: "Sets a field of a hash unless it exists.",
     answer: "int: 1 if it was put, 0 if the field was there",
     run: Run::Local(|tx, args, reply| {
@@ -55,7 +66,6 @@ const HSETNX: CommandSpec = CommandSpec {
         reply.int(i64::from(!there));
         Ok(())
     }),
-    ..HSET
 };
 
 /// Sets the pairs from argument 2 on. Returns how many fields are new.

@@ -24,34 +24,62 @@ const HTTL: CommandSpec = CommandSpec {
 
 const HPTTL: CommandSpec = CommandSpec {
     name: "HPTTL",
+    syntax: "key FIELDS numfields field [field ...]",
+    arity: Arity::AtLeast(5),
+    keys: &[KeySpec::one(1, "RO ACCESS")],
+    access: Access::Read,
+    flags: &[Flag::Fast],
+    group: Group::Hash,
+    cost: "O(n), n the fields named",
+    since: "7.4.0",
     brief: "Returns the remaining time of fields of a hash, in milliseconds.",
     answer: "array: for each field milliseconds, -1 if it does not expire, -2 if it is not there",
     run: Run::Local(|tx, args, reply| tell(tx, args, reply, |at_ms, now| at_ms - now)),
-    ..HTTL
 };
 
 const HEXPIRETIME: CommandSpec = CommandSpec {
     name: "HEXPIRETIME",
+    syntax: "key FIELDS numfields field [field ...]",
+    arity: Arity::AtLeast(5),
+    keys: &[KeySpec::one(1, "RO ACCESS")],
+    access: Access::Read,
+    flags: &[Flag::Fast],
+    group: Group::Hash,
+    cost: "O(n), n the fields named",
+    since: "7.4.0",
     brief: "Returns the expiration time of fields, in seconds since the epoch.",
+    answer: "array: for each field seconds, -1 if it does not expire, -2 if it is not there",
     run: Run::Local(|tx, args, reply| tell(tx, args, reply, |at_ms, _| seconds(at_ms))),
-    ..HTTL
 };
 
 const HPEXPIRETIME: CommandSpec = CommandSpec {
     name: "HPEXPIRETIME",
+    syntax: "key FIELDS numfields field [field ...]",
+    arity: Arity::AtLeast(5),
+    keys: &[KeySpec::one(1, "RO ACCESS")],
+    access: Access::Read,
+    flags: &[Flag::Fast],
+    group: Group::Hash,
+    cost: "O(n), n the fields named",
+    since: "7.4.0",
     brief: "Returns the expiration time of fields, in milliseconds since the epoch.",
+    answer: "array: for each field milliseconds, -1 if it does not expire, -2 if it is not there",
     run: Run::Local(|tx, args, reply| tell(tx, args, reply, |at_ms, _| at_ms)),
-    ..HPTTL
 };
 
 const HPERSIST: CommandSpec = CommandSpec {
     name: "HPERSIST",
+    syntax: "key FIELDS numfields field [field ...]",
+    arity: Arity::AtLeast(5),
     keys: &[KeySpec::one(1, "RW UPDATE")],
     access: Access::Write { grows: false },
+    flags: &[Flag::Fast],
+    group: Group::Hash,
+    cost: "O(n), n the fields named",
+    since: "7.4.0",
     brief: "Removes the deadlines of fields of a hash.",
     answer: "array: for each field 1 if its deadline was cleared, -1 if it had none, -2 if it is not there",
     run: Run::Local(persist),
-    ..HTTL
 };
 
 /// Rounds up, as Redis does for fields.

@@ -15,7 +15,14 @@ const PFADD: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(2),
     keys: &[KeySpec::one(1, "RW INSERT")],
     access: Access::Write { grows: true },
-    flags: &[Flag::Fast],
+    flags: &[
+        Flag::Fast,
+        Flag::Events(&[
+            EventRule { instead_of: "set", events: &[(Classes::STRING, "pfadd")] },
+            EventRule { instead_of: "append", events: &[(Classes::STRING, "pfadd")] },
+            EventRule { instead_of: "setrange", events: &[(Classes::STRING, "pfadd")] },
+        ]),
+    ],
     group: Group::HyperLogLog,
     cost: "O(n), n the elements",
     since: "2.8.9",
@@ -27,26 +34,42 @@ const PFADD: CommandSpec = CommandSpec {
 const PFCOUNT: CommandSpec = CommandSpec {
     name: "PFCOUNT",
     syntax: "key [key ...]",
-    keys: &[KeySpec::many(1, -1, 1, "RW ACCESS")],
+    arity: Arity::AtLeast(2),
+    keys: &[KeySpec::many(1, -1, 1, "RW ACCESS").noted("Writes the count that it has made into the value.")],
     access: Access::Write { grows: false },
-    flags: &[Flag::ToldAsReader],
+    flags: &[
+        Flag::ReportedAsReader,
+        Flag::Reads(CountedReads::Named),
+        Flag::Events(&[EventRule { instead_of: "setrange", events: &[] }]),
+    ],
+    group: Group::HyperLogLog,
     cost: "O(n), n the keys",
+    since: "2.8.9",
     brief: "Estimates the number of distinct elements of HyperLogLogs.",
     answer: "int: how many; a single one keeps it",
     run: Run::Local(pfcount),
-    ..PFADD
 };
 
 const PFMERGE: CommandSpec = CommandSpec {
     name: "PFMERGE",
     syntax: "destkey [sourcekey [sourcekey ...]]",
+    arity: Arity::AtLeast(2),
     keys: &[KeySpec::one(1, "RW ACCESS INSERT"), KeySpec::many(2, -1, 1, "RO ACCESS")],
-    flags: &[],
+    access: Access::Write { grows: true },
+    flags: &[
+        Flag::Reads(CountedReads::Named),
+        Flag::Events(&[
+            EventRule { instead_of: "set", events: &[(Classes::STRING, "pfadd")] },
+            EventRule { instead_of: "append", events: &[(Classes::STRING, "pfadd")] },
+            EventRule { instead_of: "setrange", events: &[(Classes::STRING, "pfadd")] },
+        ]),
+    ],
+    group: Group::HyperLogLog,
     cost: "O(n), n the keys",
+    since: "2.8.9",
     brief: "Merges HyperLogLogs into one.",
     answer: "simple: OK",
     run: Run::Local(pfmerge),
-    ..PFADD
 };
 
 /// Up to this many elements are added to a dense one by an effect each.

@@ -12,7 +12,7 @@ const PFDEBUG: CommandSpec = CommandSpec {
     arity: Arity::Exactly(3),
     keys: &[KeySpec::one(2, "RW ACCESS")],
     access: Access::Write { grows: true },
-    flags: &[Flag::Admin],
+    flags: &[Flag::Admin, Flag::System, Flag::Arguments(&[argument("0", "subcommand", "", "")])],
     group: Group::HyperLogLog,
     cost: "O(1)",
     since: "2.8.9",
@@ -27,10 +27,13 @@ const PFSELFTEST: CommandSpec = CommandSpec {
     arity: Arity::Exactly(1),
     keys: &[],
     access: Access::None,
+    flags: &[Flag::Admin, Flag::System],
+    group: Group::HyperLogLog,
+    cost: "O(1)",
+    since: "2.8.9",
     brief: "Compares HyperLogLogs of both encodings after the same elements.",
     answer: "simple: OK",
     run: Run::Session(|_, _, reply| selftest(reply)),
-    ..PFDEBUG
 };
 
 fn pfdebug(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {

@@ -22,7 +22,7 @@ const BLPOP: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(3),
     keys: &[KeySpec::many(1, -2, 1, "RW ACCESS DELETE")],
     access: Access::Write { grows: false },
-    flags: &[],
+    flags: &[Flag::History(&[("6.0.0", "The timeout may have a fraction.")])],
     group: Group::List,
     cost: "O(n), n the keys",
     since: "2.0.0",
@@ -33,9 +33,17 @@ const BLPOP: CommandSpec = CommandSpec {
 
 const BRPOP: CommandSpec = CommandSpec {
     name: "BRPOP",
+    syntax: "key [key ...] timeout",
+    arity: Arity::AtLeast(3),
+    keys: &[KeySpec::many(1, -2, 1, "RW ACCESS DELETE")],
+    access: Access::Write { grows: false },
+    flags: &[Flag::History(&[("6.0.0", "The timeout may have a fraction.")])],
+    group: Group::List,
+    cost: "O(n), n the keys",
+    since: "2.0.0",
     brief: "Removes and returns the last element of a list; waits if there is none.",
+    answer: "array: the key and the element; null: the time was up",
     run: blocking(|tx, args, reply| pop_one(tx, args, reply, End::Tail), TimeoutAt::Last),
-    ..BLPOP
 };
 
 const BLMPOP: CommandSpec = CommandSpec {
@@ -43,12 +51,14 @@ const BLMPOP: CommandSpec = CommandSpec {
     syntax: "timeout numkeys key [key ...] <LEFT | RIGHT> [COUNT count]",
     arity: Arity::AtLeast(5),
     keys: &[KeySpec::counted(2, "RW ACCESS DELETE")],
+    access: Access::Write { grows: false },
+    flags: &[Flag::Arguments(&[argument("3", "where", "", "")])],
+    group: Group::List,
     cost: "O(n+m), n the keys, m the elements taken",
     since: "7.0.0",
     brief: "Removes and returns elements of the first non-empty list; waits if none is.",
     answer: "array: the key and an array of elements; null: the time was up",
     run: blocking(pop_some, TimeoutAt::First),
-    ..BLPOP
 };
 
 const BLMOVE: CommandSpec = CommandSpec {
@@ -57,6 +67,11 @@ const BLMOVE: CommandSpec = CommandSpec {
     arity: Arity::Exactly(6),
     keys: &[KeySpec::one(1, "RW ACCESS DELETE"), KeySpec::one(2, "RW INSERT")],
     access: Access::Write { grows: true },
+    flags: &[
+        Flag::Arguments(&[argument("2", "wherefrom", "", ""), argument("3", "whereto", "", "")]),
+        Flag::EventsInReverse,
+    ],
+    group: Group::List,
     cost: "O(1)",
     since: "6.2.0",
     brief: "Moves an element from one list to another; waits if there is none.",
@@ -65,17 +80,25 @@ const BLMOVE: CommandSpec = CommandSpec {
         let ends = MoveEnds { from: end(args.get(3))?, to: end(args.get(4))? };
         pass_one(tx, args, reply, ends)
     }),
-    ..BLPOP
 };
 
 const BRPOPLPUSH: CommandSpec = CommandSpec {
     name: "BRPOPLPUSH",
     syntax: "source destination timeout",
     arity: Arity::Exactly(4),
+    keys: &[KeySpec::one(1, "RW ACCESS DELETE"), KeySpec::one(2, "RW INSERT")],
+    access: Access::Write { grows: true },
+    flags: &[
+        Flag::History(&[("6.0.0", "The timeout may have a fraction.")]),
+        Flag::Deprecated { since: "6.2.0", replaced_by: "`BLMOVE` with `RIGHT` and `LEFT`" },
+        Flag::EventsInReverse,
+    ],
+    group: Group::List,
+    cost: "O(1)",
     since: "2.2.0",
     brief: "Moves a list's last element to another's head; waits if there is none.",
+    answer: "bulk: the element; null: the time was up",
     run: passing(|tx, args, reply| pass_one(tx, args, reply, MoveEnds::TAIL_TO_HEAD)),
-    ..BLMOVE
 };
 
 const fn blocking(try_now: crate::spec::Local, timeout: TimeoutAt) -> Run {

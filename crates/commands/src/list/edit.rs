@@ -32,53 +32,83 @@ const LINSERT: CommandSpec = CommandSpec {
     syntax: "key <BEFORE | AFTER> pivot element",
     arity: Arity::Exactly(5),
     keys: &[KeySpec::one(1, "RW INSERT")],
+    access: Access::Write { grows: true },
+    flags: &[Flag::Arguments(&[argument("1", "where", "", "")])],
+    group: Group::List,
     cost: "O(n), n the elements before the pivot",
     since: "2.2.0",
     brief: "Inserts an element before or after the first equal to a pivot.",
     answer: "int: the length after that; 0: the key is absent; -1: the pivot is",
     run: Run::Local(linsert),
-    ..LSET
 };
 
 const LREM: CommandSpec = CommandSpec {
     name: "LREM",
     syntax: "key count element",
+    arity: Arity::Exactly(4),
     keys: &[KeySpec::one(1, "RW DELETE")],
     access: Access::Write { grows: false },
+    flags: &[],
+    group: Group::List,
     cost: "O(n+m*log(n)), n the elements of the list, m those removed",
+    since: "1.0.0",
     brief: "Removes elements equal to one, from the head or (count below 0) the tail.",
     answer: "int: elements removed",
     run: Run::Local(lrem),
-    ..LSET
 };
 
 const LTRIM: CommandSpec = CommandSpec {
     name: "LTRIM",
     syntax: "key start stop",
+    arity: Arity::Exactly(4),
     keys: &[KeySpec::one(1, "RW DELETE")],
     access: Access::Write { grows: false },
+    flags: &[Flag::Events(&[
+        EventRule { instead_of: "lpop", events: &[(Classes::LIST, "ltrim")] },
+        EventRule { instead_of: "rpop", events: &[(Classes::LIST, "ltrim")] },
+    ])],
+    group: Group::List,
     cost: "O(log(n)), n the elements of the list",
+    since: "1.0.0",
     brief: "Removes all elements of a list but those between two indices.",
+    answer: "simple: OK",
     run: Run::Local(ltrim),
-    ..LSET
 };
 
 const LTRIMFRONT: CommandSpec = CommandSpec {
     name: "LTRIMFRONT",
     syntax: "key count",
     arity: Arity::Exactly(3),
+    keys: &[KeySpec::one(1, "RW DELETE")],
+    access: Access::Write { grows: false },
+    flags: &[Flag::Events(&[
+        EventRule { instead_of: "lpop", events: &[(Classes::LIST, "ltrim")] },
+        EventRule { instead_of: "rpop", events: &[(Classes::LIST, "ltrim")] },
+    ])],
+    group: Group::List,
+    cost: "O(log(n)), n the elements of the list",
     since: "bobbin 0.1.0",
     brief: "Removes elements from the head of a list without returning them.",
     answer: "int: elements dropped",
     run: Run::Local(|tx, args, reply| drop_end(tx, args, reply, End::Head)),
-    ..LTRIM
 };
 
 const LTRIMBACK: CommandSpec = CommandSpec {
     name: "LTRIMBACK",
+    syntax: "key count",
+    arity: Arity::Exactly(3),
+    keys: &[KeySpec::one(1, "RW DELETE")],
+    access: Access::Write { grows: false },
+    flags: &[Flag::Events(&[
+        EventRule { instead_of: "lpop", events: &[(Classes::LIST, "ltrim")] },
+        EventRule { instead_of: "rpop", events: &[(Classes::LIST, "ltrim")] },
+    ])],
+    group: Group::List,
+    cost: "O(log(n)), n the elements of the list",
+    since: "bobbin 0.1.0",
     brief: "Removes elements from the tail of a list without returning them.",
+    answer: "int: elements dropped",
     run: Run::Local(|tx, args, reply| drop_end(tx, args, reply, End::Tail)),
-    ..LTRIMFRONT
 };
 
 fn lset(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {

@@ -14,7 +14,11 @@ const LPOP: CommandSpec = CommandSpec {
     arity: Arity::Between(2, 3),
     keys: &[KeySpec::one(1, "RW ACCESS DELETE")],
     access: Access::Write { grows: false },
-    flags: &[Flag::Fast],
+    flags: &[
+        Flag::Fast,
+        Flag::History(&[("6.2.0", "Takes a count.")]),
+        Flag::Arguments(&[argument("1", "", "", "6.2.0")]),
+    ],
     group: Group::List,
     cost: "O(n), n the elements taken",
     since: "1.0.0",
@@ -25,9 +29,21 @@ const LPOP: CommandSpec = CommandSpec {
 
 const RPOP: CommandSpec = CommandSpec {
     name: "RPOP",
+    syntax: "key [count]",
+    arity: Arity::Between(2, 3),
+    keys: &[KeySpec::one(1, "RW ACCESS DELETE")],
+    access: Access::Write { grows: false },
+    flags: &[
+        Flag::Fast,
+        Flag::History(&[("6.2.0", "Takes a count.")]),
+        Flag::Arguments(&[argument("1", "", "", "6.2.0")]),
+    ],
+    group: Group::List,
+    cost: "O(n), n the elements taken",
+    since: "1.0.0",
     brief: "Removes and returns elements at the tail of a list.",
+    answer: "bulk: the element, with a count array: the elements; null: the key is absent",
     run: Run::Local(|tx, args, reply| pop(tx, args, reply, End::Tail)),
-    ..LPOP
 };
 
 const LMPOP: CommandSpec = CommandSpec {
@@ -35,13 +51,14 @@ const LMPOP: CommandSpec = CommandSpec {
     syntax: "numkeys key [key ...] <LEFT | RIGHT> [COUNT count]",
     arity: Arity::AtLeast(4),
     keys: &[KeySpec::counted(1, "RW ACCESS DELETE")],
-    flags: &[],
+    access: Access::Write { grows: false },
+    flags: &[Flag::Arguments(&[argument("2", "where", "", "")])],
+    group: Group::List,
     cost: "O(n+m), n the keys, m the elements taken",
     since: "7.0.0",
     brief: "Removes and returns elements of the first non-empty list.",
     answer: "array: the key and an array of elements; null: no key is there",
     run: Run::Local(lmpop),
-    ..LPOP
 };
 
 fn pop(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, end: End) -> Outcome {

@@ -14,7 +14,7 @@ const LPUSH: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(3),
     keys: &[KeySpec::one(1, "RW INSERT")],
     access: Access::Write { grows: true },
-    flags: &[Flag::Fast],
+    flags: &[Flag::Fast, Flag::History(&[("2.4.0", "Takes several elements.")])],
     group: Group::List,
     cost: "O(n), n the elements pushed",
     since: "1.0.0",
@@ -25,25 +25,47 @@ const LPUSH: CommandSpec = CommandSpec {
 
 const LPUSHX: CommandSpec = CommandSpec {
     name: "LPUSHX",
+    syntax: "key element [element ...]",
+    arity: Arity::AtLeast(3),
+    keys: &[KeySpec::one(1, "RW INSERT")],
+    access: Access::Write { grows: true },
+    flags: &[Flag::Fast, Flag::History(&[("4.0.0", "Takes several elements.")])],
+    group: Group::List,
+    cost: "O(n), n the elements pushed",
     since: "2.2.0",
     brief: "Prepends elements to a list if it exists.",
     answer: "int: the length after the push, 0 if the key is absent",
     run: Run::Local(|tx, args, reply| push(tx, args, reply, End::Head, Absent::Leave)),
-    ..LPUSH
 };
 
 const RPUSH: CommandSpec = CommandSpec {
     name: "RPUSH",
+    syntax: "key element [element ...]",
+    arity: Arity::AtLeast(3),
+    keys: &[KeySpec::one(1, "RW INSERT")],
+    access: Access::Write { grows: true },
+    flags: &[Flag::Fast, Flag::History(&[("2.4.0", "Takes several elements.")])],
+    group: Group::List,
+    cost: "O(n), n the elements pushed",
+    since: "1.0.0",
     brief: "Appends elements to a list, creating it if absent.",
+    answer: "int: the length after the push",
     run: Run::Local(|tx, args, reply| push(tx, args, reply, End::Tail, Absent::Create)),
-    ..LPUSH
 };
 
 const RPUSHX: CommandSpec = CommandSpec {
     name: "RPUSHX",
+    syntax: "key element [element ...]",
+    arity: Arity::AtLeast(3),
+    keys: &[KeySpec::one(1, "RW INSERT")],
+    access: Access::Write { grows: true },
+    flags: &[Flag::Fast, Flag::History(&[("4.0.0", "Takes several elements.")])],
+    group: Group::List,
+    cost: "O(n), n the elements pushed",
+    since: "2.2.0",
     brief: "Appends elements to a list if it exists.",
+    answer: "int: the length after the push, 0 if the key is absent",
     run: Run::Local(|tx, args, reply| push(tx, args, reply, End::Tail, Absent::Leave)),
-    ..LPUSHX
 };
 
 fn push(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, end: End, absent: Absent) -> Outcome {

@@ -35,8 +35,11 @@ const LLEN: CommandSpec = CommandSpec {
     syntax: "key",
     arity: Arity::Exactly(2),
     keys: &[KeySpec::one(1, "RO")],
+    access: Access::Read,
     flags: &[Flag::Fast],
+    group: Group::List,
     cost: "O(1)",
+    since: "1.0.0",
     brief: "Returns the length of a list.",
     answer: "int: elements; 0 if the key is absent",
     run: Run::Local(|tx, args, reply| {
@@ -50,18 +53,21 @@ const LLEN: CommandSpec = CommandSpec {
         reply.int(len as i64);
         Ok(())
     }),
-    ..LRANGE
 };
 
 const LINDEX: CommandSpec = CommandSpec {
     name: "LINDEX",
     syntax: "key index",
     arity: Arity::Exactly(3),
+    keys: &[KeySpec::one(1, "RO ACCESS")],
+    access: Access::Read,
+    flags: &[],
+    group: Group::List,
     cost: "O(log(n)), n the elements of the list",
+    since: "1.0.0",
     brief: "Returns the element at an index of a list.",
     answer: "bulk: the element; null: there is none",
     run: Run::Local(lindex),
-    ..LRANGE
 };
 
 fn lrange(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {

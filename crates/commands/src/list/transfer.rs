@@ -14,7 +14,10 @@ const LMOVE: CommandSpec = CommandSpec {
     arity: Arity::Exactly(5),
     keys: &[KeySpec::one(1, "RW ACCESS DELETE"), KeySpec::one(2, "RW INSERT")],
     access: Access::Write { grows: true },
-    flags: &[],
+    flags: &[
+        Flag::Arguments(&[argument("2", "wherefrom", "", ""), argument("3", "whereto", "", "")]),
+        Flag::EventsInReverse,
+    ],
     group: Group::List,
     cost: "O(1)",
     since: "6.2.0",
@@ -30,10 +33,18 @@ const RPOPLPUSH: CommandSpec = CommandSpec {
     name: "RPOPLPUSH",
     syntax: "source destination",
     arity: Arity::Exactly(3),
+    keys: &[KeySpec::one(1, "RW ACCESS DELETE"), KeySpec::one(2, "RW INSERT")],
+    access: Access::Write { grows: true },
+    flags: &[
+        Flag::Deprecated { since: "6.2.0", replaced_by: "`LMOVE` with `RIGHT` and `LEFT`" },
+        Flag::EventsInReverse,
+    ],
+    group: Group::List,
+    cost: "O(1)",
     since: "1.2.0",
     brief: "Moves the last element of a list to the head of another.",
+    answer: "bulk: the element; null: the source is absent",
     run: Run::Local(|tx, args, reply| pass(tx, args.get(1), args.get(2), MoveEnds::TAIL_TO_HEAD, reply)),
-    ..LMOVE
 };
 
 /// The end popped from, and the end pushed to.

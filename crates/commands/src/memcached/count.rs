@@ -1,8 +1,8 @@
 //! MC.INCR MC.DECR: unsigned 64-bit decimal numbers.
 //!
 //! ```text
-//! "10" - 1 = "9 "      a number that takes fewer digits is followed by spaces: the item stays as long as it was
-//! "99" + 1 = "100"     one that takes more makes it longer
+//! "10" - 1 = "9 "      a number with fewer digits is padded with spaces: the item keeps its length
+//! "99" + 1 = "100"     a number with more digits makes it longer
 //! ```
 
 use super::{NOT_A_NUMBER, digits, look, tell_line};
@@ -20,7 +20,7 @@ const INCR: CommandSpec = CommandSpec {
     arity: Arity::Exactly(3),
     keys: &[KeySpec::one(1, "RW ACCESS UPDATE")],
     access: Access::Write { grows: true },
-    flags: &[Flag::Fast],
+    flags: &[Flag::Fast, Flag::ChangesNumber, Flag::Item(ItemRequest::Increment)],
     group: Group::Memcached,
     cost: "O(1)",
     since: "bobbin 0.1.0",
@@ -31,10 +31,17 @@ const INCR: CommandSpec = CommandSpec {
 
 const DECR: CommandSpec = CommandSpec {
     name: "MC.DECR",
+    syntax: "key delta",
+    arity: Arity::Exactly(3),
+    keys: &[KeySpec::one(1, "RW ACCESS UPDATE")],
+    access: Access::Write { grows: true },
+    flags: &[Flag::Fast, Flag::ChangesNumber, Flag::Item(ItemRequest::Decrement)],
+    group: Group::Memcached,
+    cost: "O(1)",
+    since: "bobbin 0.1.0",
     brief: "Decrements the number of an item, down to 0: memcached's decr.",
     answer: "bulk: the difference; simple: NOT_FOUND",
     run: Run::Local(|tx, args, reply| count(tx, args, Direction::Down, reply)),
-    ..INCR
 };
 
 /// The direction of counting.

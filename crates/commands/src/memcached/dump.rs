@@ -48,7 +48,12 @@ const CACHEDUMP: CommandSpec = CommandSpec {
     name: "MC.CACHEDUMP",
     syntax: "class limit",
     arity: Arity::Exactly(3),
+    keys: &[],
+    access: Access::Read,
+    flags: &[Flag::Dangerous],
+    group: Group::Memcached,
     cost: "O(n), n the keys looked at; in turns",
+    since: "bobbin 0.1.0",
     brief: "Lists items, up to 2 MB of lines: memcached's stats cachedump.",
     answer: "array: a line `ITEM key [bytes b; deadline s]` for each item, then END",
     run: Run::Sweep(|args, _| {
@@ -60,7 +65,6 @@ const CACHEDUMP: CommandSpec = CommandSpec {
         let limit = if limit == 0 { u64::MAX } else { limit };
         Ok(Dump::begin(class == 1, limit, CACHEDUMP_BYTES_MAX, add_item))
     }),
-    ..METADUMP
 };
 
 /// Memcached's class numbers are below this.

@@ -13,7 +13,7 @@ const FLUSH_ALL: CommandSpec = CommandSpec {
     arity: Arity::Between(1, 2),
     keys: &[],
     access: Access::Write { grows: false },
-    flags: &[Flag::Dangerous, Flag::NoScript, Flag::NoMulti],
+    flags: &[Flag::Dangerous, Flag::NoScript, Flag::NoMulti, Flag::Item(ItemRequest::Flush)],
     group: Group::Memcached,
     cost: "O(n), n the keys of the database; a few at a time",
     since: "bobbin 0.1.0",

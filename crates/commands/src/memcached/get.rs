@@ -12,7 +12,7 @@ const GET: CommandSpec = CommandSpec {
     arity: Arity::Exactly(2),
     keys: &[KeySpec::one(1, "RO ACCESS")],
     access: Access::Read,
-    flags: &[Flag::Fast],
+    flags: &[Flag::Fast, Flag::Item(ItemRequest::Get)],
     group: Group::Memcached,
     cost: "O(1)",
     since: "bobbin 0.1.0",
@@ -26,9 +26,14 @@ const GET: CommandSpec = CommandSpec {
 
 const GETS: CommandSpec = CommandSpec {
     name: "MC.GETS",
+    syntax: "key",
+    arity: Arity::Exactly(2),
     keys: &[KeySpec::one(1, "RW ACCESS")],
     access: Access::Write { grows: false },
-    flags: &[Flag::Fast, Flag::ToldAsReader],
+    flags: &[Flag::Fast, Flag::ReportedAsReader, Flag::Item(ItemRequest::Get)],
+    group: Group::Memcached,
+    cost: "O(1)",
+    since: "bobbin 0.1.0",
     brief: "Returns an item with flags and version: memcached's gets, for one key.",
     answer: "array: the line `VALUE key flags bytes version`, the string; null: there is none",
     run: Run::Local(|tx, args, reply| {
@@ -36,7 +41,6 @@ const GETS: CommandSpec = CommandSpec {
         tell(tx, args.get(1), cas, reply);
         Ok(())
     }),
-    ..GET
 };
 
 const GAT: CommandSpec = CommandSpec {
@@ -45,17 +49,28 @@ const GAT: CommandSpec = CommandSpec {
     arity: Arity::Exactly(3),
     keys: &[KeySpec::one(2, "RW ACCESS UPDATE")],
     access: Access::Write { grows: false },
+    flags: &[Flag::Fast, Flag::Item(ItemRequest::GetAndTouch)],
+    group: Group::Memcached,
+    cost: "O(1)",
+    since: "bobbin 0.1.0",
     brief: "Returns an item and sets its time to live: memcached's gat.",
+    answer: "array: the line `VALUE key flags bytes`, the string; null: there is none",
     run: Run::Local(|tx, args, reply| get_and_touch(tx, args, false, reply)),
-    ..GET
 };
 
 const GATS: CommandSpec = CommandSpec {
     name: "MC.GATS",
+    syntax: "exptime key",
+    arity: Arity::Exactly(3),
+    keys: &[KeySpec::one(2, "RW ACCESS UPDATE")],
+    access: Access::Write { grows: false },
+    flags: &[Flag::Fast, Flag::Item(ItemRequest::GetAndTouch)],
+    group: Group::Memcached,
+    cost: "O(1)",
+    since: "bobbin 0.1.0",
     brief: "Returns an item with its version, sets its time to live: memcached's gats.",
     answer: GETS.answer,
     run: Run::Local(|tx, args, reply| get_and_touch(tx, args, true, reply)),
-    ..GAT
 };
 
 fn get_and_touch(tx: &mut Tx, args: &Args, with_version: bool, reply: &mut dyn Reply) -> Outcome {

@@ -14,7 +14,7 @@ const TOUCH: CommandSpec = CommandSpec {
     arity: Arity::Exactly(3),
     keys: &[KeySpec::one(1, "RW UPDATE")],
     access: Access::Write { grows: false },
-    flags: &[Flag::Fast],
+    flags: &[Flag::Fast, Flag::Item(ItemRequest::Touch)],
     group: Group::Memcached,
     cost: "O(1)",
     since: "bobbin 0.1.0",
@@ -40,6 +40,11 @@ const DELETE: CommandSpec = CommandSpec {
     syntax: "key",
     arity: Arity::Exactly(2),
     keys: &[KeySpec::one(1, "RW DELETE")],
+    access: Access::Write { grows: false },
+    flags: &[Flag::Fast, Flag::Item(ItemRequest::Delete)],
+    group: Group::Memcached,
+    cost: "O(1)",
+    since: "bobbin 0.1.0",
     brief: "Deletes an item: memcached's delete.",
     answer: "simple: DELETED, NOT_FOUND",
     run: Run::Local(|tx, args, reply| {
@@ -50,7 +55,6 @@ const DELETE: CommandSpec = CommandSpec {
         reply.simple(if there { "DELETED" } else { "NOT_FOUND" });
         Ok(())
     }),
-    ..TOUCH
 };
 
 /// Up to this many seconds, a time is relative to now, beyond it to the epoch.
@@ -134,7 +138,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_told_from_now_on_or_from_the_epoch_on() {
+    fn exptime_is_relative_or_absolute_as_in_memcached() {
         const NOW: Ms = 1_700_000_000_500;
         for (exptime, expected) in [
             (0, Lifetime::Ever),

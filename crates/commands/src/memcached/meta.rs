@@ -23,7 +23,7 @@ const MG: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(2),
     keys: &[KeySpec::one(1, "RO ACCESS")],
     access: Access::Read,
-    flags: &[Flag::Fast],
+    flags: &[Flag::Fast, Flag::Item(ItemRequest::MetaGet)],
     group: Group::Memcached,
     cost: "O(1)",
     since: "bobbin 0.1.0",
@@ -41,41 +41,62 @@ const MG: CommandSpec = CommandSpec {
 
 const MGT: CommandSpec = CommandSpec {
     name: "MC.MGT",
+    syntax: "key [flag ...]",
+    arity: Arity::AtLeast(2),
     keys: &[KeySpec::one(1, "RW ACCESS UPDATE INSERT")],
     access: Access::Write { grows: true },
+    flags: &[Flag::Fast, Flag::Item(ItemRequest::MetaGetAndTouch)],
+    group: Group::Memcached,
+    cost: "O(1)",
+    since: "bobbin 0.1.0",
     brief: "Returns an item and may change it: memcached's mg, with any flags.",
+    answer: "bulk: HD or EN and what flags ask for; with v, array: the line VA and the string; null: silence was asked for",
     run: Run::Local(take),
-    ..MG
 };
 
 const MD: CommandSpec = CommandSpec {
     name: "MC.MD",
+    syntax: "key [flag ...]",
+    arity: Arity::AtLeast(2),
     keys: &[KeySpec::one(1, "RW DELETE")],
     access: Access::Write { grows: false },
+    flags: &[Flag::Fast, Flag::Item(ItemRequest::MetaDelete)],
+    group: Group::Memcached,
+    cost: "O(1)",
+    since: "bobbin 0.1.0",
     brief: "Deletes an item, or marks it stale: memcached's md.",
     answer: "bulk: HD, NF or EX and what flags ask for; null: silence was asked for",
     run: Run::Local(meta_delete),
-    ..MG
 };
 
 const MA: CommandSpec = CommandSpec {
     name: "MC.MA",
+    syntax: "key [flag ...]",
+    arity: Arity::AtLeast(2),
     keys: &[KeySpec::one(1, "RW ACCESS UPDATE")],
     access: Access::Write { grows: true },
+    flags: &[Flag::Fast, Flag::ChangesNumber, Flag::Item(ItemRequest::MetaArithmetic)],
+    group: Group::Memcached,
+    cost: "O(1)",
+    since: "bobbin 0.1.0",
     brief: "Increments or decrements an item: memcached's ma.",
     answer: "bulk: HD, NF or EX and what flags ask for; with v, array: the line VA and the number; null: silence",
     run: Run::Local(meta_count),
-    ..MG
 };
 
 const ME: CommandSpec = CommandSpec {
     name: "MC.ME",
+    syntax: "key [flag ...]",
+    arity: Arity::AtLeast(2),
     keys: &[KeySpec::one(1, "RW ACCESS UPDATE")],
     access: Access::Write { grows: true },
+    flags: &[Flag::Fast, Flag::Item(ItemRequest::MetaDebug)],
+    group: Group::Memcached,
+    cost: "O(1)",
+    since: "bobbin 0.1.0",
     brief: "Returns the metadata of an item: memcached's me.",
     answer: "bulk: the line `ME key exp=... la=... cas=... fetch=... cls=1 size=...`, or EN",
     run: Run::Local(meta_debug),
-    ..MG
 };
 
 // ---- mg ----

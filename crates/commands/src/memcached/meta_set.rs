@@ -14,7 +14,7 @@ const MS: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(3),
     keys: &[KeySpec::one(1, "RW UPDATE")],
     access: Access::Write { grows: true },
-    flags: &[Flag::PutsString],
+    flags: &[Flag::PutsString, Flag::Item(ItemRequest::MetaStore)],
     group: Group::Memcached,
     cost: "O(1), and O(n) for n bytes of an item that the string is added to",
     since: "bobbin 0.1.0",

@@ -16,7 +16,7 @@ const SET: CommandSpec = CommandSpec {
     arity: Arity::Exactly(5),
     keys: &[KeySpec::one(1, "OW UPDATE")],
     access: Access::Write { grows: true },
-    flags: &[Flag::PutsString],
+    flags: &[Flag::PutsString, Flag::Item(ItemRequest::Store)],
     group: Group::Memcached,
     cost: "O(1)",
     since: "bobbin 0.1.0",
@@ -27,37 +27,62 @@ const SET: CommandSpec = CommandSpec {
 
 const ADD: CommandSpec = CommandSpec {
     name: "MC.ADD",
+    syntax: "key flags exptime value",
+    arity: Arity::Exactly(5),
     keys: &[KeySpec::one(1, "RW INSERT")],
+    access: Access::Write { grows: true },
+    flags: &[Flag::PutsString, Flag::Item(ItemRequest::Store)],
+    group: Group::Memcached,
+    cost: "O(1)",
+    since: "bobbin 0.1.0",
     brief: "Stores an item if the key is absent: memcached's add.",
     answer: "simple: STORED, NOT_STORED",
     run: Run::Local(|tx, args, reply| put_classic(tx, args, Mode::Add, reply)),
-    ..SET
 };
 
 const REPLACE: CommandSpec = CommandSpec {
     name: "MC.REPLACE",
+    syntax: "key flags exptime value",
+    arity: Arity::Exactly(5),
     keys: &[KeySpec::one(1, "RW UPDATE")],
+    access: Access::Write { grows: true },
+    flags: &[Flag::PutsString, Flag::Item(ItemRequest::Store)],
+    group: Group::Memcached,
+    cost: "O(1)",
+    since: "bobbin 0.1.0",
     brief: "Replaces an item that exists: memcached's replace.",
+    answer: "simple: STORED, NOT_STORED",
     run: Run::Local(|tx, args, reply| put_classic(tx, args, Mode::Replace, reply)),
-    ..ADD
 };
 
 const APPEND: CommandSpec = CommandSpec {
     name: "MC.APPEND",
+    syntax: "key flags exptime value",
+    arity: Arity::Exactly(5),
     keys: &[KeySpec::one(1, "RW UPDATE")],
-    flags: &[],
+    access: Access::Write { grows: true },
+    flags: &[Flag::Item(ItemRequest::Store)],
+    group: Group::Memcached,
     cost: "O(n), n the bytes put",
+    since: "bobbin 0.1.0",
     brief: "Appends bytes to an item: memcached's append.",
+    answer: "simple: STORED, NOT_STORED",
     run: Run::Local(|tx, args, reply| put_classic(tx, args, Mode::Append, reply)),
-    ..ADD
 };
 
 const PREPEND: CommandSpec = CommandSpec {
     name: "MC.PREPEND",
+    syntax: "key flags exptime value",
+    arity: Arity::Exactly(5),
+    keys: &[KeySpec::one(1, "RW UPDATE")],
+    access: Access::Write { grows: true },
+    flags: &[Flag::Item(ItemRequest::Store)],
+    group: Group::Memcached,
     cost: "O(n), n the bytes of the item",
+    since: "bobbin 0.1.0",
     brief: "Prepends bytes to an item: memcached's prepend.",
+    answer: "simple: STORED, NOT_STORED",
     run: Run::Local(|tx, args, reply| put_classic(tx, args, Mode::Prepend, reply)),
-    ..APPEND
 };
 
 const CAS: CommandSpec = CommandSpec {
@@ -65,10 +90,14 @@ const CAS: CommandSpec = CommandSpec {
     syntax: "key flags exptime version value",
     arity: Arity::Exactly(6),
     keys: &[KeySpec::one(1, "RW UPDATE")],
+    access: Access::Write { grows: true },
+    flags: &[Flag::PutsString, Flag::Item(ItemRequest::CompareAndSwap)],
+    group: Group::Memcached,
+    cost: "O(1)",
+    since: "bobbin 0.1.0",
     brief: "Replaces an item if it has a certain version: memcached's cas.",
     answer: "simple: STORED, EXISTS, NOT_FOUND",
     run: Run::Local(|tx, args, reply| put_classic(tx, args, Mode::Set, reply)),
-    ..SET
 };
 
 /// The required state of the key.
@@ -94,9 +123,9 @@ pub(super) struct StoreRequest<'a> {
     pub(super) lifetime: Lifetime,
     /// The required version.
     pub(super) compared: Option<u64>,
-    /// Whether a value older than the current version is also stored, as outdated.
+    /// True if a value older than the current version is also stored, as outdated.
     pub(super) may_be_stale: bool,
-    /// Whether its key was given in base64.
+    /// True if its key was given in base64.
     pub(super) binary_key: bool,
     /// The number of its version, if requested.
     pub(super) cas: u64,
@@ -187,7 +216,7 @@ pub(super) fn put(tx: &mut Tx<'_>, key: &[u8], order: &StoreRequest<'_>) -> Resu
     Ok(StoreResult::Yes)
 }
 
-/// How the current version compares to the required one.
+/// Comparison of the current version with the required one.
 enum Comparison {
     Fits,
     /// The value was derived from an older version.

@@ -1,6 +1,6 @@
 //! PUBSUB: lists channels and subscribers.
 
-use crate::help::{HELP, wrong_count};
+use crate::help::{HELP_FLAGS, help_command, wrong_count};
 use crate::prelude::*;
 use crate::session::{Session, Topic};
 use crate::spec::{PART_ARGUMENTS, Parts, all_parts, has_many_arguments};
@@ -31,7 +31,13 @@ const CHANNELS: CommandSpec = CommandSpec {
 const NUMSUB: CommandSpec = CommandSpec {
     name: "PUBSUB NUMSUB",
     syntax: "[channel [channel ...]]",
+    arity: Arity::AtLeast(2),
+    keys: &[],
+    access: Access::None,
+    flags: &[Flag::PubSub, Flag::Loading, Flag::Stale],
+    group: Group::PubSub,
     cost: "O(n), n the channels named",
+    since: "2.8.0",
     brief: "Counts the subscribers of each channel, without patterns.",
     answer: "array: each channel and its subscribers",
     run: Run::Parts {
@@ -39,50 +45,65 @@ const NUMSUB: CommandSpec = CommandSpec {
         is_long: has_many_arguments,
         begin: || Box::new(Counting::new(Topic::Channel)),
     },
-    ..CHANNELS
 };
 
 const NUMPAT: CommandSpec = CommandSpec {
     name: "PUBSUB NUMPAT",
     syntax: "",
     arity: Arity::Exactly(2),
+    keys: &[],
+    access: Access::None,
+    flags: &[Flag::PubSub, Flag::Loading, Flag::Stale],
+    group: Group::PubSub,
     cost: "O(1)",
+    since: "2.8.0",
     brief: "Counts the distinct patterns subscribed to.",
     answer: "int: patterns",
     run: Run::Session(|session, _, reply| {
         reply.int(session.patterns_count() as i64);
         Ok(())
     }),
-    ..CHANNELS
 };
 
 const SHARDCHANNELS: CommandSpec = CommandSpec {
     name: "PUBSUB SHARDCHANNELS",
+    syntax: "[pattern]",
+    arity: Arity::AtLeast(2),
+    keys: &[],
+    access: Access::None,
+    flags: &[Flag::PubSub, Flag::Loading, Flag::Stale],
+    group: Group::PubSub,
     cost: "O(n), n the shard channels that are subscribed to",
     since: "7.0.0",
     brief: "Lists shard channels with subscribers.",
+    answer: "array: channels",
     run: Run::Parts {
         at_once: |session, args, reply| all_parts(Channels::new(Topic::Shard), session, args, reply),
         is_long: |session, _| session.channels_count(Topic::Shard) > PART_ARGUMENTS,
         begin: || Box::new(Channels::new(Topic::Shard)),
     },
-    ..CHANNELS
 };
 
 const SHARDNUMSUB: CommandSpec = CommandSpec {
     name: "PUBSUB SHARDNUMSUB",
     syntax: "[shardchannel [shardchannel ...]]",
+    arity: Arity::AtLeast(2),
+    keys: &[],
+    access: Access::None,
+    flags: &[Flag::PubSub, Flag::Loading, Flag::Stale],
+    group: Group::PubSub,
+    cost: "O(n), n the channels named",
     since: "7.0.0",
     brief: "Counts the subscribers of each shard channel.",
+    answer: "array: each channel and its subscribers",
     run: Run::Parts {
         at_once: |session, args, reply| all_parts(Counting::new(Topic::Shard), session, args, reply),
         is_long: has_many_arguments,
         begin: || Box::new(Counting::new(Topic::Shard)),
     },
-    ..NUMSUB
 };
 
-const PUBSUB_HELP: CommandSpec = CommandSpec { name: "PUBSUB HELP", since: "6.2.0", group: Group::PubSub, ..HELP };
+const PUBSUB_HELP: CommandSpec = help_command("PUBSUB HELP", Group::PubSub, "6.2.0", HELP_FLAGS);
 
 /// Channels, collected and replied in parts.
 struct Channels {

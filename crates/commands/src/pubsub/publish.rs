@@ -14,7 +14,7 @@ const PUBLISH: CommandSpec = CommandSpec {
     arity: Arity::Exactly(3),
     keys: &[],
     access: Access::None,
-    flags: &[Flag::PubSub, Flag::Loading, Flag::Stale, Flag::Fast],
+    flags: &[Flag::PubSub, Flag::Loading, Flag::Stale, Flag::Fast, Flag::Publishes],
     group: Group::PubSub,
     cost: "O(n), n the patterns that are subscribed to, whoever receives it",
     since: "2.0.0",
@@ -53,13 +53,17 @@ impl Parts for Publishing {
 const SPUBLISH: CommandSpec = CommandSpec {
     name: "SPUBLISH",
     syntax: "shardchannel message",
+    arity: Arity::Exactly(3),
     keys: &[KeySpec::one(1, "not_key")],
+    access: Access::None,
+    flags: &[Flag::PubSub, Flag::Loading, Flag::Stale, Flag::Fast, Flag::Publishes],
+    group: Group::PubSub,
     cost: "O(1)",
     since: "7.0.0",
     brief: "Sends a message to the subscribers of a shard channel.",
+    answer: "int: subscriptions that it reaches",
     run: Run::Session(|session, args, reply| {
         reply.int(session.publish(Topic::Shard, args.get(1), args.get(2)) as i64);
         Ok(())
     }),
-    ..PUBLISH
 };

@@ -40,51 +40,75 @@ const UNSUBSCRIBE: CommandSpec = CommandSpec {
     name: "UNSUBSCRIBE",
     syntax: "[channel [channel ...]]",
     arity: Arity::AtLeast(1),
+    keys: &[],
+    access: Access::None,
+    flags: &[Flag::PubSub, Flag::NoScript, Flag::Loading, Flag::Stale],
+    group: Group::PubSub,
+    cost: "O(n), n the channels",
+    since: "2.0.0",
     brief: "Unsubscribes from channels, from all if none is named.",
     answer: "push: unsubscribe, the channel or null and the subscriptions, for each channel",
     run: in_parts!(Unsubscribing, Topic::Channel, "unsubscribe"),
-    ..SUBSCRIBE
 };
 
 const PSUBSCRIBE: CommandSpec = CommandSpec {
     name: "PSUBSCRIBE",
     syntax: "pattern [pattern ...]",
+    arity: Arity::AtLeast(2),
+    keys: &[],
+    access: Access::None,
+    flags: &[Flag::PubSub, Flag::NoScript, Flag::Loading, Flag::Stale],
+    group: Group::PubSub,
     cost: "O(n), n the patterns",
+    since: "2.0.0",
     brief: "Subscribes to channels that match patterns.",
     answer: "push: psubscribe, the pattern and the subscriptions, for each pattern",
     run: in_parts!(Subscribing, Topic::Pattern, "psubscribe"),
-    ..SUBSCRIBE
 };
 
 const PUNSUBSCRIBE: CommandSpec = CommandSpec {
     name: "PUNSUBSCRIBE",
     syntax: "[pattern [pattern ...]]",
+    arity: Arity::AtLeast(1),
+    keys: &[],
+    access: Access::None,
+    flags: &[Flag::PubSub, Flag::NoScript, Flag::Loading, Flag::Stale],
+    group: Group::PubSub,
     cost: "O(n), n the patterns",
+    since: "2.0.0",
     brief: "Unsubscribes from patterns, from all if none is named.",
     answer: "push: punsubscribe, the pattern or null and the subscriptions, for each pattern",
     run: in_parts!(Unsubscribing, Topic::Pattern, "punsubscribe"),
-    ..UNSUBSCRIBE
 };
 
 const SSUBSCRIBE: CommandSpec = CommandSpec {
     name: "SSUBSCRIBE",
     syntax: "shardchannel [shardchannel ...]",
+    arity: Arity::AtLeast(2),
     keys: &[KeySpec::many(1, -1, 1, "not_key")],
+    access: Access::None,
+    flags: &[Flag::PubSub, Flag::NoScript, Flag::Loading, Flag::Stale],
+    group: Group::PubSub,
+    cost: "O(n), n the channels",
     since: "7.0.0",
     brief: "Subscribes to shard channels.",
     answer: "push: ssubscribe, the channel and the subscriptions, for each channel",
     run: in_parts!(Subscribing, Topic::Shard, "ssubscribe"),
-    ..SUBSCRIBE
 };
 
 const SUNSUBSCRIBE: CommandSpec = CommandSpec {
     name: "SUNSUBSCRIBE",
     syntax: "[shardchannel [shardchannel ...]]",
     arity: Arity::AtLeast(1),
+    keys: &[KeySpec::many(1, -1, 1, "not_key")],
+    access: Access::None,
+    flags: &[Flag::PubSub, Flag::NoScript, Flag::Loading, Flag::Stale],
+    group: Group::PubSub,
+    cost: "O(n), n the channels",
+    since: "7.0.0",
     brief: "Unsubscribes from shard channels, from all if none is named.",
     answer: "push: sunsubscribe, the channel or null and the subscriptions, for each channel",
     run: in_parts!(Unsubscribing, Topic::Shard, "sunsubscribe"),
-    ..SSUBSCRIBE
 };
 
 /// Subscriptions being added one by one.

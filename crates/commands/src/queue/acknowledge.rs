@@ -29,7 +29,13 @@ const ACK: CommandSpec = CommandSpec {
 const NACK: CommandSpec = CommandSpec {
     name: "Q.NACK",
     syntax: "key receipt [receipt ...] [DELAY milliseconds]",
+    arity: Arity::AtLeast(3),
     keys: &[KeySpec::one(1, "RW UPDATE")],
+    access: Access::Write { grows: false },
+    flags: &[Flag::Fast],
+    group: Group::Queue,
+    cost: "O(n*log(m)), n the receipts, m the messages of the queue",
+    since: "bobbin 0.1.0",
     brief: "Makes leased messages ready again, at once or later.",
     answer: "int: messages given back",
     run: Run::Local(|tx, args, reply| {
@@ -41,13 +47,18 @@ const NACK: CommandSpec = CommandSpec {
         };
         with_leased(tx, args, end, reply, |queue, ids| Ok(queue.release(ids, ending)?))
     }),
-    ..ACK
 };
 
 const EXTEND: CommandSpec = CommandSpec {
     name: "Q.EXTEND",
     syntax: "key receipt [receipt ...] [LEASE milliseconds]",
+    arity: Arity::AtLeast(3),
     keys: &[KeySpec::one(1, "RW UPDATE")],
+    access: Access::Write { grows: false },
+    flags: &[Flag::Fast],
+    group: Group::Queue,
+    cost: "O(n*log(m)), n the receipts, m the messages of the queue",
+    since: "bobbin 0.1.0",
     brief: "Makes leases end so many milliseconds from now.",
     answer: "int: leases extended",
     run: Run::Local(|tx, args, reply| {
@@ -56,16 +67,21 @@ const EXTEND: CommandSpec = CommandSpec {
         let due_ms = due_ms(tx, option(args, end)?.unwrap_or(LEASE_MS).max(1))?;
         with_leased(tx, args, end, reply, |queue, ids| Ok(queue.extend(ids, due_ms)?))
     }),
-    ..ACK
 };
 
 const BURY: CommandSpec = CommandSpec {
     name: "Q.BURY",
+    syntax: "key receipt [receipt ...]",
+    arity: Arity::AtLeast(3),
     keys: &[KeySpec::one(1, "RW UPDATE")],
+    access: Access::Write { grows: false },
+    flags: &[Flag::Fast],
+    group: Group::Queue,
+    cost: "O(n*log(m)), n the receipts, m the messages of the queue",
+    since: "bobbin 0.1.0",
     brief: "Sets leased messages aside until Q.KICK.",
     answer: "int: messages buried",
     run: Run::Local(|tx, args, reply| with_leased(tx, args, args.len(), reply, |queue, ids| Ok(queue.bury(ids)?))),
-    ..ACK
 };
 
 const KICK: CommandSpec = CommandSpec {
@@ -73,11 +89,14 @@ const KICK: CommandSpec = CommandSpec {
     syntax: "key [COUNT count]",
     arity: Arity::AtLeast(2),
     keys: &[KeySpec::one(1, "RW UPDATE")],
+    access: Access::Write { grows: false },
+    flags: &[Flag::Fast],
+    group: Group::Queue,
     cost: "O(n*log(m)), n the messages kicked, m those of the queue",
+    since: "bobbin 0.1.0",
     brief: "Makes the first buried messages ready again.",
     answer: "int: messages kicked",
     run: Run::Local(kick),
-    ..ACK
 };
 
 /// Returns the milliseconds of an option that begins at `end`, or of none if the request ends there.

@@ -25,12 +25,15 @@ const DROP: CommandSpec = CommandSpec {
     name: "Q.DROP",
     syntax: "key",
     arity: Arity::Exactly(2),
+    keys: &[KeySpec::one(1, "RW UPDATE")],
     access: Access::Write { grows: false },
+    flags: &[Flag::Fast],
+    group: Group::Queue,
     cost: "O(log(n)+m), n the messages, m those that were given back",
+    since: "bobbin 0.1.0",
     brief: "Turns a queue back into a list of its ready messages, without limits.",
     answer: "int: 1; 0: there is no queue; an error while messages are leased, delayed or buried",
     run: Run::Local(drop_queue),
-    ..LIMIT
 };
 
 fn limit(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {

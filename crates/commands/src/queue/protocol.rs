@@ -40,7 +40,7 @@ const GET: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(2),
     keys: &[KeySpec::one(1, "RW ACCESS DELETE")],
     access: Access::Write { grows: false },
-    flags: &[Flag::Fast],
+    flags: &[Flag::Fast, Flag::Message(MessageRequest::Get)],
     group: Group::Queue,
     cost: "O(1)",
     since: "bobbin 0.1.0",
@@ -51,31 +51,50 @@ const GET: CommandSpec = CommandSpec {
 
 const GETS: CommandSpec = CommandSpec {
     name: "MQ.GETS",
+    syntax: "key [BLOCK milliseconds]",
+    arity: Arity::AtLeast(2),
+    keys: &[KeySpec::one(1, "RW ACCESS DELETE")],
+    access: Access::Write { grows: false },
+    flags: &[Flag::Fast, Flag::Message(MessageRequest::Get)],
+    group: Group::Queue,
+    cost: "O(1)",
+    since: "bobbin 0.1.0",
     brief: "Removes and returns the first message with a version of 0, as MQ.GET.",
     answer: "array: the line `VALUE key flags bytes 0`, the message; null: there is none",
     run: taking(|tx, args, reply| take(tx, args, b" 0", reply)),
-    ..GET
 };
 
 const OPEN: CommandSpec = CommandSpec {
     name: "MQ.OPEN",
+    syntax: "key [BLOCK milliseconds]",
+    arity: Arity::AtLeast(2),
     keys: &[KeySpec::one(1, "RW ACCESS UPDATE")],
+    access: Access::Write { grows: false },
+    flags: &[Flag::Fast, Flag::Message(MessageRequest::Get)],
+    group: Group::Queue,
     cost: "O(log(n)), n the messages of the queue",
+    since: "bobbin 0.1.0",
     brief: "Leases the first message for 30 seconds: /open of MemcacheQ's port.",
+    answer: "array: the line `VALUE key flags bytes`, the message; null: there is none",
     run: taking(open),
-    ..GET
 };
 
 const PEEK: CommandSpec = CommandSpec {
     name: "MQ.PEEK",
+    syntax: "key [BLOCK milliseconds]",
+    arity: Arity::AtLeast(2),
     keys: &[KeySpec::one(1, "RO ACCESS")],
     access: Access::Read,
+    flags: &[Flag::Fast, Flag::Message(MessageRequest::Peek)],
+    group: Group::Queue,
+    cost: "O(1)",
+    since: "bobbin 0.1.0",
     brief: "Returns the first message without a change: /peek of MemcacheQ's port.",
+    answer: "array: the line `VALUE key flags bytes`, the message; null: there is none",
     run: taking(|tx, args, reply| {
         let (key, waits) = (args.get(1), waits(args)?);
         if tx.may_use(key) && tell_first(tx, key, b"", reply) { Ok(()) } else { nothing(waits, reply) }
     }),
-    ..GET
 };
 
 const SET: CommandSpec = CommandSpec {
@@ -84,7 +103,10 @@ const SET: CommandSpec = CommandSpec {
     arity: Arity::Exactly(4),
     keys: &[KeySpec::one(1, "RW INSERT")],
     access: Access::Write { grows: true },
-    flags: &[Flag::Fast],
+    flags: &[Flag::Fast, Flag::Message(MessageRequest::Set)],
+    group: Group::Queue,
+    cost: "O(1)",
+    since: "bobbin 0.1.0",
     brief: "Appends a message to a queue: set of MemcacheQ's port.",
     answer: "simple: STORED",
     run: Run::Local(|tx, args, reply| {
@@ -102,7 +124,6 @@ const SET: CommandSpec = CommandSpec {
         reply.simple("STORED");
         Ok(())
     }),
-    ..GET
 };
 
 const DELETE: CommandSpec = CommandSpec {
@@ -110,7 +131,11 @@ const DELETE: CommandSpec = CommandSpec {
     syntax: "key",
     arity: Arity::Exactly(2),
     keys: &[KeySpec::one(1, "RW DELETE")],
-    flags: &[Flag::Fast],
+    access: Access::Write { grows: false },
+    flags: &[Flag::Fast, Flag::Message(MessageRequest::DeleteQueue)],
+    group: Group::Queue,
+    cost: "O(1)",
+    since: "bobbin 0.1.0",
     brief: "Deletes a queue with all its messages: delete of MemcacheQ's port.",
     answer: "simple: DELETED or NOT_FOUND",
     run: Run::Local(|tx, args, reply| {
@@ -121,7 +146,6 @@ const DELETE: CommandSpec = CommandSpec {
         reply.simple(if is_there { "DELETED" } else { "NOT_FOUND" });
         Ok(())
     }),
-    ..GET
 };
 
 const CLOSE: CommandSpec = CommandSpec {
@@ -129,8 +153,11 @@ const CLOSE: CommandSpec = CommandSpec {
     syntax: "key receipt",
     arity: Arity::Exactly(3),
     keys: &[KeySpec::one(1, "RW DELETE")],
-    flags: &[Flag::Fast],
+    access: Access::Write { grows: false },
+    flags: &[Flag::Fast, Flag::Message(MessageRequest::Close)],
+    group: Group::Queue,
     cost: "O(log(n)), n the messages of the queue",
+    since: "bobbin 0.1.0",
     brief: "Removes an opened message: /close of MemcacheQ's port.",
     answer: "null; an error, if the lease was not its own any more",
     run: Run::Local(|tx, args, reply| match end(tx, args, |queue, ids| queue.acknowledge(ids))? {
@@ -140,12 +167,18 @@ const CLOSE: CommandSpec = CommandSpec {
             Ok(())
         }
     }),
-    ..GET
 };
 
 const ABORT: CommandSpec = CommandSpec {
     name: "MQ.ABORT",
+    syntax: "key receipt",
+    arity: Arity::Exactly(3),
     keys: &[KeySpec::one(1, "RW UPDATE")],
+    access: Access::Write { grows: false },
+    flags: &[Flag::Fast, Flag::Message(MessageRequest::Abort)],
+    group: Group::Queue,
+    cost: "O(log(n)), n the messages of the queue",
+    since: "bobbin 0.1.0",
     brief: "Returns an opened message to its queue: /abort, or a closed connection.",
     answer: "null: whether the lease was still its own or not",
     run: Run::Local(|tx, args, reply| {
@@ -153,7 +186,6 @@ const ABORT: CommandSpec = CommandSpec {
         reply.null();
         Ok(())
     }),
-    ..CLOSE
 };
 
 const FLUSH_ALL: CommandSpec = CommandSpec {
@@ -161,12 +193,14 @@ const FLUSH_ALL: CommandSpec = CommandSpec {
     syntax: "[delay]",
     arity: Arity::Between(1, 2),
     keys: &[],
+    access: Access::Write { grows: false },
     flags: &[Flag::Dangerous, Flag::NoScript, Flag::NoMulti],
+    group: Group::Queue,
     cost: "O(n), n the keys of the database; a few at a time",
+    since: "bobbin 0.1.0",
     brief: "Deletes all lists and queues of the database, at once or after a delay.",
     answer: "simple: OK",
     run: Run::Engine(Verb::FlushQueues),
-    ..GET
 };
 
 /// Removes those of some keys that are lists or queues.
@@ -185,7 +219,9 @@ const STATS: CommandSpec = CommandSpec {
     keys: &[],
     access: Access::None,
     flags: &[Flag::NoScript, Flag::Loading, Flag::Stale],
+    group: Group::Queue,
     cost: "O(1)",
+    since: "bobbin 0.1.0",
     brief: "Returns statistics: stats of MemcacheQ's port.",
     answer: "array: lines `STAT name value`, then END; simple: RESET",
     run: Run::Session(|session, args, reply| {
@@ -196,7 +232,6 @@ const STATS: CommandSpec = CommandSpec {
         }
         tell_stats(args, reply, |topic| session.queue_facts(topic))
     }),
-    ..GET
 };
 
 const QUEUES: CommandSpec = CommandSpec {
@@ -206,11 +241,12 @@ const QUEUES: CommandSpec = CommandSpec {
     keys: &[],
     access: Access::Read,
     flags: &[Flag::NoScript, Flag::NoMulti],
+    group: Group::Queue,
     cost: "O(n), n the keys of the database; in turns",
+    since: "bobbin 0.1.0",
     brief: "Returns how many messages of each queue were put and taken.",
     answer: "array: a line `STAT name put/taken` of each, by name, then END; the difference is how many may be taken",
     run: Run::Engine(Verb::TellQueues),
-    ..GET
 };
 
 const fn taking(try_now: crate::spec::Local) -> Run {

@@ -29,12 +29,14 @@ const PEEK: CommandSpec = CommandSpec {
     syntax: "key [COUNT count] [BURIED]",
     arity: Arity::AtLeast(2),
     keys: &[KeySpec::one(1, "RO ACCESS")],
+    access: Access::Read,
     flags: &[],
+    group: Group::Queue,
     cost: "O(m*log(n)), n the messages of the queue, m those told",
+    since: "bobbin 0.1.0",
     brief: "Returns the first ready or buried messages without a change.",
     answer: "array: of id, deliveries and message; empty: there is none",
     run: Run::Local(peek),
-    ..INFO
 };
 
 fn info(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {

@@ -14,7 +14,7 @@ const RESERVE: CommandSpec = CommandSpec {
     name: "Q.RESERVE",
     syntax: "key [key ...] [COUNT count] [LEASE milliseconds] [BLOCK milliseconds]",
     arity: Arity::AtLeast(2),
-    keys: &[KeySpec { begin: Begin::Index(1), find: Find::Until(WORDS), flags: "RW ACCESS UPDATE" }],
+    keys: &[KeySpec::found(Begin::Index(1), Find::Until(WORDS), "RW ACCESS UPDATE")],
     access: Access::Write { grows: false },
     flags: &[],
     group: Group::Queue,

@@ -1,6 +1,6 @@
 //! SCRIPT LOAD, EXISTS, FLUSH, KILL, DEBUG and HELP: cached scripts, and the running one.
 
-use crate::help::HELP;
+use crate::help::{HELP_FLAGS, help_command};
 use crate::prelude::*;
 use crate::session::Session;
 use crate::spec::{PART_ARGUMENTS, Parts, Verb, all_parts, has_many_arguments};
@@ -14,7 +14,7 @@ const LOAD: CommandSpec = CommandSpec {
     arity: Arity::Exactly(3),
     keys: &[],
     access: Access::None,
-    flags: &[Flag::NoScript, Flag::Stale],
+    flags: &[Flag::NoScript, Flag::Stale, Flag::Tips(&["request_policy:all_nodes", "response_policy:all_succeeded"])],
     group: Group::Scripting,
     cost: "O(n), n the length of the script",
     since: "2.6.0",
@@ -27,8 +27,12 @@ const EXISTS: CommandSpec = CommandSpec {
     name: "SCRIPT EXISTS",
     syntax: "sha1 [sha1 ...]",
     arity: Arity::AtLeast(3),
-    flags: &[Flag::NoScript],
+    keys: &[],
+    access: Access::None,
+    flags: &[Flag::NoScript, Flag::Tips(&["request_policy:all_shards", "response_policy:agg_logical_and"])],
+    group: Group::Scripting,
     cost: "O(n), n the scripts asked about",
+    since: "2.6.0",
     brief: "Checks which scripts are cached.",
     answer: "array of ints: 1 for one that is known, 0 for one that is not",
     run: Run::Parts {
@@ -36,47 +40,63 @@ const EXISTS: CommandSpec = CommandSpec {
         is_long: has_many_arguments,
         begin: || Box::new(Exists { next: 2 }),
     },
-    ..LOAD
 };
 
 const FLUSH: CommandSpec = CommandSpec {
     name: "SCRIPT FLUSH",
     syntax: "[ASYNC | SYNC]",
     arity: Arity::AtLeast(2),
-    flags: &[Flag::NoScript],
+    keys: &[],
+    access: Access::None,
+    flags: &[
+        Flag::NoScript,
+        Flag::Tips(&["request_policy:all_nodes", "response_policy:all_succeeded"]),
+        Flag::History(&[("6.2.0", "Takes `ASYNC` and `SYNC`.")]),
+        Flag::Arguments(&[argument("0", "async", "", "6.2.0")]),
+    ],
+    group: Group::Scripting,
     cost: "O(n), n the scripts that are known",
+    since: "2.6.0",
     brief: "Removes all cached scripts.",
     answer: "simple: OK",
     run: Run::Session(flush),
-    ..LOAD
 };
 
 const KILL: CommandSpec = CommandSpec {
     name: "SCRIPT KILL",
     syntax: "",
     arity: Arity::Exactly(2),
-    flags: &[Flag::NoScript, Flag::AllowBusy],
+    keys: &[],
+    access: Access::None,
+    flags: &[
+        Flag::NoScript,
+        Flag::AllowBusy,
+        Flag::Tips(&["request_policy:all_shards", "response_policy:one_succeeded"]),
+    ],
+    group: Group::Scripting,
     cost: "O(1)",
+    since: "2.6.0",
     brief: "Ends a long-running script that has changed nothing yet.",
     answer: "simple: OK; error: none runs, or it has changed something",
     run: Run::Session(kill),
-    ..LOAD
 };
 
 const DEBUG: CommandSpec = CommandSpec {
     name: "SCRIPT DEBUG",
     syntax: "<YES | SYNC | NO>",
     arity: Arity::Exactly(3),
-    flags: &[Flag::NoScript],
+    keys: &[],
+    access: Access::None,
+    flags: &[Flag::NoScript, Flag::Arguments(&[argument("0", "mode", "", "")])],
+    group: Group::Scripting,
     cost: "O(1)",
     since: "3.2.0",
     brief: "Sets the debug mode of scripts; accepts only NO.",
     answer: "simple: OK for NO; error, and the connection is closed",
     run: Run::Session(debug),
-    ..LOAD
 };
 
-const SCRIPT_HELP: CommandSpec = CommandSpec { name: "SCRIPT HELP", group: Group::Scripting, ..HELP };
+const SCRIPT_HELP: CommandSpec = help_command("SCRIPT HELP", Group::Scripting, "5.0.0", HELP_FLAGS);
 
 /// A lookup of scripts, in parts.
 struct Exists {

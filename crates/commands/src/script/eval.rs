@@ -11,7 +11,7 @@ const EVAL: CommandSpec = CommandSpec {
     name: "EVAL",
     syntax: "script numkeys [key [key ...]] [arg [arg ...]]",
     arity: Arity::AtLeast(3),
-    keys: &[KeySpec::counted(2, "RW ACCESS UPDATE")],
+    keys: &[KeySpec::counted(2, "RW ACCESS UPDATE").noted("What the script does with its keys is not known.")],
     access: Access::None,
     flags: &[Flag::NoScript, Flag::Stale, Flag::SkipMonitor, Flag::NoMandatoryKeys],
     group: Group::Scripting,
@@ -25,45 +25,92 @@ const EVAL: CommandSpec = CommandSpec {
 const EVALSHA: CommandSpec = CommandSpec {
     name: "EVALSHA",
     syntax: "sha1 numkeys [key [key ...]] [arg [arg ...]]",
+    arity: Arity::AtLeast(3),
+    keys: &[KeySpec::counted(2, "RW ACCESS UPDATE")],
+    access: Access::None,
+    flags: &[Flag::NoScript, Flag::Stale, Flag::SkipMonitor, Flag::NoMandatoryKeys, Flag::ByDigest],
+    group: Group::Scripting,
+    cost: "that of the script",
+    since: "2.6.0",
     brief: "Runs a cached script, named by the SHA-1 of its source.",
     answer: "what the script returns; error NOSCRIPT if it is not known",
-    ..EVAL
+    run: Run::Engine(Verb::Eval),
 };
 
 const EVAL_RO: CommandSpec = CommandSpec {
     name: "EVAL_RO",
-    keys: &[KeySpec::counted(2, "RO ACCESS")],
+    syntax: "script numkeys [key [key ...]] [arg [arg ...]]",
+    arity: Arity::AtLeast(3),
+    keys: &[KeySpec::counted(2, "RO ACCESS")
+        .noted("What the script does with its keys is not known, but that it only reads.")],
     access: Access::Read,
+    flags: &[Flag::NoScript, Flag::Stale, Flag::SkipMonitor, Flag::NoMandatoryKeys, Flag::ReadOnlyScript],
+    group: Group::Scripting,
+    cost: "that of the script",
     since: "7.0.0",
     brief: "Runs a read-only Lua script.",
-    ..EVAL
+    answer: "what the script returns",
+    run: Run::Engine(Verb::Eval),
 };
 
 const EVALSHA_RO: CommandSpec = CommandSpec {
     name: "EVALSHA_RO",
     syntax: "sha1 numkeys [key [key ...]] [arg [arg ...]]",
+    arity: Arity::AtLeast(3),
+    keys: &[KeySpec::counted(2, "RO ACCESS")],
+    access: Access::Read,
+    flags: &[
+        Flag::NoScript,
+        Flag::Stale,
+        Flag::SkipMonitor,
+        Flag::NoMandatoryKeys,
+        Flag::ReadOnlyScript,
+        Flag::ByDigest,
+    ],
+    group: Group::Scripting,
+    cost: "that of the script",
+    since: "7.0.0",
     brief: "Runs a cached read-only script, named by the SHA-1 of its source.",
     answer: "what the script returns; error NOSCRIPT if it is not known",
-    ..EVAL_RO
+    run: Run::Engine(Verb::Eval),
 };
 
 const FCALL: CommandSpec = CommandSpec {
     name: "FCALL",
     syntax: "function numkeys [key [key ...]] [arg [arg ...]]",
+    arity: Arity::AtLeast(3),
+    keys: &[KeySpec::counted(2, "RW ACCESS UPDATE").noted("What the function does with its keys is not known.")],
+    access: Access::None,
+    flags: &[Flag::NoScript, Flag::Stale, Flag::SkipMonitor, Flag::NoMandatoryKeys, Flag::CallsFunction],
+    group: Group::Scripting,
     cost: "that of the function",
     since: "7.0.0",
     brief: "Runs a function of a library atomically.",
     answer: "what the function returns; error if there is none of this name",
-    ..EVAL
+    run: Run::Engine(Verb::Eval),
 };
 
 const FCALL_RO: CommandSpec = CommandSpec {
     name: "FCALL_RO",
     syntax: "function numkeys [key [key ...]] [arg [arg ...]]",
+    arity: Arity::AtLeast(3),
+    keys: &[KeySpec::counted(2, "RO ACCESS")
+        .noted("What the function does with its keys is not known, but that it only reads.")],
+    access: Access::Read,
+    flags: &[
+        Flag::NoScript,
+        Flag::Stale,
+        Flag::SkipMonitor,
+        Flag::NoMandatoryKeys,
+        Flag::ReadOnlyScript,
+        Flag::CallsFunction,
+    ],
+    group: Group::Scripting,
     cost: "that of the function",
+    since: "7.0.0",
     brief: "Runs a read-only function of a library.",
     answer: "what the function returns; error if there is none of this name, or it may write",
-    ..EVAL_RO
+    run: Run::Engine(Verb::Eval),
 };
 
 /// Returns how many of the arguments after the number of keys are keys.

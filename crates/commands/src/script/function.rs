@@ -1,10 +1,10 @@
 //! FUNCTION LOAD, LIST, DELETE, DUMP, RESTORE, FLUSH, STATS, KILL and HELP: function libraries, and the running
 //! function. The engine runs those that use libraries; here are their specifications and arguments.
 
-use crate::help::{HELP, wrong_count};
+use crate::help::{HELP_FLAGS, help_command, wrong_count};
 use crate::prelude::*;
 use crate::session::Session;
-use crate::spec::Verb;
+use crate::spec::{LibraryVerb, Verb};
 
 pub(crate) const COMMANDS: &[CommandSpec] = &[LOAD, LIST, DELETE, DUMP, RESTORE, FLUSH, STATS, KILL, FUNCTION_HELP];
 
@@ -14,98 +14,144 @@ const LOAD: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(3),
     keys: &[],
     access: Access::Write { grows: true },
-    flags: &[Flag::NoScript],
+    flags: &[Flag::NoScript, Flag::Tips(&["request_policy:all_shards", "response_policy:all_succeeded"])],
     group: Group::Scripting,
     cost: "O(n), n the length of the code, and what it does as it is loaded",
     since: "7.0.0",
     brief: "Loads a library of functions.",
     answer: "bulk: the library's name",
-    run: Run::Engine(Verb::Library),
+    run: Run::Engine(Verb::Library(LibraryVerb::Load)),
 };
 
 const LIST: CommandSpec = CommandSpec {
     name: "FUNCTION LIST",
     syntax: "[LIBRARYNAME library-name-pattern] [WITHCODE]",
     arity: Arity::AtLeast(2),
+    keys: &[],
     access: Access::None,
+    flags: &[Flag::NoScript, Flag::Tips(&["nondeterministic_output_order"])],
+    group: Group::Scripting,
     cost: "O(n), n the functions",
+    since: "7.0.0",
     brief: "Lists libraries with their functions.",
     answer: "array of maps: library_name, engine, functions, and library_code if asked for",
-    ..LOAD
+    run: Run::Engine(Verb::Library(LibraryVerb::List)),
 };
 
 const DELETE: CommandSpec = CommandSpec {
     name: "FUNCTION DELETE",
     syntax: "library-name",
     arity: Arity::Exactly(3),
+    keys: &[],
     access: Access::Write { grows: false },
+    flags: &[Flag::NoScript, Flag::Tips(&["request_policy:all_shards", "response_policy:all_succeeded"])],
+    group: Group::Scripting,
     cost: "O(1)",
+    since: "7.0.0",
     brief: "Deletes a library and its functions.",
     answer: "simple: OK; error: there is no such library",
-    ..LOAD
+    run: Run::Engine(Verb::Library(LibraryVerb::Delete)),
 };
 
 const DUMP: CommandSpec = CommandSpec {
     name: "FUNCTION DUMP",
     syntax: "",
     arity: Arity::Exactly(2),
+    keys: &[],
     access: Access::None,
+    flags: &[Flag::NoScript],
+    group: Group::Scripting,
     cost: "O(n), n the length of all libraries",
+    since: "7.0.0",
     brief: "Returns all libraries in one payload, for FUNCTION RESTORE.",
     answer: "bulk: the payload",
-    ..LOAD
+    run: Run::Engine(Verb::Library(LibraryVerb::Dump)),
 };
 
 const RESTORE: CommandSpec = CommandSpec {
     name: "FUNCTION RESTORE",
     syntax: "serialized-value [FLUSH | APPEND | REPLACE]",
+    arity: Arity::AtLeast(3),
+    keys: &[],
+    access: Access::Write { grows: true },
+    flags: &[
+        Flag::NoScript,
+        Flag::Tips(&["request_policy:all_shards", "response_policy:all_succeeded"]),
+        Flag::Arguments(&[argument("1", "policy", "", "")]),
+    ],
+    group: Group::Scripting,
     cost: "O(n), n the length of the payload, and what the libraries do as they are loaded",
+    since: "7.0.0",
     brief: "Loads all libraries of a payload, or none.",
     answer: "simple: OK; error: the payload is none, or a name is taken",
-    ..LOAD
+    run: Run::Engine(Verb::Library(LibraryVerb::Restore)),
 };
 
 const FLUSH: CommandSpec = CommandSpec {
     name: "FUNCTION FLUSH",
     syntax: "[ASYNC | SYNC]",
     arity: Arity::AtLeast(2),
+    keys: &[],
     access: Access::Write { grows: false },
+    flags: &[
+        Flag::NoScript,
+        Flag::Tips(&["request_policy:all_shards", "response_policy:all_succeeded"]),
+        Flag::Arguments(&[argument("0", "async", "", "")]),
+    ],
+    group: Group::Scripting,
     cost: "O(n), n the libraries",
+    since: "7.0.0",
     brief: "Deletes all libraries.",
     answer: "simple: OK",
-    ..LOAD
+    run: Run::Engine(Verb::Library(LibraryVerb::Flush)),
 };
 
 const STATS: CommandSpec = CommandSpec {
     name: "FUNCTION STATS",
     syntax: "",
     arity: Arity::Exactly(2),
+    keys: &[],
     access: Access::None,
-    flags: &[Flag::NoScript, Flag::AllowBusy],
+    flags: &[
+        Flag::NoScript,
+        Flag::AllowBusy,
+        Flag::Tips(&["nondeterministic_output", "request_policy:all_shards", "response_policy:special"]),
+    ],
+    group: Group::Scripting,
     cost: "O(1)",
+    since: "7.0.0",
     brief: "Returns the running function, and counts of libraries and functions.",
     answer: "map: running_script (a map: name, command, duration_ms; or null), engines",
     run: Run::Session(stats),
-    ..LOAD
 };
 
 const KILL: CommandSpec = CommandSpec {
     name: "FUNCTION KILL",
+    syntax: "",
+    arity: Arity::Exactly(2),
+    keys: &[],
+    access: Access::None,
+    flags: &[
+        Flag::NoScript,
+        Flag::AllowBusy,
+        Flag::Tips(&["request_policy:all_shards", "response_policy:one_succeeded"]),
+    ],
+    group: Group::Scripting,
+    cost: "O(1)",
+    since: "7.0.0",
     brief: "Ends a long-running function that has changed nothing yet.",
     answer: "simple: OK; error: none runs, or it has changed something",
     run: Run::Session(kill),
-    ..STATS
 };
 
-const FUNCTION_HELP: CommandSpec =
-    CommandSpec { name: "FUNCTION HELP", group: Group::Scripting, since: "7.0.0", ..HELP };
+const FUNCTION_HELP: CommandSpec = help_command("FUNCTION HELP", Group::Scripting, "7.0.0", HELP_FLAGS);
 
 /// An operation on libraries.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LibraryRequest<'a> {
     /// FUNCTION LOAD
     Load {
-        /// Whether a library of the same name is replaced.
+        /// True if a library of the same name is replaced.
         replaces: bool,
         /// The code, including the first line.
         source: &'a [u8],
@@ -114,7 +160,7 @@ pub enum LibraryRequest<'a> {
     List {
         /// A glob pattern for library names.
         pattern: Option<&'a [u8]>,
-        /// Whether sources are included.
+        /// True if sources are included.
         with_code: bool,
     },
     /// FUNCTION DELETE, of the library with this name.
@@ -148,14 +194,16 @@ pub enum RestorePolicy {
 /// # Errors
 /// If an option is unknown or lacks its value, or there are too many arguments.
 pub fn library_request<'a>(command: &CommandSpec, args: &Args<'a>) -> Result<LibraryRequest<'a>, Failure> {
-    match command.name {
-        "FUNCTION LOAD" => load_request(args),
-        "FUNCTION LIST" => list_request(args),
-        "FUNCTION DELETE" => Ok(LibraryRequest::Delete(args.get(2))),
-        "FUNCTION DUMP" => Ok(LibraryRequest::Dump),
-        "FUNCTION RESTORE" => restore_request(args),
-        "FUNCTION FLUSH" => flush_request(args),
-        name => unreachable!("{name} is no command of libraries"),
+    let Run::Engine(Verb::Library(verb)) = command.run else {
+        unreachable!("{} is no command of libraries", command.name)
+    };
+    match verb {
+        LibraryVerb::Load => load_request(args),
+        LibraryVerb::List => list_request(args),
+        LibraryVerb::Delete => Ok(LibraryRequest::Delete(args.get(2))),
+        LibraryVerb::Dump => Ok(LibraryRequest::Dump),
+        LibraryVerb::Restore => restore_request(args),
+        LibraryVerb::Flush => flush_request(args),
     }
 }
 

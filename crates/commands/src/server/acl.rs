@@ -1,7 +1,7 @@
 //! ACL: there is one user, `default`, who may do everything.
 
 use crate::acl::{CATEGORIES, categories};
-use crate::help::{HELP, wrong_count};
+use crate::help::{HELP_FLAGS, help_command, wrong_count};
 use crate::prelude::*;
 use crate::registry::{self, Lookup};
 use crate::session::Session;
@@ -32,25 +32,42 @@ const CAT: CommandSpec = CommandSpec {
     name: "ACL CAT",
     syntax: "[category]",
     arity: Arity::AtLeast(2),
+    keys: &[],
+    access: Access::None,
+    flags: &[Flag::NoScript, Flag::Loading, Flag::Stale, Flag::Arguments(&[argument("0", "categoryname", "", "")])],
+    group: Group::Server,
+    cost: "O(1)",
+    since: "6.0.0",
     brief: "Lists the categories of commands, or the commands of one.",
     answer: "array: names",
     run: Run::Session(cat),
-    ..WHOAMI
 };
 
 const GENPASS: CommandSpec = CommandSpec {
     name: "ACL GENPASS",
     syntax: "[bits]",
     arity: Arity::AtLeast(2),
+    keys: &[],
+    access: Access::None,
+    flags: &[Flag::NoScript, Flag::Loading, Flag::Stale],
+    group: Group::Server,
+    cost: "O(1)",
+    since: "6.0.0",
     brief: "Generates a password of 256 random bits, or of a number of bits.",
     answer: "bulk: hexadecimal digits",
     run: Run::Session(make_password),
-    ..WHOAMI
 };
 
 const USERS: CommandSpec = CommandSpec {
     name: "ACL USERS",
+    syntax: "",
+    arity: Arity::Exactly(2),
+    keys: &[],
+    access: Access::None,
     flags: &[Flag::Admin, Flag::NoScript, Flag::Loading, Flag::Stale],
+    group: Group::Server,
+    cost: "O(1)",
+    since: "6.0.0",
     brief: "Lists the names of users; `default` is the only one.",
     answer: "array: names",
     run: Run::Session(|_, _, reply| {
@@ -58,11 +75,18 @@ const USERS: CommandSpec = CommandSpec {
         reply.bulk(USER);
         Ok(())
     }),
-    ..WHOAMI
 };
 
 const LIST: CommandSpec = CommandSpec {
     name: "ACL LIST",
+    syntax: "",
+    arity: Arity::Exactly(2),
+    keys: &[],
+    access: Access::None,
+    flags: &[Flag::Admin, Flag::NoScript, Flag::Loading, Flag::Stale],
+    group: Group::Server,
+    cost: "O(1)",
+    since: "6.0.0",
     brief: "Lists the rules of all users.",
     answer: "array: lines as ACL SETUSER takes them",
     run: Run::Session(|session, _, reply| {
@@ -71,33 +95,64 @@ const LIST: CommandSpec = CommandSpec {
         reply.bulk(format!("user default on {secret} ~* &* +@all").as_bytes());
         Ok(())
     }),
-    ..USERS
 };
 
 const GETUSER: CommandSpec = CommandSpec {
     name: "ACL GETUSER",
     syntax: "username",
     arity: Arity::Exactly(3),
+    keys: &[],
+    access: Access::None,
+    flags: &[
+        Flag::Admin,
+        Flag::NoScript,
+        Flag::Loading,
+        Flag::Stale,
+        Flag::History(&[
+            ("6.2.0", "Lists patterns of channels."),
+            ("7.0.0", "Lists selectors, and patterns as rules."),
+        ]),
+    ],
+    group: Group::Server,
+    cost: "O(1)",
+    since: "6.0.0",
     brief: "Returns what a user may do.",
     answer: "map: flags, passwords, commands, keys, channels, selectors; null if there is no such user",
     run: Run::Session(user),
-    ..USERS
 };
 
 const SETUSER: CommandSpec = CommandSpec {
     name: "ACL SETUSER",
     syntax: "username [rule [rule ...]]",
     arity: Arity::AtLeast(3),
+    keys: &[],
+    access: Access::None,
+    flags: &[
+        Flag::Admin,
+        Flag::NoScript,
+        Flag::Loading,
+        Flag::Stale,
+        Flag::History(&[("6.2.0", "Takes patterns of channels."), ("7.0.0", "Takes selectors, and rights for keys.")]),
+        Flag::Secret(Secret::Rules),
+    ],
+    group: Group::Server,
+    cost: "O(1)",
+    since: "6.0.0",
     brief: "Sets a user's rules; accepts only those that `default` has.",
     answer: "simple: OK; error for what would change anything",
     run: Run::Session(set_user),
-    ..USERS
 };
 
 const DELUSER: CommandSpec = CommandSpec {
     name: "ACL DELUSER",
     syntax: "username [username ...]",
     arity: Arity::AtLeast(3),
+    keys: &[],
+    access: Access::None,
+    flags: &[Flag::Admin, Flag::NoScript, Flag::Loading, Flag::Stale],
+    group: Group::Server,
+    cost: "O(1)",
+    since: "6.0.0",
     brief: "Deletes users; none can be deleted.",
     answer: "int: 0; error for default",
     run: Run::Session(|_, args, reply| {
@@ -107,42 +162,75 @@ const DELUSER: CommandSpec = CommandSpec {
         reply.int(0);
         Ok(())
     }),
-    ..USERS
 };
 
 const DRYRUN: CommandSpec = CommandSpec {
     name: "ACL DRYRUN",
     syntax: "username command [arg [arg ...]]",
     arity: Arity::AtLeast(4),
+    keys: &[],
+    access: Access::None,
+    flags: &[Flag::Admin, Flag::NoScript, Flag::Loading, Flag::Stale],
+    group: Group::Server,
+    cost: "O(1)",
     since: "7.0.0",
     brief: "Simulates a command as a user, without running it.",
     answer: "simple: OK",
     run: Run::Session(dry_run),
-    ..USERS
 };
 
 const LOG: CommandSpec = CommandSpec {
     name: "ACL LOG",
     syntax: "[count | RESET]",
     arity: Arity::AtLeast(2),
+    keys: &[],
+    access: Access::None,
+    flags: &[
+        Flag::Admin,
+        Flag::NoScript,
+        Flag::Loading,
+        Flag::Stale,
+        Flag::Arguments(&[argument("0", "operation", "", "")]),
+    ],
+    group: Group::Server,
+    cost: "O(1)",
+    since: "6.0.0",
     brief: "Lists commands that users were denied; none ever is.",
     answer: "array: empty; simple: OK, for RESET",
     run: Run::Session(log),
-    ..USERS
 };
 
 const LOAD: CommandSpec = CommandSpec {
     name: "ACL LOAD",
+    syntax: "",
+    arity: Arity::Exactly(2),
+    keys: &[],
+    access: Access::None,
+    flags: &[Flag::Admin, Flag::NoScript, Flag::Loading, Flag::Stale],
+    group: Group::Server,
+    cost: "O(1)",
+    since: "6.0.0",
     brief: "Reloads users from a file; there is none, so it fails.",
     answer: "error: always",
     run: Run::Session(no_file),
-    ..USERS
 };
 
-const SAVE: CommandSpec =
-    CommandSpec { name: "ACL SAVE", brief: "Saves users to a file; there is none, so it fails.", ..LOAD };
+const SAVE: CommandSpec = CommandSpec {
+    name: "ACL SAVE",
+    syntax: "",
+    arity: Arity::Exactly(2),
+    keys: &[],
+    access: Access::None,
+    flags: &[Flag::Admin, Flag::NoScript, Flag::Loading, Flag::Stale],
+    group: Group::Server,
+    cost: "O(1)",
+    since: "6.0.0",
+    brief: "Saves users to a file; there is none, so it fails.",
+    answer: "error: always",
+    run: Run::Session(no_file),
+};
 
-const ACL_HELP: CommandSpec = CommandSpec { name: "ACL HELP", since: "6.0.0", ..HELP };
+const ACL_HELP: CommandSpec = help_command("ACL HELP", Group::Server, "6.0.0", HELP_FLAGS);
 
 /// The only user.
 const USER: &[u8] = b"default";
@@ -157,7 +245,7 @@ fn cat(_: &mut dyn Session, args: &Args, reply: &mut dyn Reply) -> Outcome {
                 return Err(Failure::text(format!("ERR Unknown category '{asked}'")));
             };
             let commands = registry::commands().filter(|command| categories(command).contains(category));
-            commands.map(|command| command.name.to_ascii_lowercase().replace(' ', "|")).collect()
+            commands.map(|command| command.reported_name()).collect()
         }
         _ => return Err(wrong_count(args)),
     };
@@ -237,7 +325,7 @@ fn dry_run(_: &mut dyn Session, args: &Args, reply: &mut dyn Reply) -> Outcome {
         return Err(Failure::text(format!("ERR Command '{asked}' not found")));
     };
     if !command.arity.allows(request.len()) {
-        let name = command.name.to_ascii_lowercase().replace(' ', "|");
+        let name = command.reported_name();
         return Err(Failure::text(format!("ERR wrong number of arguments for '{name}' command")));
     }
     reply.ok();

@@ -2,7 +2,7 @@
 
 use super::describe::{self, Listed};
 use crate::acl;
-use crate::help::HELP;
+use crate::help::help_command;
 use crate::prelude::*;
 use crate::registry::{self, Lookup};
 use crate::session::Session;
@@ -18,7 +18,7 @@ const COMMAND: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(1),
     keys: &[],
     access: Access::None,
-    flags: &[Flag::Loading, Flag::Stale],
+    flags: &[Flag::Loading, Flag::Stale, Flag::Tips(&["nondeterministic_output_order"]), Flag::Category("connection")],
     group: Group::Server,
     cost: "O(n), n all commands",
     since: "2.8.13",
@@ -32,33 +32,59 @@ const COMMAND: CommandSpec = CommandSpec {
 
 const COUNT: CommandSpec = CommandSpec {
     name: "COMMAND COUNT",
+    syntax: "",
     arity: Arity::Exactly(2),
+    keys: &[],
+    access: Access::None,
+    flags: &[Flag::Loading, Flag::Stale, Flag::Category("connection")],
+    group: Group::Server,
     cost: "O(1)",
+    since: "2.8.13",
     brief: "Counts the commands, those with subcommands once.",
     answer: "int: how many",
     run: Run::Session(|_, _, reply| {
         reply.int(registry::names().len() as i64);
         Ok(())
     }),
-    ..COMMAND
 };
 
 const LIST: CommandSpec = CommandSpec {
     name: "COMMAND LIST",
     syntax: "[FILTERBY <MODULE module-name | ACLCAT category | PATTERN pattern>]",
     arity: Arity::AtLeast(2),
+    keys: &[],
+    access: Access::None,
+    flags: &[
+        Flag::Loading,
+        Flag::Stale,
+        Flag::Tips(&["nondeterministic_output_order"]),
+        Flag::Arguments(&[argument("0", "filterby", "", "")]),
+        Flag::Category("connection"),
+    ],
+    group: Group::Server,
+    cost: "O(n), n all commands",
     since: "7.0.0",
     brief: "Lists the names of commands, optionally filtered.",
     answer: "set: names in small letters",
     run: Run::Session(list),
-    ..COMMAND
 };
 
 const INFO: CommandSpec = CommandSpec {
     name: "COMMAND INFO",
     syntax: "[command-name [command-name ...]]",
     arity: Arity::AtLeast(2),
+    keys: &[],
+    access: Access::None,
+    flags: &[
+        Flag::Loading,
+        Flag::Stale,
+        Flag::Tips(&["nondeterministic_output_order"]),
+        Flag::History(&[("7.0.0", "Returns all commands if none is named.")]),
+        Flag::Category("connection"),
+    ],
+    group: Group::Server,
     cost: "O(n), n the names",
+    since: "2.8.13",
     brief: "Returns flags, arity and key specs of some commands, or of all.",
     answer: "array: as COMMAND, null for a name that is none",
     run: Run::Parts {
@@ -66,11 +92,17 @@ const INFO: CommandSpec = CommandSpec {
         is_long: has_many_arguments,
         begin: || Box::new(CommandsReply::new(CommandFacts::Info)),
     },
-    ..COMMAND
 };
 
 const DOCS: CommandSpec = CommandSpec {
     name: "COMMAND DOCS",
+    syntax: "[command-name [command-name ...]]",
+    arity: Arity::AtLeast(2),
+    keys: &[],
+    access: Access::None,
+    flags: &[Flag::Loading, Flag::Stale, Flag::Tips(&["nondeterministic_output_order"]), Flag::Category("connection")],
+    group: Group::Server,
+    cost: "O(n), n the names",
     since: "7.0.0",
     brief: "Returns the documentation of some commands, or of all.",
     answer: "map: name and a map of summary, since, group, complexity, arguments, subcommands",
@@ -79,31 +111,40 @@ const DOCS: CommandSpec = CommandSpec {
         is_long: has_many_arguments,
         begin: || Box::new(CommandsReply::new(CommandFacts::Docs)),
     },
-    ..INFO
 };
 
 const GETKEYS: CommandSpec = CommandSpec {
     name: "COMMAND GETKEYS",
     syntax: "command [arg [arg ...]]",
     arity: Arity::AtLeast(3),
+    keys: &[],
+    access: Access::None,
+    flags: &[Flag::Loading, Flag::Stale, Flag::Category("connection")],
+    group: Group::Server,
     cost: "O(n), n the arguments",
     since: "2.8.13",
     brief: "Extracts the keys of a command.",
     answer: "array: the keys",
     run: Run::Session(|_, args, reply| keys(args, reply, false)),
-    ..COMMAND
 };
 
 const GETKEYSANDFLAGS: CommandSpec = CommandSpec {
     name: "COMMAND GETKEYSANDFLAGS",
+    syntax: "command [arg [arg ...]]",
+    arity: Arity::AtLeast(3),
+    keys: &[],
+    access: Access::None,
+    flags: &[Flag::Loading, Flag::Stale, Flag::Category("connection")],
+    group: Group::Server,
+    cost: "O(n), n the arguments",
     since: "7.0.0",
     brief: "Extracts the keys of a command, and how it accesses each.",
     answer: "array: of each key itself and its flags",
     run: Run::Session(|_, args, reply| keys(args, reply, true)),
-    ..GETKEYS
 };
 
-const COMMAND_HELP: CommandSpec = CommandSpec { name: "COMMAND HELP", ..HELP };
+const COMMAND_HELP: CommandSpec =
+    help_command("COMMAND HELP", Group::Server, "5.0.0", &[Flag::Loading, Flag::Stale, Flag::Category("connection")]);
 
 fn list(_: &mut dyn Session, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let names: Vec<String> = match args.len() {
@@ -217,13 +258,10 @@ fn keys(args: &Args, reply: &mut dyn Reply, with_flags: bool) -> Outcome {
     }
     let mut found = Vec::new();
     for spec in specs() {
-        spec.for_each(&request, |at| found.push((request.get(at), describe::key_flags(&command, spec, &request))));
+        spec.for_each(&request, |at| found.push((request.get(at), describe::key_flags(spec, &request))));
     }
-    if command.name == "MIGRATE" && found.len() > 1 {
-        // Its one key is empty if others follow.
-        if found.remove(0).0 != b"" {
-            found.clear();
-        }
+    if command.has(Flag::EmptyKeyBeforeList) && found.len() > 1 && found.remove(0).0 != b"" {
+        found.clear();
     }
     if found.is_empty() && !command.has(Flag::NoMandatoryKeys) {
         return Err(Failure::text("ERR Invalid arguments specified for command"));

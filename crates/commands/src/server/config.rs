@@ -1,6 +1,6 @@
 //! CONFIG: the settings of the running server.
 
-use crate::help::HELP;
+use crate::help::{HELP_FLAGS, help_command};
 use crate::prelude::*;
 use crate::session::Session;
 use crate::spec::{Parts, all_parts};
@@ -15,7 +15,13 @@ const GET: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(3),
     keys: &[],
     access: Access::None,
-    flags: &[Flag::Admin, Flag::NoScript, Flag::Loading, Flag::Stale],
+    flags: &[
+        Flag::Admin,
+        Flag::NoScript,
+        Flag::Loading,
+        Flag::Stale,
+        Flag::History(&[("7.0.0", "Takes several patterns.")]),
+    ],
     group: Group::Server,
     cost: "O(n), n the settings times the patterns",
     since: "2.0.0",
@@ -32,17 +38,33 @@ const SET: CommandSpec = CommandSpec {
     name: "CONFIG SET",
     syntax: "parameter value [parameter value ...]",
     arity: Arity::AtLeast(4),
+    keys: &[],
+    access: Access::None,
+    flags: &[
+        Flag::Admin,
+        Flag::NoScript,
+        Flag::Loading,
+        Flag::Stale,
+        Flag::Tips(&["request_policy:all_nodes", "response_policy:all_succeeded"]),
+        Flag::History(&[("7.0.0", "Takes several settings.")]),
+        Flag::Secret(Secret::Settings),
+    ],
+    group: Group::Server,
     cost: "O(n), n the settings given",
+    since: "2.0.0",
     brief: "Changes settings: all of them, or none if one is refused.",
     answer: "simple: OK",
     run: Run::Session(set),
-    ..GET
 };
 
 const REWRITE: CommandSpec = CommandSpec {
     name: "CONFIG REWRITE",
     syntax: "",
     arity: Arity::Exactly(2),
+    keys: &[],
+    access: Access::None,
+    flags: &[Flag::Admin, Flag::NoScript, Flag::Loading, Flag::Stale],
+    group: Group::Server,
     cost: "O(1)",
     since: "2.8.0",
     brief: "Writes the settings to the server's configuration file.",
@@ -52,22 +74,28 @@ const REWRITE: CommandSpec = CommandSpec {
         reply.ok();
         Ok(())
     }),
-    ..GET
 };
 
 const RESETSTAT: CommandSpec = CommandSpec {
     name: "CONFIG RESETSTAT",
+    syntax: "",
+    arity: Arity::Exactly(2),
+    keys: &[],
+    access: Access::None,
+    flags: &[Flag::Admin, Flag::NoScript, Flag::Loading, Flag::Stale],
+    group: Group::Server,
+    cost: "O(1)",
     since: "2.0.0",
     brief: "Resets the counters of INFO.",
+    answer: "simple: OK",
     run: Run::Session(|session, _, reply| {
         session.reset_statistics();
         reply.ok();
         Ok(())
     }),
-    ..REWRITE
 };
 
-const CONFIG_HELP: CommandSpec = CommandSpec { name: "CONFIG HELP", ..HELP };
+const CONFIG_HELP: CommandSpec = help_command("CONFIG HELP", Group::Server, "5.0.0", HELP_FLAGS);
 
 /// A lookup of settings, in parts.
 struct Getting {

@@ -2,7 +2,7 @@
 
 use super::digest::{Digest, DigestSweep};
 use crate::generic::object::encoding;
-use crate::help::HELP;
+use crate::help::help_command;
 use crate::prelude::*;
 use crate::session::Session;
 use crate::spec::Verb;
@@ -20,7 +20,7 @@ const SLEEP: CommandSpec = CommandSpec {
     arity: Arity::Exactly(3),
     keys: &[],
     access: Access::None,
-    flags: &[Flag::Admin, Flag::NoScript, Flag::Loading, Flag::Stale, Flag::Debug],
+    flags: &[Flag::Admin, Flag::NoScript, Flag::Loading, Flag::Stale, Flag::Debug, Flag::System],
     group: Group::Server,
     cost: "O(1)",
     since: "1.0.0",
@@ -32,30 +32,46 @@ const SLEEP: CommandSpec = CommandSpec {
 const OBJECT: CommandSpec = CommandSpec {
     name: "DEBUG OBJECT",
     syntax: "key",
+    arity: Arity::Exactly(3),
     keys: &[KeySpec::one(2, "RO")],
+    access: Access::None,
+    flags: &[Flag::Admin, Flag::NoScript, Flag::Loading, Flag::Stale, Flag::Debug, Flag::System],
+    group: Group::Server,
+    cost: "O(1)",
+    since: "1.0.0",
     brief: "Returns how a value is stored in memory.",
     answer: "simple: name:value pairs; error if the key is absent",
     run: Run::Local(object),
-    ..SLEEP
 };
 
 const SET_ACTIVE_EXPIRE: CommandSpec = CommandSpec {
     name: "DEBUG SET-ACTIVE-EXPIRE",
     syntax: "<0 | 1>",
+    arity: Arity::Exactly(3),
+    keys: &[],
+    access: Access::None,
+    flags: &[Flag::Admin, Flag::NoScript, Flag::Loading, Flag::Stale, Flag::Debug, Flag::System],
+    group: Group::Server,
+    cost: "O(1)",
+    since: "1.0.0",
     brief: "Turns the background removal of expired keys on or off.",
+    answer: "simple: OK",
     run: Run::Session(set_active_expire),
-    ..SLEEP
 };
 
 const DIGEST: CommandSpec = CommandSpec {
     name: "DEBUG DIGEST",
     syntax: "",
     arity: Arity::Exactly(2),
+    keys: &[],
+    access: Access::None,
+    flags: &[Flag::Admin, Flag::NoScript, Flag::Loading, Flag::Stale, Flag::Debug, Flag::System],
+    group: Group::Server,
     cost: "O(n), n all data",
+    since: "1.0.0",
     brief: "Computes a digest of all data, independent of the order of keys.",
     answer: "simple: 40 hexadecimal digits, all 0 if there is no key",
     run: Run::Sweep(|_, _| Ok(Box::new(DigestSweep::default()))),
-    ..SLEEP
 };
 
 const DIGEST_VALUE: CommandSpec = CommandSpec {
@@ -63,33 +79,47 @@ const DIGEST_VALUE: CommandSpec = CommandSpec {
     syntax: "[key [key ...]]",
     arity: Arity::AtLeast(2),
     keys: &[KeySpec::many(2, -1, 1, "RO")],
+    access: Access::None,
+    flags: &[Flag::Admin, Flag::NoScript, Flag::Loading, Flag::Stale, Flag::Debug, Flag::System],
+    group: Group::Server,
     cost: "O(n), n what the values hold",
+    since: "1.0.0",
     brief: "Computes a digest of each value, independent of its key.",
     answer: "array: 40 hexadecimal digits for each key, all 0 if it is absent",
     run: Run::Local(digest_value),
-    ..SLEEP
 };
 
 const RELOAD: CommandSpec = CommandSpec {
     name: "DEBUG RELOAD",
     syntax: "",
     arity: Arity::Exactly(2),
+    keys: &[],
+    access: Access::None,
+    flags: &[Flag::Admin, Flag::NoScript, Flag::Loading, Flag::Stale, Flag::Debug, Flag::System],
+    group: Group::Server,
     cost: "O(n), n all data; nobody else is served while it is loaded",
+    since: "1.0.0",
     brief: "Stores all data and loads it again.",
+    answer: "simple: OK",
     run: Run::Engine(Verb::DebugReload),
-    ..SLEEP
 };
 
 const ERROR: CommandSpec = CommandSpec {
     name: "DEBUG ERROR",
     syntax: "message",
+    arity: Arity::Exactly(3),
+    keys: &[],
+    access: Access::None,
+    flags: &[Flag::Admin, Flag::NoScript, Flag::Loading, Flag::Stale, Flag::Debug, Flag::System],
+    group: Group::Server,
+    cost: "O(1)",
+    since: "1.0.0",
     brief: "Returns an error with this message.",
     answer: "error: the message",
     run: Run::Session(|_, args, _| Err(Failure::text(raw_text::from_bytes(args.get(2)).into_owned()))),
-    ..SLEEP
 };
 
-const DEBUG_HELP: CommandSpec = CommandSpec { name: "DEBUG HELP", since: "1.0.0", flags: SLEEP.flags, ..HELP };
+const DEBUG_HELP: CommandSpec = help_command("DEBUG HELP", Group::Server, "1.0.0", SLEEP.flags);
 
 fn set_active_expire(session: &mut dyn Session, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let on = match args.get(2) {

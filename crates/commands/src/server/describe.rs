@@ -1,11 +1,10 @@
 //! COMMAND INFO and COMMAND DOCS for one command.
 
-use super::published;
 use super::syntax::{self, Argument};
 use crate::acl;
 use crate::parse;
 use crate::registry::{self, Lookup};
-use crate::spec::{Access, Begin, CommandSpec, Find, Flag, KeySpec};
+use crate::spec::{Access, Begin, CommandSpec, Find, Flag, KeySpec, Varies};
 use wire::{Args, Reply};
 
 /// A name known to COMMAND: a command, or a container of subcommands.
@@ -76,12 +75,13 @@ pub(super) fn info(listed: Listed, reply: &mut dyn Reply) {
     [first, last, step].into_iter().for_each(|number| reply.int(number));
     let categories = command.map_or_else(|| vec!["slow"], acl::categories);
     words(&categories.iter().map(|name| format!("@{name}")).collect::<Vec<_>>(), reply);
-    let tips = command.map_or(&[][..], published::tips);
+    let tips =
+        command.and_then(|command| command.fact(|flag| if let Flag::Tips(tips) = flag { Some(tips) } else { None }));
+    let tips = tips.unwrap_or_default();
     reply.set(tips.len());
     tips.iter().for_each(|tip| reply.bulk(tip.as_bytes()));
     reply.set(keys.len());
-    let note = |at| command.and_then(|command| published::note(command.name, at));
-    keys.iter().enumerate().for_each(|(at, spec)| key_spec(spec, note(at), reply));
+    keys.iter().for_each(|spec| key_spec(spec, reply));
     let subcommands: Vec<Listed> = listed.subcommands().collect();
     match &subcommands[..] {
         [] => reply.set(0),
@@ -91,15 +91,18 @@ pub(super) fn info(listed: Listed, reply: &mut dyn Reply) {
 
 /// Returns the flags of a command, as COMMAND INFO names them.
 pub(super) fn flags(command: &CommandSpec) -> Vec<&'static str> {
-    let from_access = match command.told_access() {
+    let from_access = match command.reported_access() {
         Access::None => &[][..],
         Access::Read => &["readonly"],
         Access::Write { grows: true } => &["write", "denyoom"],
         Access::Write { grows: false } => &["write"],
     };
     let moves = command.keys.iter().any(|spec| !is_plain(spec));
-    let loads_alone = published::is_no_async_loading(command);
-    let derived = [(command.may_wait(), "blocking"), (moves, "movablekeys"), (loads_alone, "no_async_loading")];
+    let derived = [
+        (command.may_wait(), "blocking"),
+        (moves, "movablekeys"),
+        (command.has(Flag::NoAsyncLoading), "no_async_loading"),
+    ];
     let own = command.flags.iter().filter_map(|flag| flag_name(*flag));
     from_access
         .iter()
@@ -124,16 +127,8 @@ fn flag_name(flag: Flag) -> Option<&'static str> {
         Flag::PubSub => "pubsub",
         Flag::SkipMonitor => "skip_monitor",
         Flag::NoMandatoryKeys => "no_mandatory_keys",
-        // A category, a setting, and internals: not among Redis's flags.
-        Flag::Dangerous
-        | Flag::Debug
-        | Flag::FollowsNames
-        | Flag::KeyByKey
-        | Flag::Pairs
-        | Flag::PutsString
-        | Flag::ToldAsReader => {
-            return None;
-        }
+        // Others are no flags in Redis: categories, documentation, and what the engine asks.
+        _ => return None,
     })
 }
 
@@ -158,10 +153,10 @@ fn legacy_keys(specs: &[KeySpec]) -> (i64, i64, i64) {
     joined.unwrap_or_default()
 }
 
-fn key_spec(spec: &KeySpec, note: Option<&str>, reply: &mut dyn Reply) {
-    reply.map(3 + note.iter().len());
-    if let Some(note) = note {
-        field("notes", note, reply);
+fn key_spec(spec: &KeySpec, reply: &mut dyn Reply) {
+    reply.map(3 + usize::from(!spec.note.is_empty()));
+    if !spec.note.is_empty() {
+        field("notes", spec.note, reply);
     }
     reply.bulk(b"flags");
     words(&spec_flags(spec.flags), reply);
@@ -205,26 +200,26 @@ fn spec_flags(flags: &str) -> Vec<String> {
     flags.split(' ').enumerate().map(small).collect()
 }
 
-/// Returns flags for what a request does to the keys of `spec`. Where they vary with its arguments, they are those
-/// Redis reports: for SET and DELEX by whether the old string is read, for BITFIELD by whether anything is written. If
-/// the spec of another command says that they vary, its own flags are returned, without that word.
-pub(super) fn key_flags(command: &CommandSpec, spec: &KeySpec, request: &Args<'_>) -> Vec<String> {
+/// Returns flags for what a request does to the keys of `spec`, as Redis reports them. If the spec says that flags vary
+/// and not how, its own are returned, without that word.
+pub(super) fn key_flags(spec: &KeySpec, request: &Args<'_>) -> Vec<String> {
     const LOOKS: [&str; 5] = ["GET", "IFEQ", "IFNE", "IFDEQ", "IFDNE"];
-    if command.name == "XREADGROUP" {
-        // Its writes to the stream are invisible in Redis's flags.
-        return spec_flags("RO ACCESS");
-    }
-    let Some(most) = spec.flags.strip_suffix(" VARIABLE_FLAGS") else {
-        return spec_flags(spec.flags.strip_suffix(" INCOMPLETE").unwrap_or(spec.flags));
-    };
     let looks = |from: usize| request.from(from).iter().any(|word| LOOKS.iter().any(|known| parse::is(word, known)));
-    spec_flags(match command.name {
-        "SET" if looks(3) => "RW ACCESS UPDATE",
-        "SET" => "OW UPDATE",
-        "DELEX" if looks(2) => "RW ACCESS DELETE",
-        "DELEX" => "RM DELETE",
-        "BITFIELD" if !writes_bits(request) => "RO ACCESS",
-        _ => most,
+    let own = |flags: &'static str| {
+        let most = flags.strip_suffix(" VARIABLE_FLAGS").or_else(|| flags.strip_suffix(" INCOMPLETE"));
+        most.unwrap_or(flags)
+    };
+    spec_flags(match spec.varies {
+        Varies::Reported(flags) => flags,
+        Varies::IfReadsOld { from, reads, blind } => {
+            if looks(from) {
+                reads
+            } else {
+                blind
+            }
+        }
+        Varies::UnlessBitfieldWrites(flags) if !writes_bits(request) => flags,
+        Varies::UnlessBitfieldWrites(_) | Varies::Never => own(spec.flags),
     })
 }
 
@@ -290,10 +285,21 @@ pub(super) fn named_doc(listed: Listed, reply: &mut dyn Reply) {
 
 fn doc(listed: Listed, reply: &mut dyn Reply) {
     let subcommands: Vec<Listed> = listed.subcommands().collect();
-    let arguments = listed.command().map_or_else(Vec::new, syntax::arguments);
-    let name = listed.name().to_ascii_uppercase().replace('|', " ");
-    let (history, deprecation) = (published::history::of(&name), published::history::deprecation(&name));
-    let flags = [(deprecation.is_some(), "deprecated"), (published::history::is_of_system(&name), "syscmd")];
+    let command = listed.command();
+    let arguments = command.map_or_else(Vec::new, syntax::arguments);
+    // A container has no command of its own: it is as old as its oldest subcommand.
+    let oldest = || subcommands.iter().filter_map(Listed::command).min_by_key(|command| version(command.since));
+    let model = command.or_else(oldest).expect("a name leads to commands");
+    let history =
+        command.and_then(|command| command.fact(|flag| if let Flag::History(all) = flag { Some(all) } else { None }));
+    let history = history.unwrap_or_default();
+    let deprecation = command.and_then(|command| {
+        command.fact(|flag| match flag {
+            Flag::Deprecated { since, replaced_by } => Some((since, replaced_by)),
+            _ => None,
+        })
+    });
+    let flags = [(deprecation.is_some(), "deprecated"), (model.has(Flag::System), "syscmd")];
     let flags: Vec<&str> = flags.into_iter().filter_map(|(is, flag)| is.then_some(flag)).collect();
     let is_deprecated = deprecation.is_some();
     let has = [
@@ -305,16 +311,14 @@ fn doc(listed: Listed, reply: &mut dyn Reply) {
         !subcommands.is_empty(),
     ];
     reply.map(4 + has.into_iter().filter(|has| *has).count());
-    // A container has no command of its own: it is as old as its oldest subcommand.
-    let oldest = || subcommands.iter().filter_map(Listed::command).min_by_key(|command| version(command.since));
-    let model = listed.command().or_else(oldest).expect("a name leads to commands");
     let (summary, cost) = match listed {
         Listed::Command(command) => (command.brief, command.cost),
         Listed::Container(_) => ("Groups subcommands.", "that of the subcommand"),
     };
+    let group = model.fact(|flag| if let Flag::DocsGroup(group) = flag { Some(group) } else { None });
     field("summary", summary, reply);
     field("since", model.since, reply);
-    field("group", published::group(model), reply);
+    field("group", group.unwrap_or(model.group.name()), reply);
     field("complexity", cost, reply);
     if !flags.is_empty() {
         reply.bulk(b"doc_flags");

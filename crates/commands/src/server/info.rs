@@ -12,7 +12,14 @@ const INFO: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(1),
     keys: &[],
     access: Access::None,
-    flags: &[Flag::Loading, Flag::Stale, Flag::Dangerous],
+    flags: &[
+        Flag::Loading,
+        Flag::Stale,
+        Flag::Dangerous,
+        Flag::Tips(&["nondeterministic_output", "request_policy:all_shards", "response_policy:special"]),
+        Flag::History(&[("7.0.0", "Takes several sections.")]),
+        Flag::ReportsKeyCounts,
+    ],
     group: Group::Server,
     cost: "O(1)",
     since: "1.0.0",
@@ -25,17 +32,26 @@ const TIME: CommandSpec = CommandSpec {
     name: "TIME",
     syntax: "",
     arity: Arity::Exactly(1),
-    flags: &[Flag::Loading, Flag::Stale, Flag::Fast],
+    keys: &[],
+    access: Access::None,
+    flags: &[Flag::Loading, Flag::Stale, Flag::Fast, Flag::Tips(&["nondeterministic_output"])],
+    group: Group::Server,
+    cost: "O(1)",
     since: "2.6.0",
     brief: "Returns the server's time.",
     answer: "array: seconds since the epoch, and microseconds of the second, as bulks",
     run: Run::Session(time),
-    ..INFO
 };
 
 const ROLE: CommandSpec = CommandSpec {
     name: "ROLE",
-    flags: &[Flag::NoScript, Flag::Loading, Flag::Stale, Flag::Fast, Flag::Dangerous],
+    syntax: "",
+    arity: Arity::Exactly(1),
+    keys: &[],
+    access: Access::None,
+    flags: &[Flag::NoScript, Flag::Loading, Flag::Stale, Flag::Fast, Flag::Dangerous, Flag::Category("admin")],
+    group: Group::Server,
+    cost: "O(1)",
     since: "2.8.12",
     brief: "Returns the server's role in replication: a master without replicas.",
     answer: "array: master, 0, and an empty array",
@@ -46,20 +62,21 @@ const ROLE: CommandSpec = CommandSpec {
         reply.array(0);
         Ok(())
     }),
-    ..TIME
 };
 
 const LOLWUT: CommandSpec = CommandSpec {
     name: "LOLWUT",
     syntax: "[VERSION version]",
     arity: Arity::AtLeast(1),
+    keys: &[],
     access: Access::Read,
     flags: &[Flag::Fast],
+    group: Group::Server,
+    cost: "O(1)",
     since: "5.0.0",
     brief: "Draws a bobbin.",
     answer: "verbatim: the drawing, and the version of Redis that is spoken",
     run: Run::Session(lolwut),
-    ..TIME
 };
 
 fn lolwut(_: &mut dyn Session, args: &Args, reply: &mut dyn Reply) -> Outcome {

@@ -1,6 +1,6 @@
 //! LATENCY: slow events, and latency histograms per command.
 
-use crate::help::HELP;
+use crate::help::{HELP_FLAGS, help_command};
 use crate::prelude::*;
 use crate::session::{Session, SlowEvents};
 use base::raw_text;
@@ -15,7 +15,13 @@ const LATEST: CommandSpec = CommandSpec {
     arity: Arity::Exactly(2),
     keys: &[],
     access: Access::None,
-    flags: &[Flag::Admin, Flag::NoScript, Flag::Loading, Flag::Stale],
+    flags: &[
+        Flag::Admin,
+        Flag::NoScript,
+        Flag::Loading,
+        Flag::Stale,
+        Flag::Tips(&["nondeterministic_output", "request_policy:all_nodes", "response_policy:special"]),
+    ],
     group: Group::Server,
     cost: "O(1)",
     since: "2.8.13",
@@ -38,6 +44,18 @@ const HISTORY: CommandSpec = CommandSpec {
     name: "LATENCY HISTORY",
     syntax: "event",
     arity: Arity::Exactly(3),
+    keys: &[],
+    access: Access::None,
+    flags: &[
+        Flag::Admin,
+        Flag::NoScript,
+        Flag::Loading,
+        Flag::Stale,
+        Flag::Tips(&["nondeterministic_output", "request_policy:all_nodes", "response_policy:special"]),
+    ],
+    group: Group::Server,
+    cost: "O(1)",
+    since: "2.8.13",
     brief: "Returns the history of one slow event, the longest of each second.",
     answer: "array: pairs of a time in seconds and milliseconds",
     run: Run::Session(|session, args, reply| {
@@ -50,21 +68,45 @@ const HISTORY: CommandSpec = CommandSpec {
         }
         Ok(())
     }),
-    ..LATEST
 };
 
 const GRAPH: CommandSpec = CommandSpec {
     name: "LATENCY GRAPH",
+    syntax: "event",
+    arity: Arity::Exactly(3),
+    keys: &[],
+    access: Access::None,
+    flags: &[
+        Flag::Admin,
+        Flag::NoScript,
+        Flag::Loading,
+        Flag::Stale,
+        Flag::Tips(&["nondeterministic_output", "request_policy:all_nodes", "response_policy:special"]),
+    ],
+    group: Group::Server,
+    cost: "O(1)",
+    since: "2.8.13",
     brief: "Draws a graph of one slow event.",
     answer: "verbatim: a line for each time, with a bar",
     run: Run::Session(graph),
-    ..HISTORY
 };
 
 const RESET: CommandSpec = CommandSpec {
     name: "LATENCY RESET",
     syntax: "[event [event ...]]",
     arity: Arity::AtLeast(2),
+    keys: &[],
+    access: Access::None,
+    flags: &[
+        Flag::Admin,
+        Flag::NoScript,
+        Flag::Loading,
+        Flag::Stale,
+        Flag::Tips(&["request_policy:all_nodes", "response_policy:all_succeeded"]),
+    ],
+    group: Group::Server,
+    cost: "O(1)",
+    since: "2.8.13",
     brief: "Resets some or all slow events.",
     answer: "int: events reset",
     run: Run::Session(|session, args, reply| {
@@ -72,30 +114,51 @@ const RESET: CommandSpec = CommandSpec {
         reply.int(session.latency_reset(&names) as i64);
         Ok(())
     }),
-    ..LATEST
 };
 
 const DOCTOR: CommandSpec = CommandSpec {
     name: "LATENCY DOCTOR",
+    syntax: "",
+    arity: Arity::Exactly(2),
+    keys: &[],
+    access: Access::None,
+    flags: &[
+        Flag::Admin,
+        Flag::NoScript,
+        Flag::Loading,
+        Flag::Stale,
+        Flag::Tips(&["nondeterministic_output", "request_policy:all_nodes", "response_policy:special"]),
+    ],
+    group: Group::Server,
+    cost: "O(1)",
+    since: "2.8.13",
     brief: "Describes in words what took long.",
     answer: "verbatim: text",
     run: Run::Session(doctor),
-    ..LATEST
 };
 
 const HISTOGRAM: CommandSpec = CommandSpec {
     name: "LATENCY HISTOGRAM",
     syntax: "[command [command ...]]",
     arity: Arity::AtLeast(2),
+    keys: &[],
+    access: Access::None,
+    flags: &[
+        Flag::Admin,
+        Flag::NoScript,
+        Flag::Loading,
+        Flag::Stale,
+        Flag::Tips(&["nondeterministic_output", "request_policy:all_nodes", "response_policy:special"]),
+    ],
+    group: Group::Server,
     cost: "O(n), n the commands",
     since: "7.0.0",
     brief: "Returns the distribution of the latency of commands.",
     answer: "map: of each command calls, and histogram_usec: calls that took at most so many microseconds",
     run: Run::Session(histogram),
-    ..LATEST
 };
 
-const LATENCY_HELP: CommandSpec = CommandSpec { name: "LATENCY HELP", since: "2.8.13", ..HELP };
+const LATENCY_HELP: CommandSpec = help_command("LATENCY HELP", Group::Server, "2.8.13", HELP_FLAGS);
 
 fn samples(session: &dyn Session, event: &[u8]) -> Vec<(u64, u64)> {
     let of_event = session.latency().into_iter().find(|latency_monitor| latency_monitor.event.as_bytes() == event);

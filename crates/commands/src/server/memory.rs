@@ -1,6 +1,6 @@
 //! MEMORY: the memory usage of a key, and of everything.
 
-use crate::help::HELP;
+use crate::help::{HELP_FLAGS, help_command};
 use crate::prelude::*;
 use crate::session::{MemoryFigures, Session};
 use keyspace::Entry;
@@ -14,7 +14,7 @@ const USAGE: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(3),
     keys: &[KeySpec::one(2, "RO")],
     access: Access::Read,
-    flags: &[],
+    flags: &[Flag::Reads(CountedReads::None)],
     group: Group::Server,
     cost: "O(1): sizes are kept, so SAMPLES changes nothing",
     since: "4.0.0",
@@ -29,27 +29,46 @@ const STATS: CommandSpec = CommandSpec {
     arity: Arity::Exactly(2),
     keys: &[],
     access: Access::None,
+    flags: &[
+        Flag::Tips(&["nondeterministic_output", "request_policy:all_shards", "response_policy:special"]),
+        Flag::ReportsKeyCounts,
+    ],
+    group: Group::Server,
     cost: "O(n), n the databases",
+    since: "4.0.0",
     brief: "Returns what memory is used for.",
     answer: "map: name and bytes, count or per cent; db.n holds a map of its own",
     run: Run::Session(stats),
-    ..USAGE
 };
 
 const DOCTOR: CommandSpec = CommandSpec {
     name: "MEMORY DOCTOR",
+    syntax: "",
+    arity: Arity::Exactly(2),
+    keys: &[],
+    access: Access::None,
+    flags: &[Flag::Tips(&["nondeterministic_output", "request_policy:all_shards", "response_policy:special"])],
+    group: Group::Server,
+    cost: "O(n), n the databases",
+    since: "4.0.0",
     brief: "Describes the state of memory in words.",
     answer: "verbatim: text",
     run: Run::Session(|session, _, reply| {
         reply.verbatim("txt", &advice(&session.memory()));
         Ok(())
     }),
-    ..STATS
 };
 
 const MALLOC_STATS: CommandSpec = CommandSpec {
     name: "MEMORY MALLOC-STATS",
+    syntax: "",
+    arity: Arity::Exactly(2),
+    keys: &[],
+    access: Access::None,
+    flags: &[Flag::Tips(&["nondeterministic_output", "request_policy:all_shards", "response_policy:special"])],
+    group: Group::Server,
     cost: "O(1)",
+    since: "4.0.0",
     brief: "Returns statistics of the allocator.",
     answer: "verbatim: lines of field:value",
     run: Run::Session(|session, _, reply| {
@@ -57,22 +76,27 @@ const MALLOC_STATS: CommandSpec = CommandSpec {
         reply.verbatim("txt", &format!("allocated:{total_bytes}\nresident:{resident_bytes}\n"));
         Ok(())
     }),
-    ..STATS
 };
 
 const PURGE: CommandSpec = CommandSpec {
     name: "MEMORY PURGE",
+    syntax: "",
+    arity: Arity::Exactly(2),
+    keys: &[],
+    access: Access::None,
+    flags: &[Flag::Tips(&["request_policy:all_shards", "response_policy:all_succeeded"])],
+    group: Group::Server,
     cost: "O(1)",
+    since: "4.0.0",
     brief: "Asks the allocator to return freed memory to the system.",
     answer: "simple: OK",
     run: Run::Session(|_, _, reply| {
         reply.ok();
         Ok(())
     }),
-    ..STATS
 };
 
-const MEMORY_HELP: CommandSpec = CommandSpec { name: "MEMORY HELP", since: "4.0.0", ..HELP };
+const MEMORY_HELP: CommandSpec = help_command("MEMORY HELP", Group::Server, "4.0.0", HELP_FLAGS);
 
 fn usage(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let mut words = args.from(3).iter();

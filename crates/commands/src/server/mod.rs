@@ -12,7 +12,6 @@ pub(crate) mod latency;
 pub(crate) mod memory;
 pub(crate) mod module;
 pub(crate) mod monitor;
-mod published;
 pub(crate) mod replication_stubs;
 pub(crate) mod shutdown;
 pub(crate) mod slowlog;

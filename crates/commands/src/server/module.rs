@@ -1,6 +1,6 @@
 //! MODULE: there are none.
 
-use crate::help::HELP;
+use crate::help::{HELP_FLAGS, help_command};
 use crate::prelude::*;
 
 pub(crate) const COMMANDS: &[CommandSpec] = &[LIST, LOAD, LOADEX, UNLOAD, MODULE_HELP];
@@ -11,7 +11,7 @@ const LIST: CommandSpec = CommandSpec {
     arity: Arity::Exactly(2),
     keys: &[],
     access: Access::None,
-    flags: &[Flag::Admin, Flag::NoScript],
+    flags: &[Flag::Admin, Flag::NoScript, Flag::Tips(&["nondeterministic_output_order"])],
     group: Group::Server,
     cost: "O(1)",
     since: "4.0.0",
@@ -27,16 +27,34 @@ const LOAD: CommandSpec = CommandSpec {
     name: "MODULE LOAD",
     syntax: "path [arg [arg ...]]",
     arity: Arity::AtLeast(3),
+    keys: &[],
+    access: Access::None,
+    flags: &[Flag::Admin, Flag::NoScript, Flag::NoAsyncLoading],
+    group: Group::Server,
+    cost: "O(1)",
+    since: "4.0.0",
     brief: "Loads a module; the server takes none, so it fails.",
     answer: "error: always",
     run: Run::Session(|_, _, _| Err(Failure::text("ERR modules are not supported: this server loads no foreign code"))),
-    ..LIST
 };
 
 const LOADEX: CommandSpec = CommandSpec {
     name: "MODULE LOADEX",
     syntax: "path [CONFIG name value [CONFIG name value ...]] [ARGS arg [arg ...]]",
+    arity: Arity::AtLeast(3),
+    keys: &[],
+    access: Access::None,
+    flags: &[
+        Flag::Admin,
+        Flag::NoScript,
+        Flag::NoAsyncLoading,
+        Flag::Arguments(&[argument("1", "configs", "", ""), argument("2", "args", "", "")]),
+    ],
+    group: Group::Server,
+    cost: "O(1)",
     since: "7.0.0",
+    brief: "Loads a module; the server takes none, so it fails.",
+    answer: "error: always",
     ..LOAD
 };
 
@@ -44,9 +62,15 @@ const UNLOAD: CommandSpec = CommandSpec {
     name: "MODULE UNLOAD",
     syntax: "name",
     arity: Arity::Exactly(3),
+    keys: &[],
+    access: Access::None,
+    flags: &[Flag::Admin, Flag::NoScript, Flag::NoAsyncLoading],
+    group: Group::Server,
+    cost: "O(1)",
+    since: "4.0.0",
     brief: "Unloads a module; none is loaded, so it fails.",
+    answer: "error: always",
     run: Run::Session(|_, _, _| Err(Failure::text("ERR Error unloading module: no such module with that name"))),
-    ..LOAD
 };
 
-const MODULE_HELP: CommandSpec = CommandSpec { name: "MODULE HELP", ..HELP };
+const MODULE_HELP: CommandSpec = help_command("MODULE HELP", Group::Server, "5.0.0", HELP_FLAGS);

@@ -71,13 +71,13 @@ const SECRET_SETTINGS: &[&[u8]] =
 /// O(1) for commands that take none, else O(arguments).
 pub fn secret_arguments(command: &Command, args: &Args<'_>) -> Vec<usize> {
     let count = args.len();
-    match command.name {
-        "AUTH" => (1..count).collect(),
-        "ACL SETUSER" => (2..count).collect(),
-        "CONFIG SET" => (3..count).step_by(2).filter(|at| is_secret_setting(args.get(at - 1))).collect(),
-        "HELLO" => secrets_of_hello(args),
-        "MIGRATE" => secrets_of_migrate(args),
-        _ => Vec::new(),
+    match command.fact(|flag| if let Flag::Secret(secret) = flag { Some(secret) } else { None }) {
+        Some(Secret::AllArguments) => (1..count).collect(),
+        Some(Secret::Rules) => (2..count).collect(),
+        Some(Secret::Settings) => (3..count).step_by(2).filter(|at| is_secret_setting(args.get(at - 1))).collect(),
+        Some(Secret::HelloOptions) => secrets_of_hello(args),
+        Some(Secret::MigrateOptions) => secrets_of_migrate(args),
+        None => Vec::new(),
     }
 }
 
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn requests_are_shown_as_redis_shows_them() {
+    fn requests_are_escaped_as_in_redis() {
         assert_eq!(of(&[b"get", b"k"]), "\"get\" \"k\"");
         let odd = b"a\x00\x01\xffb\"\\\n\r\t\x07\x08";
         assert_eq!(of(&[b"ECHO", odd]), r#""ECHO" "a\x00\x01\xffb\"\\\n\r\t\a\b""#);
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn every_way_to_give_a_password_is_hidden() {
+    fn passwords_are_hidden_in_every_command_that_takes_one() {
         for (request, expected) in [
             ("AUTH pw", &[1][..]),
             ("AUTH user pw more", &[1, 2, 3]),
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn a_misspelt_auth_may_be_followed_by_a_password() {
+    fn misspelt_auth_commands_may_contain_a_password() {
         for name in ["AUHT", "auht", "ATUH", "AUT", "AUTHH", "AUTJ", "HELO", "HELLP"] {
             assert!(may_be_secret(name.as_bytes()), "{name}");
         }
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_long_request_the_beginning_is_shown() {
+    fn long_requests_are_truncated() {
         let long = vec![b'x'; SHOWN_BYTES_MAX];
         let text = of(&[b"SET", &long, b"v"]);
         assert!(text.ends_with("x\"... (3 more bytes) ... (1 more arguments)"), "{}", &text[text.len() - 60..]);

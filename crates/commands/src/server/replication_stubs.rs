@@ -12,7 +12,12 @@ const WAIT: CommandSpec = CommandSpec {
     arity: Arity::Exactly(3),
     keys: &[],
     access: Access::None,
-    flags: &[],
+    flags: &[
+        Flag::Tips(&["request_policy:all_shards", "response_policy:agg_min"]),
+        Flag::Arguments(&[argument("1", "", "integer", "")]),
+        Flag::DocsGroup("generic"),
+        Flag::Waits,
+    ],
     group: Group::Connection,
     cost: "O(1)",
     since: "3.0.0",
@@ -33,45 +38,95 @@ const WAITAOF: CommandSpec = CommandSpec {
     name: "WAITAOF",
     syntax: "numlocal numreplicas timeout",
     arity: Arity::Exactly(4),
+    keys: &[],
+    access: Access::None,
+    flags: &[Flag::DocsGroup("generic"), Flag::Waits],
+    group: Group::Connection,
+    cost: "O(1)",
     since: "7.2.0",
     brief: "Waits until the connection's writes are on disk; there are no replicas.",
     answer: "array: 1 if it is on disk, 0 if the time was up before; 0 replicas",
     run: Run::Engine(Verb::WaitDisk),
-    ..WAIT
 };
 
 const REPLICAOF: CommandSpec = CommandSpec {
     name: "REPLICAOF",
     syntax: "<host port | NO ONE>",
-    flags: &[Flag::Admin, Flag::NoScript, Flag::Stale],
+    arity: Arity::Exactly(3),
+    keys: &[],
+    access: Access::None,
+    flags: &[
+        Flag::Admin,
+        Flag::NoScript,
+        Flag::Stale,
+        Flag::NoAsyncLoading,
+        Flag::Arguments(&[
+            argument("0", "args", "", ""),
+            argument("0.0", "host-port", "", ""),
+            argument("0.1", "no-one", "", ""),
+        ]),
+    ],
     group: Group::Server,
+    cost: "O(1)",
     since: "5.0.0",
     brief: "Makes the server a replica; only NO ONE is accepted.",
     answer: "simple: OK, for NO ONE",
     run: Run::Session(replica_of),
-    ..WAIT
 };
 
-const SLAVEOF: CommandSpec = CommandSpec { name: "SLAVEOF", since: "1.0.0", ..REPLICAOF };
+const SLAVEOF: CommandSpec = CommandSpec {
+    name: "SLAVEOF",
+    syntax: "<host port | NO ONE>",
+    arity: Arity::Exactly(3),
+    keys: &[],
+    access: Access::None,
+    flags: &[
+        Flag::Admin,
+        Flag::NoScript,
+        Flag::Stale,
+        Flag::NoAsyncLoading,
+        Flag::Deprecated { since: "5.0.0", replaced_by: "`REPLICAOF`" },
+        Flag::Arguments(&[
+            argument("0", "args", "", ""),
+            argument("0.0", "host-port", "", ""),
+            argument("0.1", "no-one", "", ""),
+        ]),
+    ],
+    group: Group::Server,
+    cost: "O(1)",
+    since: "1.0.0",
+    brief: "Makes the server a replica; only NO ONE is accepted.",
+    answer: "simple: OK, for NO ONE",
+    run: Run::Session(replica_of),
+};
 
 const SYNC: CommandSpec = CommandSpec {
     name: "SYNC",
     syntax: "",
     arity: Arity::Exactly(1),
-    flags: &[Flag::Admin, Flag::NoScript, Flag::NoMulti],
+    keys: &[],
+    access: Access::None,
+    flags: &[Flag::Admin, Flag::NoScript, Flag::NoMulti, Flag::NoAsyncLoading],
+    group: Group::Server,
+    cost: "O(1)",
     since: "1.0.0",
     brief: "Starts replication; there is none, so it fails.",
     answer: "error: always",
     run: Run::Session(|_, _, _| Err(no_replication())),
-    ..REPLICAOF
 };
 
 const PSYNC: CommandSpec = CommandSpec {
     name: "PSYNC",
     syntax: "replicationid offset",
     arity: Arity::AtLeast(3),
+    keys: &[],
+    access: Access::None,
+    flags: &[Flag::Admin, Flag::NoScript, Flag::NoMulti, Flag::NoAsyncLoading],
+    group: Group::Server,
+    cost: "O(1)",
     since: "2.8.0",
     brief: "Starts or continues replication; there is none, so it fails.",
+    answer: "error: always",
     ..SYNC
 };
 
@@ -79,9 +134,14 @@ const REPLCONF: CommandSpec = CommandSpec {
     name: "REPLCONF",
     syntax: "[option value ...]",
     arity: Arity::AtLeast(1),
-    flags: &[Flag::Admin, Flag::NoScript, Flag::Loading, Flag::Stale, Flag::AllowBusy],
+    keys: &[],
+    access: Access::None,
+    flags: &[Flag::Admin, Flag::NoScript, Flag::Loading, Flag::Stale, Flag::AllowBusy, Flag::System],
+    group: Group::Server,
+    cost: "O(1)",
     since: "3.0.0",
     brief: "Configures replication; there is none, so it fails.",
+    answer: "error: always",
     ..SYNC
 };
 
@@ -89,6 +149,11 @@ const FAILOVER: CommandSpec = CommandSpec {
     name: "FAILOVER",
     syntax: "[TO host port [FORCE]] [ABORT] [TIMEOUT milliseconds]",
     arity: Arity::AtLeast(1),
+    keys: &[],
+    access: Access::None,
+    flags: &[Flag::Admin, Flag::NoScript, Flag::Stale, Flag::Arguments(&[argument("0", "target", "", "")])],
+    group: Group::Server,
+    cost: "O(1)",
     since: "6.2.0",
     brief: "Hands over to a replica; there are none, so it fails.",
     answer: "error: always",
@@ -105,7 +170,6 @@ const FAILOVER: CommandSpec = CommandSpec {
             "ERR FAILOVER requires connected replicas."
         }))
     }),
-    ..REPLICAOF
 };
 
 fn replica_of(_: &mut dyn Session, args: &Args, reply: &mut dyn Reply) -> Outcome {

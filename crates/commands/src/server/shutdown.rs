@@ -12,7 +12,20 @@ const SHUTDOWN: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(1),
     keys: &[],
     access: Access::None,
-    flags: &[Flag::Admin, Flag::NoScript, Flag::Loading, Flag::Stale, Flag::NoMulti, Flag::AllowBusy],
+    flags: &[
+        Flag::Admin,
+        Flag::NoScript,
+        Flag::Loading,
+        Flag::Stale,
+        Flag::NoMulti,
+        Flag::AllowBusy,
+        Flag::History(&[("7.0.0", "Takes `NOW`, `FORCE` and `ABORT`.")]),
+        Flag::Arguments(&[
+            argument("1", "", "", "7.0.0"),
+            argument("2", "", "", "7.0.0"),
+            argument("3", "", "", "7.0.0"),
+        ]),
+    ],
     group: Group::Server,
     cost: "O(1); what is written and not yet on disk is synced first",
     since: "1.0.0",
@@ -25,48 +38,75 @@ const SAVE: CommandSpec = CommandSpec {
     name: "SAVE",
     syntax: "",
     arity: Arity::Exactly(1),
-    flags: &[Flag::Admin, Flag::NoScript, Flag::NoMulti],
+    keys: &[],
+    access: Access::None,
+    flags: &[Flag::Admin, Flag::NoScript, Flag::NoMulti, Flag::NoAsyncLoading],
+    group: Group::Server,
     cost: "O(what has changed since the last checkpoint); other clients go on",
+    since: "1.0.0",
     brief: "Makes a checkpoint and waits for its end.",
     answer: "OK; error: one is under way, the journal is off, or it failed",
     run: Run::Engine(Verb::Save),
-    ..SHUTDOWN
 };
 
 const BGSAVE: CommandSpec = CommandSpec {
     name: "BGSAVE",
     syntax: "[SCHEDULE]",
     arity: Arity::AtLeast(1),
-    flags: &[Flag::Admin, Flag::NoScript],
+    keys: &[],
+    access: Access::None,
+    flags: &[
+        Flag::Admin,
+        Flag::NoScript,
+        Flag::NoAsyncLoading,
+        Flag::History(&[("3.2.2", "Takes `SCHEDULE`.")]),
+        Flag::Arguments(&[argument("0", "", "", "3.2.2")]),
+    ],
+    group: Group::Server,
     cost: "O(1); the checkpoint is made beside other work",
+    since: "1.0.0",
     brief: "Starts a checkpoint in the background.",
     answer: "Background saving started, or scheduled in MULTI or, with SCHEDULE, behind a BGREWRITEAOF; error: one is under \
         way, or the journal is off",
     run: Run::Session(begin_save),
-    ..SAVE
 };
 
 const BGREWRITEAOF: CommandSpec = CommandSpec {
     name: "BGREWRITEAOF",
     syntax: "",
     arity: Arity::Exactly(1),
+    keys: &[],
+    access: Access::None,
+    flags: &[Flag::Admin, Flag::NoScript, Flag::NoAsyncLoading],
+    group: Group::Server,
+    cost: "O(1); the checkpoint is made beside other work",
+    since: "1.0.0",
     brief: "Starts a checkpoint, which shortens the journal.",
     answer: "Background append only file rewriting started, or scheduled behind a BGSAVE or in MULTI; error: one is \
         under way, or the journal is off",
     run: Run::Session(begin_rewrite),
-    ..BGSAVE
 };
 
 const LASTSAVE: CommandSpec = CommandSpec {
     name: "LASTSAVE",
     syntax: "",
     arity: Arity::Exactly(1),
-    flags: &[Flag::Loading, Flag::Stale, Flag::Fast, Flag::Dangerous],
+    keys: &[],
+    access: Access::None,
+    flags: &[
+        Flag::Loading,
+        Flag::Stale,
+        Flag::Fast,
+        Flag::Dangerous,
+        Flag::Tips(&["nondeterministic_output"]),
+        Flag::Category("admin"),
+    ],
+    group: Group::Server,
     cost: "O(1)",
+    since: "1.0.0",
     brief: "Returns the time of the last checkpoint, or of the start.",
     answer: "int: seconds since the epoch",
     run: Run::Session(last_save),
-    ..SAVE
 };
 
 fn begin_save(session: &mut dyn Session, args: &Args, reply: &mut dyn Reply) -> Outcome {

@@ -1,6 +1,6 @@
 //! SLOWLOG: the commands that took longest.
 
-use crate::help::{HELP, wrong_count};
+use crate::help::{HELP_FLAGS, help_command, wrong_count};
 use crate::prelude::*;
 use crate::session::Session;
 
@@ -12,7 +12,13 @@ const GET: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(2),
     keys: &[],
     access: Access::None,
-    flags: &[Flag::Admin, Flag::Loading, Flag::Stale],
+    flags: &[
+        Flag::Admin,
+        Flag::Loading,
+        Flag::Stale,
+        Flag::Tips(&["request_policy:all_nodes", "nondeterministic_output"]),
+        Flag::History(&[("4.0.0", "Shows address, port and name of the client.")]),
+    ],
     group: Group::Server,
     cost: "O(n), n the entries given",
     since: "2.2.12",
@@ -25,19 +31,40 @@ const LEN: CommandSpec = CommandSpec {
     name: "SLOWLOG LEN",
     syntax: "",
     arity: Arity::Exactly(2),
+    keys: &[],
+    access: Access::None,
+    flags: &[
+        Flag::Admin,
+        Flag::Loading,
+        Flag::Stale,
+        Flag::Tips(&["request_policy:all_nodes", "response_policy:agg_sum", "nondeterministic_output"]),
+    ],
+    group: Group::Server,
     cost: "O(1)",
+    since: "2.2.12",
     brief: "Returns the number of entries of the slow log.",
     answer: "int: how many",
     run: Run::Session(|session, _, reply| {
         reply.int(session.slowlog_len() as i64);
         Ok(())
     }),
-    ..GET
 };
 
 const RESET: CommandSpec = CommandSpec {
     name: "SLOWLOG RESET",
+    syntax: "",
+    arity: Arity::Exactly(2),
+    keys: &[],
+    access: Access::None,
+    flags: &[
+        Flag::Admin,
+        Flag::Loading,
+        Flag::Stale,
+        Flag::Tips(&["request_policy:all_nodes", "response_policy:all_succeeded"]),
+    ],
+    group: Group::Server,
     cost: "O(n), n the entries",
+    since: "2.2.12",
     brief: "Clears the slow log.",
     answer: "simple: OK",
     run: Run::Session(|session, _, reply| {
@@ -45,10 +72,9 @@ const RESET: CommandSpec = CommandSpec {
         reply.ok();
         Ok(())
     }),
-    ..LEN
 };
 
-const SLOWLOG_HELP: CommandSpec = CommandSpec { name: "SLOWLOG HELP", since: "6.2.0", ..HELP };
+const SLOWLOG_HELP: CommandSpec = help_command("SLOWLOG HELP", Group::Server, "6.2.0", HELP_FLAGS);
 
 const ENTRIES_DEFAULT: usize = 10;
 

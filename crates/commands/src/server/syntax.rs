@@ -11,8 +11,7 @@
 //! Upper case is literal, lower case stands for values; `[]` is optional, `<>` required, `|` separates choices, `[x
 //! ...]` repeats.
 
-use super::published;
-use crate::spec::CommandSpec;
+use crate::spec::{CommandSpec, Flag};
 use std::iter::Peekable;
 
 /// One argument, or a group of them.
@@ -40,18 +39,17 @@ pub(super) fn arguments(command: &CommandSpec) -> Vec<Argument> {
     let mut arguments = sequence_of(command.syntax);
     let mut keys_count = 0;
     mark_keys(&mut arguments, command.keys.len(), &mut keys_count);
-    if command.name.starts_with("SORT") {
-        mark_sorting(&mut arguments);
-    }
-    for told in published::arguments::of(command.name) {
-        let argument = at(&mut arguments, told.at).expect("a place that the tests know");
-        if !told.name.is_empty() {
-            told.name.clone_into(&mut argument.name);
+    let facts = command.fact(|flag| if let Flag::Arguments(facts) = flag { Some(facts) } else { None });
+    for fact in facts.unwrap_or_default() {
+        let argument = at(&mut arguments, fact.at).expect("a position that the tests know");
+        if !fact.name.is_empty() {
+            fact.name.clone_into(&mut argument.name);
         }
-        if !told.kind.is_empty() {
-            argument.kind = told.kind;
+        if !fact.kind.is_empty() {
+            argument.kind = fact.kind;
         }
-        argument.since = told.since;
+        argument.since = fact.since;
+        argument.key_spec = fact.key_spec.or(argument.key_spec);
     }
     arguments
 }
@@ -63,17 +61,6 @@ fn at<'a>(arguments: &'a mut [Argument], place: &str) -> Option<&'a mut Argument
     match rest {
         Some(rest) => at(&mut argument.parts, rest),
         None => Some(argument),
-    }
-}
-
-/// The patterns of SORT are found by its second key spec, and its destination by its third.
-fn mark_sorting(arguments: &mut [Argument]) {
-    for argument in arguments {
-        match argument.name.as_str() {
-            "pattern" => argument.key_spec = Some(1),
-            "destination" => argument.key_spec = Some(2),
-            _ => {}
-        }
     }
 }
 

@@ -11,7 +11,7 @@ const SADD: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(3),
     keys: &[KeySpec::one(1, "RW INSERT")],
     access: Access::Write { grows: true },
-    flags: &[Flag::Fast],
+    flags: &[Flag::Fast, Flag::History(&[("2.4.0", "Takes several members.")])],
     group: Group::Set,
     cost: "O(n), n the members named",
     since: "1.0.0",
@@ -27,8 +27,18 @@ const SADD: CommandSpec = CommandSpec {
 
 const SREM: CommandSpec = CommandSpec {
     name: "SREM",
+    syntax: "key member [member ...]",
+    arity: Arity::AtLeast(3),
     keys: &[KeySpec::one(1, "RW DELETE")],
     access: Access::Write { grows: false },
+    flags: &[
+        Flag::Fast,
+        Flag::History(&[("2.4.0", "Takes several members.")]),
+        Flag::Events(&[EventRule { instead_of: "del", events: &[(Classes::SET, "srem"), (Classes::GENERIC, "del")] }]),
+    ],
+    group: Group::Set,
+    cost: "O(n), n the members named",
+    since: "1.0.0",
     brief: "Removes members of a set, and the set with its last member.",
     answer: "int: how many were there",
     run: Run::Local(|tx, args, reply| {
@@ -40,7 +50,6 @@ const SREM: CommandSpec = CommandSpec {
         reply.int(removed_count as i64);
         Ok(())
     }),
-    ..SADD
 };
 
 const SMOVE: CommandSpec = CommandSpec {
@@ -49,11 +58,17 @@ const SMOVE: CommandSpec = CommandSpec {
     arity: Arity::Exactly(4),
     keys: &[KeySpec::one(1, "RW ACCESS DELETE"), KeySpec::one(2, "RW INSERT")],
     access: Access::Write { grows: false },
+    flags: &[
+        Flag::Fast,
+        Flag::Events(&[EventRule { instead_of: "del", events: &[(Classes::SET, "srem"), (Classes::GENERIC, "del")] }]),
+        Flag::EventsInReverse,
+    ],
+    group: Group::Set,
     cost: "O(1)",
+    since: "1.0.0",
     brief: "Moves a member from one set to another.",
     answer: "int: 1; 0: it is no member of the source",
     run: Run::Local(smove),
-    ..SADD
 };
 
 fn smove(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {

@@ -1,9 +1,9 @@
 //! SINTER SINTERCARD SINTERSTORE SUNION SUNIONSTORE SDIFF SDIFFSTORE: set operations.
 //!
 //! ```text
-//! little work   under the locks
-//! much, told    on clones as of one instant, in steps as the reply is sent
-//! much, stored  on clones without the locks, before the command runs (again): see `Tx::combine`
+//! little work      under the locks
+//! much, returned   on clones as of one instant, in steps as the reply is sent
+//! much, stored     on clones without the locks, before the command runs (again): see `Tx::combine`
 //! ```
 
 use super::all::{self, MembersReply};
@@ -21,7 +21,7 @@ const SINTER: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(2),
     keys: &[KeySpec::many(1, -1, 1, "RO ACCESS")],
     access: Access::Read,
-    flags: &[],
+    flags: &[Flag::Tips(&["nondeterministic_output_order"])],
     group: Group::Set,
     cost: "O(n*m), n the members of the smallest set, m the keys",
     since: "1.0.0",
@@ -35,11 +35,14 @@ const SINTERCARD: CommandSpec = CommandSpec {
     syntax: "numkeys key [key ...] [LIMIT limit]",
     arity: Arity::AtLeast(3),
     keys: &[KeySpec::counted(1, "RO ACCESS")],
+    access: Access::Read,
+    flags: &[],
+    group: Group::Set,
+    cost: "O(n*m), n the members of the smallest set, m the keys",
     since: "7.0.0",
     brief: "Counts the members that all sets have.",
     answer: "int: how many there are, or the limit if that is less",
     run: Run::Local(card),
-    ..SINTER
 };
 
 const SINTERSTORE: CommandSpec = CommandSpec {
@@ -48,44 +51,73 @@ const SINTERSTORE: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(3),
     keys: &[KeySpec::one(1, "RW UPDATE"), KeySpec::many(2, -1, 1, "RO ACCESS")],
     access: Access::Write { grows: true },
+    flags: &[Flag::Events(&[EventRule { instead_of: "restore", events: &[(Classes::SET, "sinterstore")] }])],
+    group: Group::Set,
+    cost: "O(n*m), n the members of the smallest set, m the keys",
+    since: "1.0.0",
     brief: "Stores the members that all sets have.",
     answer: "int: members put; 0: the key is removed",
     run: Run::Local(|tx, args, reply| store(tx, args, reply, SetOperation::Intersection)),
-    ..SINTER
 };
 
 const SUNION: CommandSpec = CommandSpec {
     name: "SUNION",
+    syntax: "key [key ...]",
+    arity: Arity::AtLeast(2),
+    keys: &[KeySpec::many(1, -1, 1, "RO ACCESS")],
+    access: Access::Read,
+    flags: &[Flag::Tips(&["nondeterministic_output_order"])],
+    group: Group::Set,
     cost: "O(n), n the members of all sets",
+    since: "1.0.0",
     brief: "Returns the members that any of several sets has.",
+    answer: "set: the members",
     run: Run::Local(|tx, args, reply| show(tx, args.from(1), reply, SetOperation::Union)),
-    ..SINTER
 };
 
 const SUNIONSTORE: CommandSpec = CommandSpec {
     name: "SUNIONSTORE",
+    syntax: "destination key [key ...]",
+    arity: Arity::AtLeast(3),
     keys: &[KeySpec::one(1, "OW UPDATE"), KeySpec::many(2, -1, 1, "RO ACCESS")],
+    access: Access::Write { grows: true },
+    flags: &[Flag::Events(&[EventRule { instead_of: "restore", events: &[(Classes::SET, "sunionstore")] }])],
+    group: Group::Set,
     cost: "O(n), n the members of all sets",
+    since: "1.0.0",
     brief: "Stores the members that any of several sets has.",
+    answer: "int: members put; 0: the key is removed",
     run: Run::Local(|tx, args, reply| store(tx, args, reply, SetOperation::Union)),
-    ..SINTERSTORE
 };
 
 const SDIFF: CommandSpec = CommandSpec {
     name: "SDIFF",
+    syntax: "key [key ...]",
+    arity: Arity::AtLeast(2),
+    keys: &[KeySpec::many(1, -1, 1, "RO ACCESS")],
+    access: Access::Read,
+    flags: &[Flag::Tips(&["nondeterministic_output_order"])],
+    group: Group::Set,
     cost: "O(n), n the members of all sets",
+    since: "1.0.0",
     brief: "Returns the members of the first set that no other set has.",
+    answer: "set: the members",
     run: Run::Local(|tx, args, reply| show(tx, args.from(1), reply, SetOperation::Difference)),
-    ..SINTER
 };
 
 const SDIFFSTORE: CommandSpec = CommandSpec {
     name: "SDIFFSTORE",
+    syntax: "destination key [key ...]",
+    arity: Arity::AtLeast(3),
     keys: &[KeySpec::one(1, "OW UPDATE"), KeySpec::many(2, -1, 1, "RO ACCESS")],
+    access: Access::Write { grows: true },
+    flags: &[Flag::Events(&[EventRule { instead_of: "restore", events: &[(Classes::SET, "sdiffstore")] }])],
+    group: Group::Set,
     cost: "O(n), n the members of all sets",
+    since: "1.0.0",
     brief: "Stores the members of the first set that no other set has.",
+    answer: "int: members put; 0: the key is removed",
     run: Run::Local(|tx, args, reply| store(tx, args, reply, SetOperation::Difference)),
-    ..SINTERSTORE
 };
 
 /// Returns the current sets under these keys; an absent one is empty.

@@ -16,7 +16,7 @@ const SMEMBERS: CommandSpec = CommandSpec {
     arity: Arity::Exactly(2),
     keys: &[KeySpec::one(1, "RO ACCESS")],
     access: Access::Read,
-    flags: &[],
+    flags: &[Flag::Tips(&["nondeterministic_output_order"])],
     group: Group::Set,
     cost: "O(n), n the members of the set",
     since: "1.0.0",

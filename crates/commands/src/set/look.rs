@@ -29,6 +29,9 @@ const SMISMEMBER: CommandSpec = CommandSpec {
     syntax: "key member [member ...]",
     arity: Arity::AtLeast(3),
     keys: &[KeySpec::one(1, "RO ACCESS")],
+    access: Access::Read,
+    flags: &[Flag::Fast],
+    group: Group::Set,
     cost: "O(n), n the members asked for",
     since: "6.2.0",
     brief: "Checks whether a set has each of several members.",
@@ -41,13 +44,18 @@ const SMISMEMBER: CommandSpec = CommandSpec {
         }
         Ok(())
     }),
-    ..SISMEMBER
 };
 
 const SCARD: CommandSpec = CommandSpec {
     name: "SCARD",
     syntax: "key",
     arity: Arity::Exactly(2),
+    keys: &[KeySpec::one(1, "RO")],
+    access: Access::Read,
+    flags: &[Flag::Fast],
+    group: Group::Set,
+    cost: "O(1)",
+    since: "1.0.0",
     brief: "Returns the number of members of a set.",
     answer: "int: members; 0 if the key is absent",
     run: Run::Local(|tx, args, reply| {
@@ -55,5 +63,4 @@ const SCARD: CommandSpec = CommandSpec {
         reply.int(len as i64);
         Ok(())
     }),
-    ..SISMEMBER
 };

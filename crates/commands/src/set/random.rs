@@ -17,7 +17,11 @@ const SRANDMEMBER: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(2),
     keys: &[KeySpec::one(1, "RO ACCESS")],
     access: Access::Read,
-    flags: &[],
+    flags: &[
+        Flag::Tips(&["nondeterministic_output"]),
+        Flag::History(&[("2.6.0", "Takes a count.")]),
+        Flag::Arguments(&[argument("1", "", "", "2.6.0")]),
+    ],
     group: Group::Set,
     cost: "O(n), n the members told",
     since: "1.0.0",
@@ -28,14 +32,26 @@ const SRANDMEMBER: CommandSpec = CommandSpec {
 
 const SPOP: CommandSpec = CommandSpec {
     name: "SPOP",
+    syntax: "key [count]",
+    arity: Arity::AtLeast(2),
     keys: &[KeySpec::one(1, "RW ACCESS DELETE")],
     access: Access::Write { grows: false },
-    flags: &[Flag::Fast],
+    flags: &[
+        Flag::Fast,
+        Flag::Tips(&["nondeterministic_output"]),
+        Flag::History(&[("3.2.0", "Takes a count.")]),
+        Flag::Arguments(&[argument("1", "", "", "3.2.0")]),
+        Flag::Events(&[
+            EventRule { instead_of: "srem", events: &[(Classes::SET, "spop")] },
+            EventRule { instead_of: "del", events: &[(Classes::SET, "spop"), (Classes::GENERIC, "del")] },
+        ]),
+    ],
+    group: Group::Set,
     cost: "O(n), n the members taken",
+    since: "1.0.0",
     brief: "Removes and returns one or several random members of a set.",
     answer: "bulk: a member, null if the key is absent; with a count set: members",
     run: Run::Local(pop),
-    ..SRANDMEMBER
 };
 
 fn random(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {

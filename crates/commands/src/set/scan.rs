@@ -23,7 +23,7 @@ const SSCAN: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(3),
     keys: &[KeySpec::one(1, "RO ACCESS")],
     access: Access::Read,
-    flags: &[],
+    flags: &[Flag::Tips(&["nondeterministic_output"])],
     group: Group::Set,
     cost: "O(log(n)+m) a step, n the members of the set, m those looked at; O(n) in all",
     since: "2.8.0",

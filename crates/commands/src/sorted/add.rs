@@ -13,7 +13,20 @@ const ZADD: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(4),
     keys: &[KeySpec::one(1, "RW UPDATE")],
     access: Access::Write { grows: true },
-    flags: &[Flag::Fast],
+    flags: &[
+        Flag::Fast,
+        Flag::History(&[
+            ("2.4.0", "Takes several members."),
+            ("3.0.2", "Takes `XX`, `NX`, `CH` and `INCR`."),
+            ("6.2.0", "Takes `GT` and `LT`."),
+        ]),
+        Flag::Arguments(&[
+            argument("1", "condition", "", "3.0.2"),
+            argument("2", "comparison", "", "6.2.0"),
+            argument("3", "change", "", "3.0.2"),
+            argument("4", "increment", "", "3.0.2"),
+        ]),
+    ],
     group: Group::SortedSet,
     cost: "O(m*log(n)), m the members given, n those of the sorted set",
     since: "1.2.0",
@@ -27,7 +40,11 @@ const ZINCRBY: CommandSpec = CommandSpec {
     syntax: "key increment member",
     arity: Arity::Exactly(4),
     keys: &[KeySpec::one(1, "RW ACCESS UPDATE")],
+    access: Access::Write { grows: true },
+    flags: &[Flag::Fast],
+    group: Group::SortedSet,
     cost: "O(log(n)), n the members of the sorted set",
+    since: "1.2.0",
     brief: "Increments the score of a member, from 0 if absent.",
     answer: "double: the new score",
     run: Run::Local(|tx, args, reply| {
@@ -38,7 +55,6 @@ const ZINCRBY: CommandSpec = CommandSpec {
         let conditions = Conditions { adds_to: true, ..Conditions::default() };
         increase(tx, args.get(1), (score(args.get(2))?, args.get(3)), conditions, reply)
     }),
-    ..ZADD
 };
 
 /// When a member's score is set.

@@ -1,5 +1,5 @@
 //! ZUNION ZINTER ZDIFF ZINTERCARD, and the first three with a destination: operations on sorted sets, and on sets,
-//! whose members have score 1. Little work runs under the locks, much on clones, like SUNION and the like.
+//! whose members have score 1. Little work runs under the locks, much on clones, as for SUNION.
 
 use super::range::put_result;
 use super::reply::{MemberFormat, MembersByScoreReply};
@@ -20,7 +20,7 @@ const ZUNION: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(3),
     keys: &[KeySpec::counted(1, "RO ACCESS")],
     access: Access::Read,
-    flags: &[],
+    flags: &[Flag::Arguments(&[argument("3", "aggregate", "", "")])],
     group: Group::SortedSet,
     cost: "O(n+m*log(m)), n the members of all, m those of the result",
     since: "6.2.0",
@@ -35,57 +35,94 @@ const ZUNIONSTORE: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(4),
     keys: &[KeySpec::one(1, "OW UPDATE"), KeySpec::counted(2, "RO ACCESS")],
     access: Access::Write { grows: true },
+    flags: &[
+        Flag::Arguments(&[argument("4", "aggregate", "", "")]),
+        Flag::Events(&[EventRule { instead_of: "restore", events: &[(Classes::SORTED, "zunionstore")] }]),
+    ],
+    group: Group::SortedSet,
+    cost: "O(n+m*log(m)), n the members of all, m those of the result",
     since: "2.0.0",
     brief: "Stores the members that any of several sorted sets has.",
     answer: "int: members of the result",
     run: Run::Local(|tx, args, reply| store(tx, args, reply, SetOperation::Union)),
-    ..ZUNION
 };
 
 const ZINTER: CommandSpec = CommandSpec {
     name: "ZINTER",
+    syntax: "numkeys key [key ...] [WEIGHTS weight [weight ...]] [AGGREGATE <SUM | MIN | MAX>] [WITHSCORES]",
+    arity: Arity::AtLeast(3),
+    keys: &[KeySpec::counted(1, "RO ACCESS")],
+    access: Access::Read,
+    flags: &[Flag::Arguments(&[argument("3", "aggregate", "", "")])],
+    group: Group::SortedSet,
     cost: "O(n*k*log(n)+m*log(m)), n the members of the smallest of k, m those of the result",
+    since: "6.2.0",
     brief: "Returns the members that all sorted sets have.",
+    answer: "array: members, the lowest score first; with WITHSCORES beside their scores",
     run: Run::Local(|tx, args, reply| tell(tx, args, reply, SetOperation::Intersection, Shape::Told)),
-    ..ZUNION
 };
 
 const ZINTERSTORE: CommandSpec = CommandSpec {
     name: "ZINTERSTORE",
+    syntax: "destination numkeys key [key ...] [WEIGHTS weight [weight ...]] [AGGREGATE <SUM | MIN | MAX>]",
+    arity: Arity::AtLeast(4),
+    keys: &[KeySpec::one(1, "OW UPDATE"), KeySpec::counted(2, "RO ACCESS")],
+    access: Access::Write { grows: true },
+    flags: &[
+        Flag::Arguments(&[argument("4", "aggregate", "", "")]),
+        Flag::Events(&[EventRule { instead_of: "restore", events: &[(Classes::SORTED, "zinterstore")] }]),
+    ],
+    group: Group::SortedSet,
     cost: "O(n*k*log(n)+m*log(m)), n the members of the smallest of k, m those of the result",
+    since: "2.0.0",
     brief: "Stores the members that all sorted sets have.",
+    answer: "int: members of the result",
     run: Run::Local(|tx, args, reply| store(tx, args, reply, SetOperation::Intersection)),
-    ..ZUNIONSTORE
 };
 
 const ZINTERCARD: CommandSpec = CommandSpec {
     name: "ZINTERCARD",
     syntax: "numkeys key [key ...] [LIMIT limit]",
+    arity: Arity::AtLeast(3),
+    keys: &[KeySpec::counted(1, "RO ACCESS")],
+    access: Access::Read,
+    flags: &[],
+    group: Group::SortedSet,
     cost: "O(n*k*log(n)), n the members of the smallest of k",
     since: "7.0.0",
     brief: "Counts the members that all sorted sets have.",
     answer: "int: members, with LIMIT at most so many",
     run: Run::Local(|tx, args, reply| tell(tx, args, reply, SetOperation::Intersection, Shape::Count)),
-    ..ZUNION
 };
 
 const ZDIFF: CommandSpec = CommandSpec {
     name: "ZDIFF",
     syntax: "numkeys key [key ...] [WITHSCORES]",
+    arity: Arity::AtLeast(3),
+    keys: &[KeySpec::counted(1, "RO ACCESS")],
+    access: Access::Read,
+    flags: &[],
+    group: Group::SortedSet,
     cost: "O(n*k*log(n)+m*log(m)), n the members of the first of k, m those of the result",
+    since: "6.2.0",
     brief: "Returns the members of the first sorted set that no other has.",
+    answer: "array: members, the lowest score first; with WITHSCORES beside their scores",
     run: Run::Local(|tx, args, reply| tell(tx, args, reply, SetOperation::Difference, Shape::Told)),
-    ..ZUNION
 };
 
 const ZDIFFSTORE: CommandSpec = CommandSpec {
     name: "ZDIFFSTORE",
     syntax: "destination numkeys key [key ...]",
+    arity: Arity::AtLeast(4),
+    keys: &[KeySpec::one(1, "OW UPDATE"), KeySpec::counted(2, "RO ACCESS")],
+    access: Access::Write { grows: true },
+    flags: &[Flag::Events(&[EventRule { instead_of: "restore", events: &[(Classes::SORTED, "zdiffstore")] }])],
+    group: Group::SortedSet,
     cost: "O(n*k*log(n)+m*log(m)), n the members of the first of k, m those of the result",
     since: "6.2.0",
     brief: "Stores the members of the first sorted set that no other has.",
+    answer: "int: members of the result",
     run: Run::Local(|tx, args, reply| store(tx, args, reply, SetOperation::Difference)),
-    ..ZUNIONSTORE
 };
 
 /// The use of the result.
@@ -213,7 +250,7 @@ struct SortedAlgebraReply {
     algebra: SortedAlgebra,
     /// Pins of the sources, and the bytes each holds.
     pins: Vec<(Pin, u64)>,
-    /// How members are formatted; `None`: only their number is returned.
+    /// The format of members; `None`: only their number is returned.
     shown: Option<MemberFormat>,
     /// The rest of the result; `None` during the operation.
     rest: Option<MembersByScoreReply>,

@@ -17,7 +17,7 @@ const BZPOPMIN: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(3),
     keys: &[KeySpec::many(1, -2, 1, "RW ACCESS DELETE")],
     access: Access::Write { grows: false },
-    flags: &[Flag::Fast],
+    flags: &[Flag::Fast, Flag::History(&[("6.0.0", "The timeout may have a fraction.")])],
     group: Group::SortedSet,
     cost: "O(k+log(n)), k the keys, n the members of the sorted set",
     since: "5.0.0",
@@ -28,9 +28,17 @@ const BZPOPMIN: CommandSpec = CommandSpec {
 
 const BZPOPMAX: CommandSpec = CommandSpec {
     name: "BZPOPMAX",
+    syntax: "key [key ...] timeout",
+    arity: Arity::AtLeast(3),
+    keys: &[KeySpec::many(1, -2, 1, "RW ACCESS DELETE")],
+    access: Access::Write { grows: false },
+    flags: &[Flag::Fast, Flag::History(&[("6.0.0", "The timeout may have a fraction.")])],
+    group: Group::SortedSet,
+    cost: "O(k+log(n)), k the keys, n the members of the sorted set",
+    since: "5.0.0",
     brief: "Removes and returns the member with the highest score, or waits.",
+    answer: "array: the key, the member and its score; null: the time was up",
     run: blocking(|tx, args, reply| pop_one(tx, args, reply, Outermost::Max), TimeoutAt::Last),
-    ..BZPOPMIN
 };
 
 const BZMPOP: CommandSpec = CommandSpec {
@@ -38,13 +46,14 @@ const BZMPOP: CommandSpec = CommandSpec {
     syntax: "timeout numkeys key [key ...] <MIN | MAX> [COUNT count]",
     arity: Arity::AtLeast(5),
     keys: &[KeySpec::counted(2, "RW ACCESS DELETE")],
-    flags: &[],
+    access: Access::Write { grows: false },
+    flags: &[Flag::Arguments(&[argument("3", "where", "", "")])],
+    group: Group::SortedSet,
     cost: "O(k+m*log(n)), k the keys, m the members taken, n those of the sorted set",
     since: "7.0.0",
     brief: "Removes and returns members of the first sorted set there is, or waits.",
     answer: "array: the key, and an array of pairs of member and score; null: the time was up",
     run: blocking(pop_some, TimeoutAt::First),
-    ..BZPOPMIN
 };
 
 const fn blocking(try_now: Local, timeout: TimeoutAt) -> Run {

@@ -34,7 +34,11 @@ const ZSCORE: CommandSpec = CommandSpec {
     syntax: "key member",
     arity: Arity::Exactly(3),
     keys: &[KeySpec::one(1, "RO ACCESS")],
+    access: Access::Read,
+    flags: &[Flag::Fast],
+    group: Group::SortedSet,
     cost: "O(log(n)), n the members of the sorted set",
+    since: "1.2.0",
     brief: "Returns the score of a member.",
     answer: "double: the score; null: there is no such member",
     run: Run::Local(|tx, args, reply| {
@@ -42,13 +46,16 @@ const ZSCORE: CommandSpec = CommandSpec {
         tell_score(reply, score);
         Ok(())
     }),
-    ..ZCARD
 };
 
 const ZMSCORE: CommandSpec = CommandSpec {
     name: "ZMSCORE",
     syntax: "key member [member ...]",
     arity: Arity::AtLeast(3),
+    keys: &[KeySpec::one(1, "RO ACCESS")],
+    access: Access::Read,
+    flags: &[Flag::Fast],
+    group: Group::SortedSet,
     cost: "O(m*log(n)), m the members asked for, n those of the sorted set",
     since: "6.2.0",
     brief: "Returns the scores of members.",
@@ -60,31 +67,47 @@ const ZMSCORE: CommandSpec = CommandSpec {
         members.iter().for_each(|member| tell_score(reply, sorted.and_then(|sorted| sorted.score(member))));
         Ok(())
     }),
-    ..ZSCORE
 };
 
 const ZRANK: CommandSpec = CommandSpec {
     name: "ZRANK",
     syntax: "key member [WITHSCORE]",
     arity: Arity::Between(3, 4),
+    keys: &[KeySpec::one(1, "RO ACCESS")],
+    access: Access::Read,
+    flags: &[Flag::Fast],
+    group: Group::SortedSet,
+    cost: "O(log(n)), n the members of the sorted set",
     since: "2.0.0",
     brief: "Returns the rank of a member, from the lowest score.",
     answer: "int: the rank, with WITHSCORE array: the rank and the score; null: there is no such member",
     run: Run::Local(|tx, args, reply| rank(tx, args, reply, Direction::Forward)),
-    ..ZSCORE
 };
 
 const ZREVRANK: CommandSpec = CommandSpec {
     name: "ZREVRANK",
+    syntax: "key member [WITHSCORE]",
+    arity: Arity::Between(3, 4),
+    keys: &[KeySpec::one(1, "RO ACCESS")],
+    access: Access::Read,
+    flags: &[Flag::Fast],
+    group: Group::SortedSet,
+    cost: "O(log(n)), n the members of the sorted set",
+    since: "2.0.0",
     brief: "Returns the rank of a member, from the highest score.",
+    answer: "int: the rank, with WITHSCORE array: the rank and the score; null: there is no such member",
     run: Run::Local(|tx, args, reply| rank(tx, args, reply, Direction::Backward)),
-    ..ZRANK
 };
 
 const ZCOUNT: CommandSpec = CommandSpec {
     name: "ZCOUNT",
     syntax: "key min max",
     arity: Arity::Exactly(4),
+    keys: &[KeySpec::one(1, "RO ACCESS")],
+    access: Access::Read,
+    flags: &[Flag::Fast, Flag::Arguments(&[argument("1", "", "double", ""), argument("2", "", "double", "")])],
+    group: Group::SortedSet,
+    cost: "O(log(n)), n the members of the sorted set",
     since: "2.0.0",
     brief: "Counts the members with scores within a range.",
     answer: "int: members",
@@ -94,39 +117,56 @@ const ZCOUNT: CommandSpec = CommandSpec {
         reply.int(count as i64);
         Ok(())
     }),
-    ..ZSCORE
 };
 
 const ZLEXCOUNT: CommandSpec = CommandSpec {
     name: "ZLEXCOUNT",
+    syntax: "key min max",
+    arity: Arity::Exactly(4),
+    keys: &[KeySpec::one(1, "RO ACCESS")],
+    access: Access::Read,
+    flags: &[Flag::Fast],
+    group: Group::SortedSet,
+    cost: "O(log(n)), n the members of the sorted set",
     since: "2.8.9",
     brief: "Counts the members within a range of bytes, if all have one score.",
+    answer: "int: members",
     run: Run::Local(|tx, args, reply| {
         let range = MemberRange::of(args.get(2), args.get(3))?;
         let count = tx.sorted(args.get(1))?.map_or(0, |sorted| range.ranks(sorted).1);
         reply.int(count as i64);
         Ok(())
     }),
-    ..ZCOUNT
 };
 
 const ZSUM: CommandSpec = CommandSpec {
     name: "ZSUM",
+    syntax: "key min max",
+    arity: Arity::Exactly(4),
+    keys: &[KeySpec::one(1, "RO ACCESS")],
+    access: Access::Read,
     flags: &[],
+    group: Group::SortedSet,
     cost: "O(log(n)+m), n the members of the sorted set, m those of the range",
     since: "bobbin 0.1.0",
     brief: "Returns the sum of the scores within a range.",
     answer: "double: the sum; 0 if no member is in the range",
     run: Run::Local(|tx, args, reply| sum(tx, args, reply, Aggregate::Sum)),
-    ..ZCOUNT
 };
 
 const ZAVG: CommandSpec = CommandSpec {
     name: "ZAVG",
+    syntax: "key min max",
+    arity: Arity::Exactly(4),
+    keys: &[KeySpec::one(1, "RO ACCESS")],
+    access: Access::Read,
+    flags: &[],
+    group: Group::SortedSet,
+    cost: "O(log(n)+m), n the members of the sorted set, m those of the range",
+    since: "bobbin 0.1.0",
     brief: "Returns the average of the scores within a range.",
     answer: "double: the average; null: no member is in the range",
     run: Run::Local(|tx, args, reply| sum(tx, args, reply, Aggregate::Average)),
-    ..ZSUM
 };
 
 fn tell_score(reply: &mut dyn Reply, score: Option<f64>) {

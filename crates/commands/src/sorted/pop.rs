@@ -25,9 +25,17 @@ const ZPOPMIN: CommandSpec = CommandSpec {
 
 const ZPOPMAX: CommandSpec = CommandSpec {
     name: "ZPOPMAX",
+    syntax: "key [count]",
+    arity: Arity::AtLeast(2),
+    keys: &[KeySpec::one(1, "RW ACCESS DELETE")],
+    access: Access::Write { grows: false },
+    flags: &[Flag::Fast],
+    group: Group::SortedSet,
+    cost: "O(m*log(n)), m the members taken, n those of the sorted set",
+    since: "5.0.0",
     brief: "Removes and returns the members with the highest scores.",
+    answer: "array: members beside their scores; empty if the key is absent",
     run: Run::Local(|tx, args, reply| pop(tx, args, reply, Outermost::Max)),
-    ..ZPOPMIN
 };
 
 const ZMPOP: CommandSpec = CommandSpec {
@@ -35,16 +43,17 @@ const ZMPOP: CommandSpec = CommandSpec {
     syntax: "numkeys key [key ...] <MIN | MAX> [COUNT count]",
     arity: Arity::AtLeast(4),
     keys: &[KeySpec::counted(1, "RW ACCESS DELETE")],
-    flags: &[],
+    access: Access::Write { grows: false },
+    flags: &[Flag::Arguments(&[argument("2", "where", "", "")])],
+    group: Group::SortedSet,
     cost: "O(k+m*log(n)), k the keys, m the members taken, n those of the sorted set",
     since: "7.0.0",
     brief: "Removes and returns members of the first sorted set there is.",
     answer: "array: the key, and an array of pairs of member and score; null: no key is there",
     run: Run::Local(zmpop),
-    ..ZPOPMIN
 };
 
-/// Which members are popped first.
+/// The end from which members are popped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Outermost {
     /// The lowest scores.

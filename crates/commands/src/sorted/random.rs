@@ -14,7 +14,7 @@ const ZRANDMEMBER: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(2),
     keys: &[KeySpec::one(1, "RO ACCESS")],
     access: Access::Read,
-    flags: &[],
+    flags: &[Flag::Tips(&["nondeterministic_output"]), Flag::Arguments(&[argument("1", "options", "", "")])],
     group: Group::SortedSet,
     cost: "O(m*log(n)), m the members drawn, n those of the sorted set",
     since: "6.2.0",

@@ -19,7 +19,16 @@ const ZRANGE: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(4),
     keys: &[KeySpec::one(1, "RO ACCESS")],
     access: Access::Read,
-    flags: &[],
+    flags: &[
+        Flag::History(&[("6.2.0", "Takes `REV`, `BYSCORE`, `BYLEX` and `LIMIT`.")]),
+        Flag::Arguments(&[
+            argument("1", "", "string", ""),
+            argument("2", "", "string", ""),
+            argument("3", "sortby", "", "6.2.0"),
+            argument("4", "", "", "6.2.0"),
+            argument("5", "", "", "6.2.0"),
+        ]),
+    ],
     group: Group::SortedSet,
     cost: "O(log(n)+m), n the members of the sorted set, m those told",
     since: "1.2.0",
@@ -31,46 +40,88 @@ const ZRANGE: CommandSpec = CommandSpec {
 const ZREVRANGE: CommandSpec = CommandSpec {
     name: "ZREVRANGE",
     syntax: "key start stop [WITHSCORES]",
+    arity: Arity::AtLeast(4),
+    keys: &[KeySpec::one(1, "RO ACCESS")],
+    access: Access::Read,
+    flags: &[Flag::Deprecated { since: "6.2.0", replaced_by: "`ZRANGE` with `REV`" }],
+    group: Group::SortedSet,
+    cost: "O(log(n)+m), n the members of the sorted set, m those told",
+    since: "1.2.0",
     brief: "Returns the members within a range of ranks, the highest first.",
     answer: "array: members; with WITHSCORES beside their scores",
     run: Run::Local(|tx, args, reply| range(tx, args, reply, Some(By::Rank), Some(Direction::Backward))),
-    ..ZRANGE
 };
 
 const ZRANGEBYSCORE: CommandSpec = CommandSpec {
     name: "ZRANGEBYSCORE",
     syntax: "key min max [WITHSCORES] [LIMIT offset count]",
+    arity: Arity::AtLeast(4),
+    keys: &[KeySpec::one(1, "RO ACCESS")],
+    access: Access::Read,
+    flags: &[
+        Flag::History(&[("2.0.0", "Takes `WITHSCORES`.")]),
+        Flag::Deprecated { since: "6.2.0", replaced_by: "`ZRANGE` with `BYSCORE`" },
+        Flag::Arguments(&[
+            argument("1", "", "double", ""),
+            argument("2", "", "double", ""),
+            argument("3", "", "", "2.0.0"),
+        ]),
+    ],
+    group: Group::SortedSet,
+    cost: "O(log(n)+m), n the members of the sorted set, m those told",
     since: "1.0.5",
     brief: "Returns the members with scores within a range, the lowest first.",
+    answer: "array: members; with WITHSCORES beside their scores",
     run: Run::Local(|tx, args, reply| range(tx, args, reply, Some(By::Score), Some(Direction::Forward))),
-    ..ZREVRANGE
 };
 
 const ZREVRANGEBYSCORE: CommandSpec = CommandSpec {
     name: "ZREVRANGEBYSCORE",
     syntax: "key max min [WITHSCORES] [LIMIT offset count]",
+    arity: Arity::AtLeast(4),
+    keys: &[KeySpec::one(1, "RO ACCESS")],
+    access: Access::Read,
+    flags: &[
+        Flag::History(&[("2.1.6", "Ends of the range may be exclusive.")]),
+        Flag::Deprecated { since: "6.2.0", replaced_by: "`ZRANGE` with `REV` and `BYSCORE`" },
+        Flag::Arguments(&[argument("1", "", "double", ""), argument("2", "", "double", "")]),
+    ],
+    group: Group::SortedSet,
+    cost: "O(log(n)+m), n the members of the sorted set, m those told",
     since: "2.2.0",
     brief: "Returns the members with scores within a range, the highest first.",
+    answer: "array: members; with WITHSCORES beside their scores",
     run: Run::Local(|tx, args, reply| range(tx, args, reply, Some(By::Score), Some(Direction::Backward))),
-    ..ZREVRANGE
 };
 
 const ZRANGEBYLEX: CommandSpec = CommandSpec {
     name: "ZRANGEBYLEX",
     syntax: "key min max [LIMIT offset count]",
+    arity: Arity::AtLeast(4),
+    keys: &[KeySpec::one(1, "RO ACCESS")],
+    access: Access::Read,
+    flags: &[Flag::Deprecated { since: "6.2.0", replaced_by: "`ZRANGE` with `BYLEX`" }],
+    group: Group::SortedSet,
+    cost: "O(log(n)+m), n the members of the sorted set, m those told",
     since: "2.8.9",
     brief: "Returns the members within a range of bytes, if all have one score.",
     answer: "array: members",
     run: Run::Local(|tx, args, reply| range(tx, args, reply, Some(By::Bytes), Some(Direction::Forward))),
-    ..ZREVRANGE
 };
 
 const ZREVRANGEBYLEX: CommandSpec = CommandSpec {
     name: "ZREVRANGEBYLEX",
     syntax: "key max min [LIMIT offset count]",
+    arity: Arity::AtLeast(4),
+    keys: &[KeySpec::one(1, "RO ACCESS")],
+    access: Access::Read,
+    flags: &[Flag::Deprecated { since: "6.2.0", replaced_by: "`ZRANGE` with `REV` and `BYLEX`" }],
+    group: Group::SortedSet,
+    cost: "O(log(n)+m), n the members of the sorted set, m those told",
+    since: "2.8.9",
     brief: "Returns the members within a range of bytes, the greatest first.",
+    answer: "array: members",
     run: Run::Local(|tx, args, reply| range(tx, args, reply, Some(By::Bytes), Some(Direction::Backward))),
-    ..ZRANGEBYLEX
 };
 
 const ZRANGESTORE: CommandSpec = CommandSpec {
@@ -79,12 +130,22 @@ const ZRANGESTORE: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(5),
     keys: &[KeySpec::one(1, "OW UPDATE"), KeySpec::one(2, "RO ACCESS")],
     access: Access::Write { grows: true },
+    flags: &[
+        Flag::Arguments(&[
+            argument("0", "dst", "", ""),
+            argument("1", "src", "", ""),
+            argument("2", "min", "string", ""),
+            argument("3", "max", "string", ""),
+            argument("4", "sortby", "", ""),
+        ]),
+        Flag::Events(&[EventRule { instead_of: "restore", events: &[(Classes::SORTED, "zrangestore")] }]),
+    ],
+    group: Group::SortedSet,
     cost: "O(log(n)+m*log(m)), n the members of the source, m those stored",
     since: "6.2.0",
     brief: "Stores the members within a range of a sorted set under another key.",
     answer: "int: members stored",
     run: Run::Local(store),
-    ..ZRANGE
 };
 
 /// The type of a range.

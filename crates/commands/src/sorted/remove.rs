@@ -17,7 +17,14 @@ const ZREM: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(3),
     keys: &[KeySpec::one(1, "RW DELETE")],
     access: Access::Write { grows: false },
-    flags: &[Flag::Fast],
+    flags: &[
+        Flag::Fast,
+        Flag::History(&[("2.4.0", "Takes several members.")]),
+        Flag::Events(&[EventRule {
+            instead_of: "del",
+            events: &[(Classes::SORTED, "zrem"), (Classes::GENERIC, "del")],
+        }]),
+    ],
     group: Group::SortedSet,
     cost: "O(m*log(n)), m the members given, n those of the sorted set",
     since: "1.2.0",
@@ -38,38 +45,69 @@ const ZREMRANGEBYRANK: CommandSpec = CommandSpec {
     name: "ZREMRANGEBYRANK",
     syntax: "key start stop",
     arity: Arity::Exactly(4),
-    flags: &[],
+    keys: &[KeySpec::one(1, "RW DELETE")],
+    access: Access::Write { grows: false },
+    flags: &[Flag::Events(&[EventRule {
+        instead_of: "del",
+        events: &[(Classes::SORTED, "zremrangebyrank"), (Classes::GENERIC, "del")],
+    }])],
+    group: Group::SortedSet,
     cost: "O(m*log(n)), m the members removed, n those of the sorted set",
     since: "2.0.0",
     brief: "Removes the members within a range of ranks.",
+    answer: "int: members removed",
     run: Run::Local(|tx, args, reply| {
         let (start, stop) = (parse::int(args.get(2))?, parse::int(args.get(3))?);
         remove(tx, args, reply, |sorted| parse::range(start, stop, sorted.len()))
     }),
-    ..ZREM
 };
 
 const ZREMRANGEBYSCORE: CommandSpec = CommandSpec {
     name: "ZREMRANGEBYSCORE",
     syntax: "key min max",
+    arity: Arity::Exactly(4),
+    keys: &[KeySpec::one(1, "RW DELETE")],
+    access: Access::Write { grows: false },
+    flags: &[
+        Flag::Arguments(&[argument("1", "", "double", ""), argument("2", "", "double", "")]),
+        Flag::Events(&[
+            EventRule { instead_of: "zremrangebyrank", events: &[(Classes::SORTED, "zremrangebyscore")] },
+            EventRule {
+                instead_of: "del",
+                events: &[(Classes::SORTED, "zremrangebyscore"), (Classes::GENERIC, "del")],
+            },
+        ]),
+    ],
+    group: Group::SortedSet,
+    cost: "O(m*log(n)), m the members removed, n those of the sorted set",
     since: "1.2.0",
     brief: "Removes the members with scores within a range.",
+    answer: "int: members removed",
     run: Run::Local(|tx, args, reply| {
         let range = Scores::of(args.get(2), args.get(3))?;
         remove(tx, args, reply, |sorted| range.ranks(sorted))
     }),
-    ..ZREMRANGEBYRANK
 };
 
 const ZREMRANGEBYLEX: CommandSpec = CommandSpec {
     name: "ZREMRANGEBYLEX",
+    syntax: "key min max",
+    arity: Arity::Exactly(4),
+    keys: &[KeySpec::one(1, "RW DELETE")],
+    access: Access::Write { grows: false },
+    flags: &[Flag::Events(&[
+        EventRule { instead_of: "zremrangebyrank", events: &[(Classes::SORTED, "zremrangebylex")] },
+        EventRule { instead_of: "del", events: &[(Classes::SORTED, "zremrangebylex"), (Classes::GENERIC, "del")] },
+    ])],
+    group: Group::SortedSet,
+    cost: "O(m*log(n)), m the members removed, n those of the sorted set",
     since: "2.8.9",
     brief: "Removes the members within a range of bytes, if all have one score.",
+    answer: "int: members removed",
     run: Run::Local(|tx, args, reply| {
         let range = MemberRange::of(args.get(2), args.get(3))?;
         remove(tx, args, reply, |sorted| range.ranks(sorted))
     }),
-    ..ZREMRANGEBYSCORE
 };
 
 fn remove(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, ranks: impl FnOnce(&Sorted) -> (u64, u64)) -> Outcome {

@@ -19,7 +19,7 @@ const ZSCAN: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(3),
     keys: &[KeySpec::one(1, "RO ACCESS")],
     access: Access::Read,
-    flags: &[],
+    flags: &[Flag::Tips(&["nondeterministic_output"])],
     group: Group::SortedSet,
     cost: "O(m*log(n)) a step, n the members of the sorted set, m those looked at; where most have one score O(n)",
     since: "2.8.0",

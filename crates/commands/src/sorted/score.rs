@@ -63,7 +63,7 @@ fn score_bound(argument: &[u8]) -> Result<Bound<f64>, Failure> {
 pub(super) struct MemberRange<'a> {
     least: Bound<&'a [u8]>,
     most: Bound<&'a [u8]>,
-    /// Whether the ends are reversed: `+` first, or `-` last.
+    /// True if the ends are reversed: `+` first, or `-` last.
     is_empty: bool,
 }
 

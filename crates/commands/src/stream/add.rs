@@ -14,9 +14,21 @@ const XADD: CommandSpec = CommandSpec {
     syntax: "key [NOMKSTREAM] [KEEPREF | DELREF | ACKED] [<MAXLEN | MINID> [= | ~] threshold [LIMIT count]] \
              <* | id> field value [field value ...]",
     arity: Arity::AtLeast(5),
-    keys: &[KeySpec::one(1, "RW UPDATE")],
+    keys: &[KeySpec::one(1, "RW UPDATE").noted("Also removes entries, where it trims.")],
     access: Access::Write { grows: true },
-    flags: &[Flag::Fast],
+    flags: &[
+        Flag::Fast,
+        Flag::Tips(&["nondeterministic_output"]),
+        Flag::History(&[
+            ("6.2.0", "Takes `NOMKSTREAM`, `MINID` and `LIMIT`."),
+            ("7.0.0", "Takes an id of which only the time is given."),
+        ]),
+        Flag::Arguments(&[
+            argument("1", "", "", "6.2.0"),
+            argument("3", "trim", "", ""),
+            argument("4", "id_or_auto", "", ""),
+        ]),
+    ],
     group: Group::Stream,
     cost: "O(log(n)), and O(m) for m entries trimmed",
     since: "5.0.0",

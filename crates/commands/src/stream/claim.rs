@@ -18,7 +18,13 @@ const XCLAIM: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(6),
     keys: &[KeySpec::one(1, "RW UPDATE")],
     access: Access::Write { grows: false },
-    flags: &[Flag::Fast],
+    flags: &[
+        Flag::Fast,
+        Flag::Tips(&["nondeterministic_output"]),
+        Flag::Arguments(&[argument("5", "ms", "", ""), argument("10", "id", "", "")]),
+        Flag::Reads(CountedReads::Changed),
+        Flag::Events(&[EventRule { instead_of: "xgroup-create", events: &[] }]),
+    ],
     group: Group::Stream,
     cost: "O(m*log(p)), m the ids given, p what is pending",
     since: "5.0.0",
@@ -30,13 +36,22 @@ const XCLAIM: CommandSpec = CommandSpec {
 const XAUTOCLAIM: CommandSpec = CommandSpec {
     name: "XAUTOCLAIM",
     syntax: "key group consumer min-idle-time start [COUNT count] [JUSTID]",
+    arity: Arity::AtLeast(6),
     keys: &[KeySpec::one(1, "RW DELETE")],
+    access: Access::Write { grows: false },
+    flags: &[
+        Flag::Fast,
+        Flag::Tips(&["nondeterministic_output"]),
+        Flag::History(&[("7.0.0", "Returns the ids of entries that were deleted, too.")]),
+        Flag::Arguments(&[argument("4", "", "string", "")]),
+        Flag::Reads(CountedReads::Changed),
+    ],
+    group: Group::Stream,
     cost: "O(log(p)+m), p what is pending, m what of it is looked at",
     since: "6.2.0",
     brief: "Gives entries that have been pending for long to another consumer.",
     answer: "array: where to go on, the entries or their ids, ids of what was deleted",
     run: Run::Local(xautoclaim),
-    ..XCLAIM
 };
 
 /// Pending entries examined per entry wanted.

@@ -36,12 +36,15 @@ const XDELEX: CommandSpec = CommandSpec {
     name: "XDELEX",
     syntax: "key [KEEPREF | DELREF | ACKED] IDS numids id [id ...]",
     arity: Arity::AtLeast(5),
+    keys: &[KeySpec::one(1, "RW DELETE")],
+    access: Access::Write { grows: false },
+    flags: &[Flag::Fast],
+    group: Group::Stream,
     cost: "O(m*(log(n)+g*log(p))), m the ids given, n the entries of the stream, g its groups, p what they have pending",
     since: "8.2.0",
     brief: "Deletes entries and their pending records, or only what no group needs.",
     answer: "array: for each id 1 if its entry was removed, 2 if a group needs it, -1 if there is none",
     run: Run::Local(xdelex),
-    ..XDEL
 };
 
 const XACKDEL: CommandSpec = CommandSpec {
@@ -49,22 +52,36 @@ const XACKDEL: CommandSpec = CommandSpec {
     syntax: "key group [KEEPREF | DELREF | ACKED] IDS numids id [id ...]",
     arity: Arity::AtLeast(6),
     keys: &[KeySpec::one(1, "RW UPDATE DELETE")],
+    access: Access::Write { grows: false },
+    flags: &[Flag::Fast],
+    group: Group::Stream,
+    cost: "O(m*(log(n)+g*log(p))), m the ids given, n the entries of the stream, g its groups, p what they have pending",
+    since: "8.2.0",
     brief: "Acknowledges entries for a group and deletes them.",
     answer: "array: for each id 1 if its entry was removed, 2 if another group needs it, -1 if it was not pending",
     run: Run::Local(xackdel),
-    ..XDELEX
 };
 
 const XSETID: CommandSpec = CommandSpec {
     name: "XSETID",
     syntax: "key last-id [ENTRIESADDED entries-added] [MAXDELETEDID max-deleted-id]",
-    access: Access::Write { grows: true },
+    arity: Arity::AtLeast(3),
     keys: &[KeySpec::one(1, "RW UPDATE")],
+    access: Access::Write { grows: true },
+    flags: &[
+        Flag::Fast,
+        Flag::History(&[("7.0.0", "Takes `ENTRIESADDED` and `MAXDELETEDID`.")]),
+        Flag::Arguments(&[
+            argument("2", "entries_added", "", "7.0.0"),
+            argument("3", "max_deleted_entry_id", "", "7.0.0"),
+        ]),
+    ],
+    group: Group::Stream,
     cost: "O(1)",
+    since: "5.0.0",
     brief: "Sets the last id of a stream.",
     answer: "OK",
     run: Run::Local(xsetid),
-    ..XDEL
 };
 
 /// Parses, from argument `at` on, which entries to remove, and what happens to their pending deliveries.
@@ -122,7 +139,7 @@ struct Plan {
     gone: Vec<StreamId>,
     /// The deliveries to drop.
     dropped: Vec<Held>,
-    /// Whether the command acknowledges.
+    /// True if the command acknowledges.
     acknowledges: bool,
 }
 

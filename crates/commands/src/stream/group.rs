@@ -1,7 +1,7 @@
 //! XGROUP CREATE SETID DESTROY CREATECONSUMER DELCONSUMER HELP: manage consumer groups.
 
 use super::{id, no_such_group};
-use crate::help::{HELP, wrong_count};
+use crate::help::{HELP_FLAGS, help_command, wrong_count};
 use crate::prelude::*;
 use keyspace::Reader;
 use values::Stream;
@@ -12,7 +12,7 @@ pub(crate) const COMMANDS: &[CommandSpec] = &[
     CREATECONSUMER,
     DELCONSUMER,
     DESTROY,
-    CommandSpec { name: "XGROUP HELP", group: Group::Stream, ..HELP },
+    help_command("XGROUP HELP", Group::Stream, "5.0.0", HELP_FLAGS),
     SETID,
 ];
 
@@ -22,7 +22,15 @@ const CREATE: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(5),
     keys: &[KeySpec::one(2, "RW INSERT")],
     access: Access::Write { grows: true },
-    flags: &[],
+    flags: &[
+        Flag::History(&[("7.0.0", "Takes `ENTRIESREAD`.")]),
+        Flag::Arguments(&[
+            argument("1", "groupname", "", ""),
+            argument("2", "id", "", ""),
+            argument("2.1", "new_id", "", ""),
+            argument("4", "entries_read", "", ""),
+        ]),
+    ],
     group: Group::Stream,
     cost: "O(log(n)), n the groups of the stream",
     since: "5.0.0",
@@ -34,11 +42,25 @@ const CREATE: CommandSpec = CommandSpec {
 const SETID: CommandSpec = CommandSpec {
     name: "XGROUP SETID",
     syntax: "key group <id | $> [ENTRIESREAD entries-read]",
+    arity: Arity::AtLeast(5),
     keys: &[KeySpec::one(2, "RW UPDATE")],
     access: Access::Write { grows: false },
+    flags: &[
+        Flag::History(&[("7.0.0", "Takes `ENTRIESREAD`.")]),
+        Flag::Arguments(&[
+            argument("1", "groupname", "", ""),
+            argument("2", "id", "", ""),
+            argument("2.1", "new_id", "", ""),
+            argument("3", "entries_read", "", ""),
+        ]),
+        Flag::Events(&[EventRule { instead_of: "xgroup-create", events: &[(Classes::STREAM, "xgroup-setid")] }]),
+    ],
+    group: Group::Stream,
+    cost: "O(log(n)), n the groups of the stream",
+    since: "5.0.0",
     brief: "Sets the id after which a group reads.",
+    answer: "OK",
     run: Run::Local(set_id),
-    ..CREATE
 };
 
 const DESTROY: CommandSpec = CommandSpec {
@@ -47,35 +69,43 @@ const DESTROY: CommandSpec = CommandSpec {
     arity: Arity::Exactly(4),
     keys: &[KeySpec::one(2, "RW DELETE")],
     access: Access::Write { grows: false },
+    flags: &[Flag::Arguments(&[argument("1", "groupname", "", "")])],
+    group: Group::Stream,
     cost: "O(n), n what is pending for the group",
+    since: "5.0.0",
     brief: "Deletes a group with its consumers and pending entries.",
     answer: "int: 1 if it was there",
     run: Run::Local(destroy),
-    ..CREATE
 };
 
 const CREATECONSUMER: CommandSpec = CommandSpec {
     name: "XGROUP CREATECONSUMER",
     syntax: "key group consumer",
     arity: Arity::Exactly(5),
+    keys: &[KeySpec::one(2, "RW INSERT")],
+    access: Access::Write { grows: true },
+    flags: &[Flag::Arguments(&[argument("1", "groupname", "", ""), argument("2", "consumername", "", "")])],
+    group: Group::Stream,
     cost: "O(log(n)), n the consumers of the group",
     since: "6.2.0",
     brief: "Creates a consumer of a group.",
     answer: "int: 1 if it was not there",
     run: Run::Local(create_consumer),
-    ..CREATE
 };
 
 const DELCONSUMER: CommandSpec = CommandSpec {
     name: "XGROUP DELCONSUMER",
+    syntax: "key group consumer",
+    arity: Arity::Exactly(5),
     keys: &[KeySpec::one(2, "RW DELETE")],
     access: Access::Write { grows: false },
+    flags: &[Flag::Arguments(&[argument("1", "groupname", "", ""), argument("2", "consumername", "", "")])],
+    group: Group::Stream,
     cost: "O(n*log(p)), n what the consumer has pending, p what its group has",
     since: "5.0.0",
     brief: "Deletes a consumer with its pending entries.",
     answer: "int: what was pending for it",
     run: Run::Local(delete_consumer),
-    ..CREATECONSUMER
 };
 
 /// Parses MKSTREAM, if `makes` allows it, and ENTRIESREAD.

@@ -3,7 +3,7 @@
 use super::lag::Progress;
 use super::reply::{self, StreamPart};
 use super::{id, no_such_group};
-use crate::help::{HELP, wrong_count};
+use crate::help::{HELP_FLAGS, help_command, wrong_count};
 use crate::prelude::*;
 use blocks::Direction;
 use keyspace::Pin;
@@ -13,7 +13,7 @@ use values::Stream;
 use values::stream::{Consumer, Foot, Group as GroupState, StreamId};
 
 pub(crate) const COMMANDS: &[CommandSpec] =
-    &[CONSUMERS, GROUPS, CommandSpec { name: "XINFO HELP", group: Group::Stream, ..HELP }, STREAM];
+    &[CONSUMERS, GROUPS, help_command("XINFO HELP", Group::Stream, "5.0.0", HELP_FLAGS), STREAM];
 
 const STREAM: CommandSpec = CommandSpec {
     name: "XINFO STREAM",
@@ -21,7 +21,16 @@ const STREAM: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(3),
     keys: &[KeySpec::one(2, "RO ACCESS")],
     access: Access::Read,
-    flags: &[],
+    flags: &[
+        Flag::History(&[
+            ("6.0.0", "Takes `FULL`."),
+            (
+                "7.0.0",
+                "Shows `max-deleted-entry-id`, `entries-added`, `recorded-first-entry-id`, `entries-read` and `lag`.",
+            ),
+        ]),
+        Flag::Arguments(&[argument("1", "full", "", "")]),
+    ],
     group: Group::Stream,
     cost: "O(log(n)); with FULL O(m), m what is told",
     since: "5.0.0",
@@ -34,22 +43,30 @@ const GROUPS: CommandSpec = CommandSpec {
     name: "XINFO GROUPS",
     syntax: "key",
     arity: Arity::Exactly(3),
+    keys: &[KeySpec::one(2, "RO ACCESS")],
+    access: Access::Read,
+    flags: &[Flag::History(&[("7.0.0", "Shows `entries-read` and `lag`.")])],
+    group: Group::Stream,
     cost: "O(g*log(n)), g the groups",
+    since: "5.0.0",
     brief: "Lists the groups of a stream.",
     answer: "array: a map for each group",
     run: Run::Local(groups),
-    ..STREAM
 };
 
 const CONSUMERS: CommandSpec = CommandSpec {
     name: "XINFO CONSUMERS",
     syntax: "key group",
     arity: Arity::Exactly(4),
+    keys: &[KeySpec::one(2, "RO ACCESS")],
+    access: Access::Read,
+    flags: &[Flag::Tips(&["nondeterministic_output"]), Flag::Arguments(&[argument("1", "groupname", "", "")])],
+    group: Group::Stream,
     cost: "O(c*log(n)), c the consumers",
+    since: "5.0.0",
     brief: "Lists the consumers of a group.",
     answer: "array: a map for each consumer",
     run: Run::Local(consumers),
-    ..STREAM
 };
 
 /// The default COUNT of FULL, for each list.

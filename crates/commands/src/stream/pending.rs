@@ -18,7 +18,7 @@ const XACK: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(4),
     keys: &[KeySpec::one(1, "RW UPDATE")],
     access: Access::Write { grows: false },
-    flags: &[Flag::Fast],
+    flags: &[Flag::Fast, Flag::Reads(CountedReads::Changed)],
     group: Group::Stream,
     cost: "O(m*log(p)), m the ids given, p what is pending",
     since: "5.0.0",
@@ -33,12 +33,22 @@ const XPENDING: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(3),
     keys: &[KeySpec::one(1, "RO ACCESS")],
     access: Access::Read,
-    flags: &[],
+    flags: &[
+        Flag::Tips(&["nondeterministic_output"]),
+        Flag::History(&[("6.2.0", "Takes `IDLE`, and ends that are exclusive.")]),
+        Flag::Arguments(&[
+            argument("2", "filters", "", ""),
+            argument("2.0", "", "integer", "6.2.0"),
+            argument("2.1", "", "string", ""),
+            argument("2.2", "", "string", ""),
+        ]),
+    ],
+    group: Group::Stream,
     cost: "O(log(p)+m), p what is pending, m what of it is looked at; O(c*log(p)) for c consumers",
+    since: "5.0.0",
     brief: "Returns entries that were delivered to a group and not acknowledged.",
     answer: "array: count, least and greatest id, consumers; or ids, consumers, idle times and deliveries",
     run: Run::Local(xpending),
-    ..XACK
 };
 
 fn xack(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {

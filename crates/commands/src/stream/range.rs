@@ -14,7 +14,10 @@ const XRANGE: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(4),
     keys: &[KeySpec::one(1, "RO ACCESS")],
     access: Access::Read,
-    flags: &[],
+    flags: &[
+        Flag::History(&[("6.2.0", "Ends of the range may be exclusive.")]),
+        Flag::Arguments(&[argument("1", "", "string", ""), argument("2", "", "string", "")]),
+    ],
     group: Group::Stream,
     cost: "O(log(n)+m), n the entries of the stream, m those told",
     since: "5.0.0",
@@ -26,9 +29,19 @@ const XRANGE: CommandSpec = CommandSpec {
 const XREVRANGE: CommandSpec = CommandSpec {
     name: "XREVRANGE",
     syntax: "key end start [COUNT count]",
+    arity: Arity::AtLeast(4),
+    keys: &[KeySpec::one(1, "RO ACCESS")],
+    access: Access::Read,
+    flags: &[
+        Flag::History(&[("6.2.0", "Ends of the range may be exclusive.")]),
+        Flag::Arguments(&[argument("1", "", "string", ""), argument("2", "", "string", "")]),
+    ],
+    group: Group::Stream,
+    cost: "O(log(n)+m), n the entries of the stream, m those told",
+    since: "5.0.0",
     brief: "Returns the entries between two ids, the newest first.",
+    answer: "array: entries, each an id and an array of fields and values",
     run: Run::Local(|tx, args, reply| range(tx, args, reply, Direction::Backward)),
-    ..XRANGE
 };
 
 const XLEN: CommandSpec = CommandSpec {
@@ -36,8 +49,11 @@ const XLEN: CommandSpec = CommandSpec {
     syntax: "key",
     arity: Arity::Exactly(2),
     keys: &[KeySpec::one(1, "RO")],
+    access: Access::Read,
     flags: &[Flag::Fast],
+    group: Group::Stream,
     cost: "O(1)",
+    since: "5.0.0",
     brief: "Returns the number of entries of a stream.",
     answer: "int: entries; 0 if the key is absent",
     run: Run::Local(|tx, args, reply| {
@@ -45,7 +61,6 @@ const XLEN: CommandSpec = CommandSpec {
         reply.int(len as i64);
         Ok(())
     }),
-    ..XRANGE
 };
 
 fn range(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, direction: Direction) -> Outcome {

@@ -1,9 +1,9 @@
 //! XREAD XREADGROUP: read entries after an id, from several streams, or wait for them.
 //!
 //! ```text
-//! XREAD         what is behind the id               one entry serves all who wait
-//! XREADGROUP    >     what is behind the group's last entry, which is then pending for the consumer
-//!               id    what is pending for it, behind the id: delivered once more
+//! XREAD         entries after the id                one entry serves all waiting readers
+//! XREADGROUP    >     entries after the group's last one; they are then pending for the consumer
+//!               id    the consumer's pending entries after the id: delivered once more
 //! ```
 //!
 //! While a client waits, `$` means the last id at the time of its request ([`settled`]).
@@ -27,7 +27,7 @@ const XREAD: CommandSpec = CommandSpec {
     name: "XREAD",
     syntax: "[COUNT count] [BLOCK milliseconds] STREAMS key [key ...] id [id ...]",
     arity: Arity::AtLeast(4),
-    keys: &[KeySpec { begin: Begin::Keyword("STREAMS", 1), find: Find::FirstHalf, flags: "RO ACCESS" }],
+    keys: &[KeySpec::found(Begin::Keyword("STREAMS", 1), Find::FirstHalf, "RO ACCESS")],
     access: Access::Read,
     flags: &[],
     group: Group::Stream,
@@ -43,13 +43,20 @@ const XREADGROUP: CommandSpec = CommandSpec {
     syntax: "GROUP group consumer [COUNT count] [BLOCK milliseconds] [CLAIM min-idle-time] [NOACK] \
              STREAMS key [key ...] id [id ...]",
     arity: Arity::AtLeast(7),
-    keys: &[KeySpec { begin: Begin::Keyword("STREAMS", 4), find: Find::FirstHalf, flags: "RW ACCESS" }],
+    keys: &[KeySpec::found(Begin::Keyword("STREAMS", 4), Find::FirstHalf, "RW ACCESS")
+        .varying(Varies::Reported("RO ACCESS"))],
     access: Access::Write { grows: false },
+    flags: &[
+        Flag::Reads(CountedReads::Named),
+        Flag::Events(&[EventRule { instead_of: "xgroup-create", events: &[] }]),
+        Flag::WaitEndsWithKey,
+    ],
+    group: Group::Stream,
     cost: "O(k*log(n)+m*log(p)), k the keys, n the entries of a stream, m those told, p those pending; O(p) with CLAIM",
+    since: "5.0.0",
     brief: "Delivers new entries to a consumer of a group, or waits for them.",
     answer: "map: keys and arrays of entries, with CLAIM each with idle time and deliveries; null: there are none",
     run: waiting(xreadgroup),
-    ..XREAD
 };
 
 const fn waiting(try_now: Local) -> Run {

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use values::Stream;
 use values::stream::{Group, Kept, StreamId, Trim};
 
-/// How a removal treats pending deliveries.
+/// The treatment of pending deliveries by a removal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum References {
     /// They are kept, although their entries are gone.

@@ -1,8 +1,8 @@
 //! Replies of entries.
 //!
 //! ```text
-//! few chunks    how many entries: counted under the lock | up to 64 KiB of them, there | what is left, from a clone
-//! many          counted in steps, on a clone                                           | told from it
+//! few chunks    entries counted under the lock  | up to 64 KiB of them sent there | the rest sent from a clone
+//! many          counted in steps, on a clone                                      | all sent from it
 //! ```
 
 use super::id;

@@ -16,7 +16,7 @@ const XTRIM: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(4),
     keys: &[KeySpec::one(1, "RW DELETE")],
     access: Access::Write { grows: false },
-    flags: &[],
+    flags: &[Flag::Tips(&["nondeterministic_output"]), Flag::History(&[("6.2.0", "Takes `MINID` and `LIMIT`.")])],
     group: Group::Stream,
     cost: "O(n), n the entries removed",
     since: "5.0.0",
@@ -38,7 +38,7 @@ pub(super) struct TrimOptions {
     pub(super) trim: Option<Trim>,
     /// The policy for pending deliveries of removed entries.
     pub(super) references: References,
-    /// Whether an absent stream is not created.
+    /// True if an absent stream is not created.
     pub(super) leaves: bool,
     /// The id argument of XADD, and its position.
     pub(super) id: Option<(RequestedId, usize)>,
@@ -196,7 +196,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn trimming_by_chunks_has_a_limit_that_is_never_none() {
+    fn the_default_trim_limit_is_never_zero() {
         assert_eq!([0, 1, 100, 50_000].map(usual_limit), [10_000, 100, 10_000, 1_000_000]);
     }
 }

@@ -16,7 +16,11 @@ const DELEX: CommandSpec = CommandSpec {
     name: "DELEX",
     syntax: "key [IFEQ ifeq-value | IFNE ifne-value | IFDEQ ifdeq-digest | IFDNE ifdne-digest]",
     arity: Arity::AtLeast(2),
-    keys: &[KeySpec::one(1, "RW DELETE VARIABLE_FLAGS")],
+    keys: &[KeySpec::one(1, "RW DELETE VARIABLE_FLAGS").varying(Varies::IfReadsOld {
+        from: 2,
+        reads: "RW ACCESS DELETE",
+        blind: "RM DELETE",
+    })],
     access: Access::Write { grows: false },
     flags: &[Flag::Fast],
     group: Group::String,
@@ -33,11 +37,13 @@ const DIGEST: CommandSpec = CommandSpec {
     arity: Arity::Exactly(2),
     keys: &[KeySpec::one(1, "RO ACCESS")],
     access: Access::Read,
+    flags: &[Flag::Fast],
+    group: Group::String,
     cost: "O(n), n the bytes of the string",
+    since: "8.4.0",
     brief: "Returns a digest of a key's string.",
     answer: "bulk: 16 digits of base 16; null: the key is absent",
     run: Run::Local(digest),
-    ..DELEX
 };
 
 /// The number of digits of a digest.

@@ -12,7 +12,7 @@ const INCR: CommandSpec = CommandSpec {
     arity: Arity::Exactly(2),
     keys: &[KeySpec::one(1, "RW ACCESS UPDATE")],
     access: Access::Write { grows: true },
-    flags: &[Flag::Fast],
+    flags: &[Flag::Fast, Flag::Events(&[EventRule { instead_of: "set", events: &[(Classes::STRING, "incrby")] }])],
     group: Group::String,
     cost: "O(1)",
     since: "1.0.0",
@@ -23,38 +23,72 @@ const INCR: CommandSpec = CommandSpec {
 
 const DECR: CommandSpec = CommandSpec {
     name: "DECR",
+    syntax: "key",
+    arity: Arity::Exactly(2),
+    keys: &[KeySpec::one(1, "RW ACCESS UPDATE")],
+    access: Access::Write { grows: true },
+    flags: &[Flag::Fast, Flag::Events(&[EventRule { instead_of: "set", events: &[(Classes::STRING, "incrby")] }])],
+    group: Group::String,
+    cost: "O(1)",
+    since: "1.0.0",
     brief: "Decrements the integer of a key by one, starting from 0 if absent.",
+    answer: "int: the sum",
     run: Run::Local(|tx, args, reply| add(tx, args.get(1), -1, reply)),
-    ..INCR
 };
 
 const INCRBY: CommandSpec = CommandSpec {
     name: "INCRBY",
     syntax: "key increment",
     arity: Arity::Exactly(3),
+    keys: &[KeySpec::one(1, "RW ACCESS UPDATE")],
+    access: Access::Write { grows: true },
+    flags: &[Flag::Fast, Flag::Events(&[EventRule { instead_of: "set", events: &[(Classes::STRING, "incrby")] }])],
+    group: Group::String,
+    cost: "O(1)",
+    since: "1.0.0",
     brief: "Increments the integer of a key by a number, from 0 if absent.",
+    answer: "int: the sum",
     run: Run::Local(|tx, args, reply| add(tx, args.get(1), parse::int(args.get(2))?, reply)),
-    ..INCR
 };
 
 const DECRBY: CommandSpec = CommandSpec {
     name: "DECRBY",
     syntax: "key decrement",
+    arity: Arity::Exactly(3),
+    keys: &[KeySpec::one(1, "RW ACCESS UPDATE")],
+    access: Access::Write { grows: true },
+    flags: &[Flag::Fast, Flag::Events(&[EventRule { instead_of: "set", events: &[(Classes::STRING, "incrby")] }])],
+    group: Group::String,
+    cost: "O(1)",
+    since: "1.0.0",
     brief: "Decrements the integer of a key by a number, from 0 if absent.",
+    answer: "int: the sum",
     run: Run::Local(|tx, args, reply| {
         let by = parse::int(args.get(2))?.checked_neg().ok_or(Failure::text("ERR decrement would overflow"))?;
         add(tx, args.get(1), by, reply)
     }),
-    ..INCRBY
 };
 
 const INCRBYFLOAT: CommandSpec = CommandSpec {
     name: "INCRBYFLOAT",
+    syntax: "key increment",
+    arity: Arity::Exactly(3),
+    keys: &[KeySpec::one(1, "RW ACCESS UPDATE")],
+    access: Access::Write { grows: true },
+    flags: &[
+        Flag::Fast,
+        Flag::Arguments(&[argument("1", "", "double", "")]),
+        Flag::Events(&[
+            EventRule { instead_of: "set", events: &[(Classes::STRING, "incrbyfloat")] },
+            EventRule { instead_of: "setrange", events: &[] },
+        ]),
+    ],
+    group: Group::String,
+    cost: "O(1)",
     since: "2.6.0",
     brief: "Increments the decimal number of a key, from 0 if absent.",
     answer: "bulk: the sum",
     run: Run::Local(add_decimal),
-    ..INCRBY
 };
 
 fn add(tx: &mut Tx, key: &[u8], by: i64, reply: &mut dyn Reply) -> Outcome {

@@ -27,29 +27,37 @@ const GET: CommandSpec = CommandSpec {
 
 const GETDEL: CommandSpec = CommandSpec {
     name: "GETDEL",
+    syntax: "key",
+    arity: Arity::Exactly(2),
     keys: &[KeySpec::one(1, "RW ACCESS DELETE")],
     access: Access::Write { grows: false },
+    flags: &[Flag::Fast, Flag::Reads(CountedReads::Changed)],
+    group: Group::String,
+    cost: "O(1)",
     since: "6.2.0",
     brief: "Returns the string of a key and deletes the key.",
+    answer: "bulk: the string; null: the key is absent",
     run: Run::Local(|tx, args, reply| {
         let keyspace = tx.keyspace();
         tell(reply, tx.string(args.get(1))?, || keyspace.pin(args.get(1)));
         tx.remove(args.get(1));
         Ok(())
     }),
-    ..GET
 };
 
 const GETEX: CommandSpec = CommandSpec {
     name: "GETEX",
     syntax: "key [EX seconds | PX milliseconds | EXAT unix-time-seconds | PXAT unix-time-milliseconds | PERSIST]",
     arity: Arity::AtLeast(2),
-    keys: &[KeySpec::one(1, "RW ACCESS UPDATE")],
+    keys: &[KeySpec::one(1, "RW ACCESS UPDATE").noted("Writes the key's deadline.")],
     access: Access::Write { grows: false },
+    flags: &[Flag::Fast, Flag::Arguments(&[argument("1", "expiration", "", "")]), Flag::Reads(CountedReads::Changed)],
+    group: Group::String,
+    cost: "O(1)",
     since: "6.2.0",
     brief: "Returns the string of a key and sets or clears its deadline.",
+    answer: "bulk: the string; null: the key is absent",
     run: Run::Local(getex),
-    ..GET
 };
 
 fn getex(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {

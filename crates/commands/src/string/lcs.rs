@@ -1,13 +1,13 @@
 //! LCS: the longest common subsequence of two strings.
 //!
 //! With `lengths[i][j]` the answer for the first `i` bytes of one and the first `j` of the other, tracing back from the
-//! end of that table gives the bytes, and the runs in which they lie in both strings, last first. Among several longest
-//! ones we choose as Redis does: on a tie, drop a byte of the second. Tracing back needs only one bit per cell, whether
-//! dropping a byte of the first is better; of the lengths only the latest row is kept. Rows run along the longer
-//! string, so that they are short.
+//! end of that table gives the bytes, and their runs in both strings, last first. Among several longest subsequences we
+//! choose as Redis does: on a tie, drop a byte of the second. Tracing back needs only one bit per cell: whether dropping
+//! a byte of the first is better; of the lengths only the latest row is kept. Rows run along the longer string, so that
+//! they are short.
 //!
 //! ```text
-//! take memory --> cut the texts out --> fill the table --> find the way back --> reply        a step each, or many
+//! take memory --> copy the strings --> fill the table --> trace back --> reply        one step each, or many
 //! ```
 
 use crate::prelude::*;
@@ -24,9 +24,9 @@ const LCS: CommandSpec = CommandSpec {
     name: "LCS",
     syntax: "key1 key2 [LEN] [IDX] [MINMATCHLEN min-match-len] [WITHMATCHLEN]",
     arity: Arity::AtLeast(3),
-    keys: &[KeySpec { begin: Begin::Index(1), find: Find::Range { last: 1, step: 1 }, flags: "RO ACCESS" }],
+    keys: &[KeySpec::found(Begin::Index(1), Find::Range { last: 1, step: 1 }, "RO ACCESS")],
     access: Access::Read,
-    flags: &[],
+    flags: &[Flag::Arguments(&[argument("4", "len", "", "")])],
     group: Group::String,
     cost: "O(n*m), n and m the lengths of the strings",
     since: "7.0.0",
@@ -60,7 +60,7 @@ struct Work {
     left: Vec<u8>,
     right: Vec<u8>,
     table: Option<LcsTable>,
-    /// How much of both strings is still to be traced back.
+    /// Lengths of the prefixes of both strings that are still to be traced back.
     way: (usize, usize),
     /// The common runs of bytes, last first.
     matches: Vec<Match>,
@@ -70,7 +70,7 @@ struct Work {
 
 /// The length table: its latest row, and a bit for each cell except those of empty prefixes.
 struct LcsTable {
-    /// Whether there is a row for each prefix of the left string, along the right one; else the reverse.
+    /// True if there is a row for each prefix of the left string, along the right one; else the reverse.
     rows_are_of_left: bool,
     /// The latest row, starting with the empty prefix.
     lengths: Vec<u32>,
@@ -384,7 +384,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn of_several_longest_ones_it_is_that_of_the_plain_table((left, right) in prop_oneof![
+        fn lcs_chooses_the_same_subsequence_as_the_plain_table((left, right) in prop_oneof![
             (text(90), text(90)), (text(5), text(400)), (text(400), text(5)),
         ]) {
             let (length, runs) = plain_way(&left, &right);
@@ -399,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_of_11_kb_take_a_bit_a_cell_and_none_for_the_length_alone() {
+    fn lcs_takes_one_bit_per_cell_or_none_for_len() {
         let text = vec![b'a'; 11_000];
         let cells_count = (text.len() * text.len()) as u64;
         let bytes = worked(&text, &text, true).bytes;
@@ -408,7 +408,7 @@ mod tests {
     }
 
     #[test]
-    fn all_connections_together_take_no_more_than_one_may_be_told() {
+    fn concurrent_lcs_requests_share_one_memory_limit() {
         let (text, transients) = (LongString::of(&vec![b'a'; 11_000]), Transients::default());
         let works: Vec<Work> = (0..1_000).map_while(|_| Work::begin(&text, &text, true, &transients)).collect();
         assert!((10..100).contains(&works.len()), "{} at a time", works.len());
@@ -424,7 +424,7 @@ mod tests {
     }
 
     #[test]
-    fn a_step_fills_and_cuts_no_more_than_its_bound() {
+    fn each_lcs_step_stays_within_its_bound() {
         for (left_bytes, right_bytes) in [(11_000, 11_000), (3, 20 << 20), (20 << 20, 3)] {
             let [left, right] = [left_bytes, right_bytes].map(|bytes| LongString::of(&vec![b'a'; bytes]));
             let mut work = Work::begin(&left, &right, true, &Transients::default()).unwrap();

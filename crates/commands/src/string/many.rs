@@ -18,7 +18,7 @@ const MGET: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(2),
     keys: &[KeySpec::many(1, -1, 1, "RO ACCESS")],
     access: Access::Read,
-    flags: &[Flag::Fast],
+    flags: &[Flag::Fast, Flag::Tips(&["request_policy:multi_shard"])],
     group: Group::String,
     cost: "O(n), n the keys",
     since: "1.0.0",
@@ -190,7 +190,13 @@ const MSET: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(3),
     keys: &[KeySpec::many(1, -1, 2, "OW UPDATE")],
     access: Access::Write { grows: true },
-    flags: &[Flag::PutsString, Flag::Pairs],
+    flags: &[
+        Flag::PutsString,
+        Flag::Pairs,
+        Flag::Tips(&["request_policy:multi_shard", "response_policy:all_succeeded"]),
+    ],
+    group: Group::String,
+    cost: "O(n), n the keys",
     since: "1.0.1",
     brief: "Sets the strings of several keys.",
     answer: "simple: OK",
@@ -200,12 +206,18 @@ const MSET: CommandSpec = CommandSpec {
         reply.ok();
         Ok(())
     }),
-    ..MGET
 };
 
 const MSETNX: CommandSpec = CommandSpec {
     name: "MSETNX",
+    syntax: "key value [key value ...]",
+    arity: Arity::AtLeast(3),
     keys: &[KeySpec::many(1, -1, 2, "OW INSERT")],
+    access: Access::Write { grows: true },
+    flags: &[Flag::PutsString, Flag::Pairs, Flag::Tips(&["request_policy:multi_shard", "response_policy:agg_min"])],
+    group: Group::String,
+    cost: "O(n), n the keys",
+    since: "1.0.1",
     brief: "Sets the strings of several keys if none of them exists.",
     answer: "int: 1 if all were put, 0 if none was",
     run: Run::Local(|tx, args, reply| {
@@ -217,7 +229,6 @@ const MSETNX: CommandSpec = CommandSpec {
         reply.int(i64::from(all_absent));
         Ok(())
     }),
-    ..MSET
 };
 
 const MSETEX: CommandSpec = CommandSpec {
@@ -226,12 +237,14 @@ const MSETEX: CommandSpec = CommandSpec {
              PXAT unix-time-milliseconds | KEEPTTL]",
     arity: Arity::AtLeast(4),
     keys: &[KeySpec::counted_pairs(1, "OW UPDATE")],
+    access: Access::Write { grows: true },
     flags: &[Flag::PutsString],
+    group: Group::String,
+    cost: "O(n), n the keys",
     since: "8.4.0",
     brief: "Sets the strings of several keys, with one deadline if given.",
     answer: "int: 1 if all were put, 0 if NX or XX does not hold for all, and none was",
     run: Run::Local(msetex),
-    ..MSET
 };
 
 static PUT_SORTED: CommandSpec = CommandSpec { flags: &[Flag::PutsString], ..MSET };

@@ -8,7 +8,7 @@ use parse::{Time, Unit};
 /// The parsed options.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SetOptions<'a> {
-    /// What the key must hold.
+    /// The condition on the current value.
     pub(super) condition: Option<ValueCondition<'a>>,
     /// GET: reply with the old string.
     pub(super) get: bool,

@@ -13,7 +13,7 @@ const APPEND: CommandSpec = CommandSpec {
     arity: Arity::Exactly(3),
     keys: &[KeySpec::one(1, "RW INSERT")],
     access: Access::Write { grows: true },
-    flags: &[Flag::Fast],
+    flags: &[Flag::Fast, Flag::Events(&[EventRule { instead_of: "set", events: &[(Classes::STRING, "append")] }])],
     group: Group::String,
     cost: "O(n), n the bytes put",
     since: "2.0.0",
@@ -28,6 +28,8 @@ const STRLEN: CommandSpec = CommandSpec {
     arity: Arity::Exactly(2),
     keys: &[KeySpec::one(1, "RO")],
     access: Access::Read,
+    flags: &[Flag::Fast],
+    group: Group::String,
     cost: "O(1)",
     since: "2.2.0",
     brief: "Returns the length of a string.",
@@ -37,7 +39,6 @@ const STRLEN: CommandSpec = CommandSpec {
         reply.int(length as i64);
         Ok(())
     }),
-    ..APPEND
 };
 
 const GETRANGE: CommandSpec = CommandSpec {
@@ -45,20 +46,29 @@ const GETRANGE: CommandSpec = CommandSpec {
     syntax: "key start end",
     arity: Arity::Exactly(4),
     keys: &[KeySpec::one(1, "RO ACCESS")],
+    access: Access::Read,
     flags: &[],
+    group: Group::String,
     cost: "O(n), n the bytes told",
     since: "2.4.0",
     brief: "Returns part of a string, both bounds included.",
     answer: "bulk: the part; empty if there is none",
     run: Run::Local(getrange),
-    ..STRLEN
 };
 
 const SUBSTR: CommandSpec = CommandSpec {
     name: "SUBSTR",
+    syntax: "key start end",
+    arity: Arity::Exactly(4),
+    keys: &[KeySpec::one(1, "RO ACCESS")],
+    access: Access::Read,
+    flags: &[Flag::Deprecated { since: "2.0.0", replaced_by: "`GETRANGE`" }],
+    group: Group::String,
+    cost: "O(n), n the bytes told",
     since: "1.0.0",
     brief: "Returns part of a string: the old name of GETRANGE.",
-    ..GETRANGE
+    answer: "bulk: the part; empty if there is none",
+    run: Run::Local(getrange),
 };
 
 const SETRANGE: CommandSpec = CommandSpec {
@@ -66,12 +76,14 @@ const SETRANGE: CommandSpec = CommandSpec {
     syntax: "key offset value",
     arity: Arity::Exactly(4),
     keys: &[KeySpec::one(1, "RW UPDATE")],
+    access: Access::Write { grows: true },
     flags: &[],
+    group: Group::String,
     cost: "O(n), n the bytes written",
     since: "2.2.0",
     brief: "Overwrites part of a string from an offset on, padding with zeros.",
+    answer: "int: the length after that, in bytes",
     run: Run::Local(setrange),
-    ..APPEND
 };
 
 fn append(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {

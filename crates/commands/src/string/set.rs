@@ -14,9 +14,30 @@ const SET: CommandSpec = CommandSpec {
     syntax: "key value [NX | XX | IFEQ ifeq-value | IFNE ifne-value | IFDEQ ifdeq-digest | IFDNE ifdne-digest] [GET] \
              [EX seconds | PX milliseconds | EXAT unix-time-seconds | PXAT unix-time-milliseconds | KEEPTTL]",
     arity: Arity::AtLeast(3),
-    keys: &[KeySpec::one(1, "RW ACCESS UPDATE VARIABLE_FLAGS")],
+    keys: &[KeySpec::one(1, "RW ACCESS UPDATE VARIABLE_FLAGS")
+        .noted("Reads the old value with GET.")
+        .varying(Varies::IfReadsOld { from: 3, reads: "RW ACCESS UPDATE", blind: "OW UPDATE" })],
     access: Access::Write { grows: true },
-    flags: &[Flag::PutsString],
+    flags: &[
+        Flag::PutsString,
+        Flag::History(&[
+            ("2.6.12", "Takes `EX`, `PX`, `NX` and `XX`."),
+            ("6.0.0", "Takes `KEEPTTL`."),
+            ("6.2.0", "Takes `GET`, `EXAT` and `PXAT`."),
+            ("7.0.0", "Takes `NX` together with `GET`."),
+        ]),
+        Flag::Arguments(&[
+            argument("2", "condition", "", "2.6.12"),
+            argument("3", "", "", "6.2.0"),
+            argument("4", "expiration", "", ""),
+            argument("4.0", "", "", "2.6.12"),
+            argument("4.1", "", "", "2.6.12"),
+            argument("4.2", "", "", "6.2.0"),
+            argument("4.3", "", "", "6.2.0"),
+            argument("4.4", "", "", "6.0.0"),
+        ]),
+        Flag::Reads(CountedReads::ChangedIfGet),
+    ],
     group: Group::String,
     cost: "O(1), and O(n) for n bytes compared or digested",
     since: "1.0.0",
@@ -30,8 +51,11 @@ const SETNX: CommandSpec = CommandSpec {
     syntax: "key value",
     arity: Arity::Exactly(3),
     keys: &[KeySpec::one(1, "OW INSERT")],
+    access: Access::Write { grows: true },
     flags: &[Flag::Fast, Flag::PutsString],
+    group: Group::String,
     cost: "O(1)",
+    since: "1.0.0",
     brief: "Sets a key's string unless the key exists.",
     answer: "int: 1 if it was put, 0 if the key is there",
     run: Run::Local(|tx, args, reply| {
@@ -42,7 +66,6 @@ const SETNX: CommandSpec = CommandSpec {
         reply.int(i64::from(absent));
         Ok(())
     }),
-    ..SET
 };
 
 const SETEX: CommandSpec = CommandSpec {
@@ -50,21 +73,29 @@ const SETEX: CommandSpec = CommandSpec {
     syntax: "key seconds value",
     arity: Arity::Exactly(4),
     keys: &[KeySpec::one(1, "OW UPDATE")],
+    access: Access::Write { grows: true },
+    flags: &[Flag::PutsString],
+    group: Group::String,
     cost: "O(1)",
     since: "2.0.0",
     brief: "Sets a key's string with a time to live in seconds.",
     answer: "simple: OK",
     run: Run::Local(|tx, args, reply| set_for(tx, args, reply, Unit::Seconds)),
-    ..SET
 };
 
 const PSETEX: CommandSpec = CommandSpec {
     name: "PSETEX",
     syntax: "key milliseconds value",
+    arity: Arity::Exactly(4),
+    keys: &[KeySpec::one(1, "OW UPDATE")],
+    access: Access::Write { grows: true },
+    flags: &[Flag::PutsString],
+    group: Group::String,
+    cost: "O(1)",
     since: "2.6.0",
     brief: "Sets a key's string with a time to live in milliseconds.",
+    answer: "simple: OK",
     run: Run::Local(|tx, args, reply| set_for(tx, args, reply, Unit::Milliseconds)),
-    ..SETEX
 };
 
 const GETSET: CommandSpec = CommandSpec {
@@ -72,8 +103,16 @@ const GETSET: CommandSpec = CommandSpec {
     syntax: "key value",
     arity: Arity::Exactly(3),
     keys: &[KeySpec::one(1, "RW ACCESS UPDATE")],
-    flags: &[Flag::Fast, Flag::PutsString],
+    access: Access::Write { grows: true },
+    flags: &[
+        Flag::Fast,
+        Flag::PutsString,
+        Flag::Deprecated { since: "6.2.0", replaced_by: "`SET` with `GET`" },
+        Flag::Reads(CountedReads::Changed),
+    ],
+    group: Group::String,
     cost: "O(1)",
+    since: "1.0.0",
     brief: "Sets a key's string and returns the old one.",
     answer: "bulk: the old string; null: the key was absent",
     run: Run::Local(|tx, args, reply| {
@@ -82,7 +121,6 @@ const GETSET: CommandSpec = CommandSpec {
         tx.put_string(args.get(1), args.get(2), Expiry::Clear);
         Ok(())
     }),
-    ..SET
 };
 
 fn set(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {

@@ -75,7 +75,7 @@ impl<'a> TaggedOptions<'a> {
     }
 
     /// Returns the filter for items of `list`, with `shown` unless the request says otherwise; `None` if nothing can
-    /// match. `schema` is that of the list, or a later one.
+    /// match. `schema` is the list's schema, or a later one.
     pub(super) fn filter(&self, list: &Tagged, schema: &Schema, shown: Shown) -> Result<Option<Filter>, Failure> {
         let mut filter = Filter::of(self.shown.unwrap_or(shown));
         let known = list.schema().attributes().len();

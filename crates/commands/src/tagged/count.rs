@@ -31,13 +31,18 @@ const COUNTBY: CommandSpec = CommandSpec {
     name: "TL.COUNTBY",
     syntax: "key min max [WHERE condition [condition ...]]",
     arity: Arity::AtLeast(4),
+    keys: &[KeySpec::one(1, "RO")],
+    access: Access::Read,
+    flags: &[],
+    group: Group::Tagged,
     cost: "O(log(n)); with conditions O(m), m the items between the ends",
+    since: "bobbin 0.1.0",
     brief: "Counts the items of an ordered tagged list between two bounds.",
+    answer: "array: how many are visible, how many are hidden",
     run: Run::Local(|tx, args, reply| {
         let list = view::list(tx, args.get(1))?;
         count(tx, args, list, 4, |list| view::positions(list, args.get(2), args.get(3)), reply)
     }),
-    ..COUNT
 };
 
 fn count(

@@ -29,10 +29,16 @@ const INSERT: CommandSpec = CommandSpec {
 const PUSH: CommandSpec = CommandSpec {
     name: "TL.PUSH",
     syntax: "key <HEAD | TAIL> value [HIDDEN] [name=n ...] [ITEM value [HIDDEN] [name=n ...] ...]",
+    arity: Arity::AtLeast(4),
+    keys: &[KeySpec::one(1, "RW INSERT")],
+    access: Access::Write { grows: true },
+    flags: &[Flag::Events(&[EventRule { instead_of: "tl.insert", events: &[(Classes::MODULE, "tl.push")] }])],
+    group: Group::Tagged,
     cost: "O(m*log(n)), n the items of the list, m those that come",
+    since: "bobbin 0.1.0",
     brief: "Inserts items at an end of a tagged list, one after another.",
+    answer: "int: items after that, hidden ones too; error: there is no schema, or the item does not fit it",
     run: Run::Local(push),
-    ..INSERT
 };
 
 const MINSERT: CommandSpec = CommandSpec {
@@ -40,11 +46,14 @@ const MINSERT: CommandSpec = CommandSpec {
     syntax: "numkeys key [key ...] [PARTIAL] [ITEM key pos value [HIDDEN] [name=n ...] ...]",
     arity: Arity::AtLeast(3),
     keys: &[KeySpec::counted(1, "RW INSERT")],
+    access: Access::Write { grows: true },
+    flags: &[],
+    group: Group::Tagged,
     cost: "O(m*log(n)), n the items of the lists, m those that come",
+    since: "bobbin 0.1.0",
     brief: "Inserts items into several tagged lists: all, or PARTIAL up to a fault.",
     answer: "int: items that came. PARTIAL: array: how many, and the error of the next item, or null",
     run: Run::Local(insert_many),
-    ..INSERT
 };
 
 /// An item of a request.

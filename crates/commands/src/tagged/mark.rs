@@ -16,7 +16,7 @@ const SET: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(4),
     keys: &[KeySpec::one(1, "RW UPDATE")],
     access: Access::Write { grows: true },
-    flags: &[],
+    flags: &[Flag::Events(&[EventRule { instead_of: "tl.move", events: &[] }])],
     group: Group::Tagged,
     cost: "O(n), n the items of the list; of unique values O(log(n))",
     since: "bobbin 0.1.0",
@@ -29,28 +29,48 @@ const INCR: CommandSpec = CommandSpec {
     name: "TL.INCR",
     syntax: "key value name by",
     arity: Arity::Exactly(5),
+    keys: &[KeySpec::one(1, "RW UPDATE")],
+    access: Access::Write { grows: true },
+    flags: &[Flag::Events(&[
+        EventRule { instead_of: "tl.set", events: &[(Classes::MODULE, "tl.incr")] },
+        EventRule { instead_of: "tl.move", events: &[] },
+    ])],
+    group: Group::Tagged,
+    cost: "O(n), n the items of the list; of unique values O(log(n))",
+    since: "bobbin 0.1.0",
     brief: "Increments an attribute of the first item with a value.",
     answer: "int: what it is then; null: there is no such item; error: the attribute cannot hold that",
     run: Run::Local(incr),
-    ..SET
 };
 
 const HIDE: CommandSpec = CommandSpec {
     name: "TL.HIDE",
     syntax: "key value [value ...]",
     arity: Arity::AtLeast(3),
+    keys: &[KeySpec::one(1, "RW UPDATE")],
+    access: Access::Write { grows: true },
+    flags: &[Flag::Events(&[EventRule { instead_of: "tl.set", events: &[(Classes::MODULE, "tl.hide")] }])],
+    group: Group::Tagged,
+    cost: "O(n), n the items of the list; of unique values O(log(n))",
+    since: "bobbin 0.1.0",
     brief: "Hides the first item with each value, in place.",
     answer: "int: items that were visible",
     run: Run::Local(|tx, args, reply| show(tx, args, reply, true)),
-    ..SET
 };
 
 const SHOW: CommandSpec = CommandSpec {
     name: "TL.SHOW",
+    syntax: "key value [value ...]",
+    arity: Arity::AtLeast(3),
+    keys: &[KeySpec::one(1, "RW UPDATE")],
+    access: Access::Write { grows: true },
+    flags: &[Flag::Events(&[EventRule { instead_of: "tl.set", events: &[(Classes::MODULE, "tl.show")] }])],
+    group: Group::Tagged,
+    cost: "O(n), n the items of the list; of unique values O(log(n))",
+    since: "bobbin 0.1.0",
     brief: "Unhides the first item with each value, in place.",
     answer: "int: items that were hidden",
     run: Run::Local(|tx, args, reply| show(tx, args, reply, false)),
-    ..HIDE
 };
 
 /// A found item, and its position with other tags.

@@ -29,11 +29,16 @@ const RANGE: CommandSpec = CommandSpec {
 const RANGEBY: CommandSpec = CommandSpec {
     name: "TL.RANGEBY",
     syntax: "key min max [LIMIT from count] [REV] [VISIBLE | HIDDEN | ALL] [WHERE condition [condition ...]] [WITHATTRS] [WITHCOUNT]",
+    arity: Arity::AtLeast(4),
+    keys: &[KeySpec::one(1, "RO ACCESS")],
+    access: Access::Read,
+    flags: &[],
+    group: Group::Tagged,
     cost: "O(log(n)+m), n the items of the list, m those passed over and told",
+    since: "bobbin 0.1.0",
     brief: "Returns items of an ordered tagged list between two bounds.",
     answer: "array: values; WITHATTRS: each a value and a map. WITHCOUNT: map: items, count",
     run: Run::Local(range_by),
-    ..RANGE
 };
 
 /// The start of a page.

@@ -17,7 +17,10 @@ const REM: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(3),
     keys: &[KeySpec::one(1, "RW DELETE")],
     access: Access::Write { grows: false },
-    flags: &[],
+    flags: &[Flag::Events(&[EventRule {
+        instead_of: "del",
+        events: &[(Classes::MODULE, "tl.rem"), (Classes::GENERIC, "del")],
+    }])],
     group: Group::Tagged,
     cost: "O(m*n), n the items of the list, m the values; of unique values O(m*log(n))",
     since: "bobbin 0.1.0",
@@ -30,30 +33,54 @@ const REMWHERE: CommandSpec = CommandSpec {
     name: "TL.REMWHERE",
     syntax: "key [VISIBLE | HIDDEN | ALL] WHERE condition [condition ...]",
     arity: Arity::AtLeast(4),
+    keys: &[KeySpec::one(1, "RW DELETE")],
+    access: Access::Write { grows: false },
+    flags: &[Flag::Events(&[EventRule {
+        instead_of: "del",
+        events: &[(Classes::MODULE, "tl.rem"), (Classes::GENERIC, "del")],
+    }])],
+    group: Group::Tagged,
     cost: "O(n), n the items of the list in blocks that may have what is asked for",
+    since: "bobbin 0.1.0",
     brief: "Removes the items that meet conditions, by default hidden ones too.",
+    answer: "int: items removed",
     run: Run::Local(rem_where),
-    ..REM
 };
 
 const REMBY: CommandSpec = CommandSpec {
     name: "TL.REMBY",
     syntax: "key min max [VISIBLE | HIDDEN | ALL] [WHERE condition [condition ...]]",
     arity: Arity::AtLeast(4),
+    keys: &[KeySpec::one(1, "RW DELETE")],
+    access: Access::Write { grows: false },
+    flags: &[Flag::Events(&[EventRule {
+        instead_of: "del",
+        events: &[(Classes::MODULE, "tl.rem"), (Classes::GENERIC, "del")],
+    }])],
+    group: Group::Tagged,
     cost: "O(log(n)+m), n the items of the list, m those between the ends",
+    since: "bobbin 0.1.0",
     brief: "Removes the items of an ordered tagged list between two bounds.",
+    answer: "int: items removed",
     run: Run::Local(rem_by),
-    ..REM
 };
 
 const POP: CommandSpec = CommandSpec {
     name: "TL.POP",
     syntax: "key <HEAD | TAIL> [COUNT count] [WHERE condition [condition ...]] [WITHATTRS]",
+    arity: Arity::AtLeast(3),
+    keys: &[KeySpec::one(1, "RW DELETE")],
+    access: Access::Write { grows: false },
+    flags: &[Flag::Events(&[
+        EventRule { instead_of: "tl.rem", events: &[(Classes::MODULE, "tl.pop")] },
+        EventRule { instead_of: "del", events: &[(Classes::MODULE, "tl.pop"), (Classes::GENERIC, "del")] },
+    ])],
+    group: Group::Tagged,
     cost: "O(log(n)+m), n the items of the list, m those passed over and taken",
+    since: "bobbin 0.1.0",
     brief: "Removes and returns visible items at an end of a tagged list.",
     answer: "bulk: the value; null: there is none. With COUNT: array: values. WITHATTRS: each a value and a map",
     run: Run::Local(pop),
-    ..REM
 };
 
 fn rem(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
@@ -182,7 +209,7 @@ mod tests {
     use super::runs_of;
 
     #[test]
-    fn what_went_one_by_one_is_found_where_it_was() {
+    fn indices_of_successive_removals_are_mapped_to_the_original_list() {
         let mut dice = 5u64;
         for _ in 0..2000 {
             let (mut left, mut found): (Vec<u64>, Vec<u64>) = ((0..12).collect(), Vec::new());

@@ -26,18 +26,27 @@ const SCHEMA: CommandSpec = CommandSpec {
     name: "TL.SCHEMA",
     syntax: "[prefix]",
     arity: Arity::Between(1, 2),
+    keys: &[],
     access: Access::Read,
+    flags: &[],
+    group: Group::Tagged,
+    cost: "O(n), n the schemas there are",
+    since: "bobbin 0.1.0",
     brief: "Returns the schema of a prefix, or of all prefixes.",
     answer: "map: value, order, unique and attributes (a map of bits); null: the prefix has none. Of all: a map of these",
     run: Run::Local(tell),
-    ..DEFINE
 };
 
 const UNDEFINE: CommandSpec = CommandSpec {
     name: "TL.UNDEFINE",
     syntax: "prefix",
     arity: Arity::Exactly(2),
+    keys: &[],
     access: Access::Write { grows: false },
+    flags: &[],
+    group: Group::Tagged,
+    cost: "O(n), n the schemas there are",
+    since: "bobbin 0.1.0",
     brief: "Removes the schema of a prefix; existing lists keep theirs.",
     answer: "int: 1: it had one; 0: it had none",
     run: Run::Local(|tx, args, reply| {
@@ -45,7 +54,6 @@ const UNDEFINE: CommandSpec = CommandSpec {
         reply.int(i64::from(had));
         Ok(())
     }),
-    ..DEFINE
 };
 
 /// The maximum number of schemas.

@@ -26,10 +26,15 @@ const POS: CommandSpec = CommandSpec {
     name: "TL.POS",
     syntax: "key value [VISIBLE | HIDDEN | ALL] [WHERE condition [condition ...]]",
     arity: Arity::AtLeast(3),
+    keys: &[KeySpec::one(1, "RO ACCESS")],
+    access: Access::Read,
+    flags: &[],
+    group: Group::Tagged,
+    cost: "O(n), n the items of the list; of unique values O(log(n))",
+    since: "bobbin 0.1.0",
     brief: "Returns the position of the first item with a value among those selected.",
     answer: "int: how many are before it, hidden ones too unless said; null: it is not among them",
     run: Run::Local(pos),
-    ..GET
 };
 
 const STAT: CommandSpec = CommandSpec {
@@ -37,11 +42,14 @@ const STAT: CommandSpec = CommandSpec {
     syntax: "key",
     arity: Arity::Exactly(2),
     keys: &[KeySpec::one(1, "RO")],
+    access: Access::Read,
+    flags: &[],
+    group: Group::Tagged,
     cost: "O(1)",
+    since: "bobbin 0.1.0",
     brief: "Returns counts, memory and schema of a tagged list.",
     answer: "map: items, visible, hidden, blocks, bytes, lasting, and its schema as by TL.SCHEMA; null: the key is absent",
     run: Run::Local(stat),
-    ..GET
 };
 
 fn get(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {

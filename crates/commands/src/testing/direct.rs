@@ -40,9 +40,9 @@ pub struct World {
     pub protocol: Protocol,
     /// The current database.
     pub database: u32,
-    /// Whether the keyspace is rebuilt from the frames after each request.
+    /// True if the keyspace is rebuilt from the frames after each request.
     pub restarts: bool,
-    /// Whether each request also runs speculatively on clones, and is replayed.
+    /// True if each request also runs speculatively on clones, and is replayed.
     pub rehearses: bool,
 }
 
@@ -89,7 +89,7 @@ impl World {
         };
         let command = command.spec();
         if !command.arity.allows(args.len()) {
-            let name = command.name.to_ascii_lowercase().replace(' ', "|");
+            let name = command.reported_name();
             return Err(Failure::text(format!("ERR wrong number of arguments for '{name}' command")));
         }
         match command.run {
@@ -222,7 +222,7 @@ impl World {
         tx.set_searches(searches);
         tx.take_notes();
         let index = registry::commands().position(|known| known.name == command.name).expect("a command of the table");
-        tx.begin_command(index as u16, crate::events::tells_misses(command));
+        tx.begin_command(index as u16, crate::events::reports_misses(command));
         let outcome = if self.rehearses && !gate && command.keeps_to_its_keys() {
             speculated(&mut tx, (command, index as u16), args, |tx| {
                 handler(tx, args, &mut Encoder::new(output, self.protocol))
@@ -232,7 +232,7 @@ impl World {
         };
         let (notes, touched) = (tx.notes().to_vec(), tx.take_touched());
         let log = tx.end();
-        if !command.has(Flag::ToldAsReader) {
+        if !command.has(Flag::ReportedAsReader) {
             assert_told(log, &touched, &notes, command, args);
         }
         let frame = log.payload_mut().to_vec();
@@ -264,7 +264,7 @@ fn speculated(
     let (outcome, speculation) = tx.snapshot(keys.into_iter()).speculate(
         |keyspace, plan| command.plan(args, keyspace, plan),
         |tx| {
-            tx.begin_command(index, crate::events::tells_misses(command));
+            tx.begin_command(index, crate::events::reports_misses(command));
             run(tx)
         },
     );

@@ -237,7 +237,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn patterns_mean_what_they_say() {
+    fn reply_patterns_match_only_fitting_replies() {
         let value = Value::Array(vec![Value::Int(5), Value::bulk("a\n"), Value::Null, Value::Simple("OK".to_owned())]);
         for (text, fits) in [
             (r#"=[5, "a\n", nil, OK]"#, true),

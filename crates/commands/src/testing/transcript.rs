@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! # a remark
-//! > LPUSH k a "b c"          =2            a request and, behind two blanks or more, its reply
+//! > LPUSH k a "b c"          =2            a request and, after two blanks or more, its reply
 //! > LRANGE k 0 -1                          or in the lines below it
 //! =["b c",
 //!   "a"]

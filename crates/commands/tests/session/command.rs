@@ -7,7 +7,7 @@ use wire::client::Value;
 use wire::resp::Protocol;
 
 #[test]
-fn count_is_that_of_the_list() {
+fn command_count_matches_the_list() {
     let mut fake = Fake::new();
     let count: usize = fake.call("COMMAND COUNT").parse().unwrap();
     let list = fake.value(Protocol::Resp2, "COMMAND LIST").unwrap();
@@ -24,7 +24,7 @@ fn count_is_that_of_the_list() {
 }
 
 #[test]
-fn info_of_a_command_with_keys() {
+fn command_info_describes_flags_and_keys() {
     let mut fake = Fake::new();
     let spec = |rest: &str| {
         format!(
@@ -45,7 +45,7 @@ fn info_of_a_command_with_keys() {
 }
 
 #[test]
-fn info_of_names_that_are_none() {
+fn command_info_of_unknown_names_is_null() {
     let mut fake = Fake::new();
     assert_eq!(
         fake.call("COMMAND INFO foo client|foo ping|foo client|id"),
@@ -55,7 +55,7 @@ fn info_of_names_that_are_none() {
 }
 
 #[test]
-fn info_of_a_container_holds_its_subcommands() {
+fn command_info_of_a_container_contains_its_subcommands() {
     let mut fake = Fake::new();
     let info = fake.value(Protocol::Resp2, "COMMAND INFO config").unwrap();
     let fields = info.as_slice().unwrap()[0].as_slice().unwrap();
@@ -69,7 +69,7 @@ fn info_of_a_container_holds_its_subcommands() {
 }
 
 #[test]
-fn docs_tell_arguments_and_subcommands() {
+fn command_docs_describe_arguments_and_subcommands() {
     let mut fake = Fake::new();
     assert_eq!(fake.call("COMMAND DOCS foo"), "[]");
     let lpush = fake.call3("COMMAND DOCS lpush");
@@ -87,7 +87,7 @@ fn docs_tell_arguments_and_subcommands() {
 }
 
 #[test]
-fn list_filters() {
+fn command_list_filters_by_module_pattern_and_category() {
     let mut fake = Fake::new();
     assert_eq!(fake.call3("COMMAND LIST FILTERBY MODULE x"), "[]");
     assert_eq!(fake.call3("COMMAND LIST FILTERBY PATTERN xyz"), "[]");
@@ -104,7 +104,7 @@ fn list_filters() {
 }
 
 #[test]
-fn keys_of_a_request() {
+fn command_getkeys_finds_the_keys_of_a_request() {
     let mut fake = Fake::new();
     assert_eq!(fake.call("COMMAND GETKEYS LPUSH a b c"), "[\"a\"]");
     assert_eq!(fake.call("COMMAND GETKEYS watch a b"), "[\"a\", \"b\"]");
@@ -160,7 +160,7 @@ fn keys_of_a_request() {
 
 /// Whatever the arguments: the keys told are among them, and every reply is well formed.
 #[test]
-fn keys_and_facts_of_every_command_are_told_whatever_its_arguments() {
+fn command_getkeys_returns_arguments_for_random_requests() {
     let numbers = dice::numbers(30, 400_000);
     let mut dice = Dice::long(&numbers);
     let mut fake = Fake::new();

@@ -5,7 +5,7 @@ use commands::{ClientFilter, pause_arguments};
 use wire::OwnedRequest;
 
 #[test]
-fn plain_ones() {
+fn connection_commands_reply_as_in_redis() {
     let mut fake = Fake::new();
     assert_eq!(fake.call("PING"), "PONG");
     assert_eq!(fake.call("ping hi"), "\"hi\"");
@@ -25,7 +25,7 @@ fn plain_ones() {
 }
 
 #[test]
-fn hello_tells_of_the_server_in_the_protocol_asked_for() {
+fn hello_describes_the_server_in_the_requested_protocol() {
     let mut fake = Fake::new();
     assert_eq!(
         fake.call("HELLO"),
@@ -42,7 +42,7 @@ fn hello_tells_of_the_server_in_the_protocol_asked_for() {
 }
 
 #[test]
-fn hello_refuses_and_changes_nothing() {
+fn a_refused_hello_changes_nothing() {
     let mut fake = Fake::new();
     for (request, error) in [
         ("HELLO 4", "!NOPROTO unsupported protocol version"),
@@ -61,7 +61,7 @@ fn hello_refuses_and_changes_nothing() {
 }
 
 #[test]
-fn a_password_bars_the_way() {
+fn a_required_password_is_checked_by_auth_and_hello() {
     let mut fake = Fake { is_in: false, password: Some("secret"), ..Fake::new() };
     assert!(fake.call("HELLO 3").starts_with("!NOAUTH HELLO must be called with the client already authenticated"));
     assert!(fake.call("HELLO").starts_with("!NOAUTH "));
@@ -76,7 +76,7 @@ fn a_password_bars_the_way() {
 }
 
 #[test]
-fn auth_without_any_password() {
+fn auth_fails_without_a_configured_password() {
     let mut fake = Fake::new();
     assert_eq!(
         fake.call("AUTH x"),
@@ -87,7 +87,7 @@ fn auth_without_any_password() {
 }
 
 #[test]
-fn who_a_connection_is() {
+fn client_names_and_library_info_are_checked() {
     let mut fake = Fake::new();
     assert_eq!(fake.call("CLIENT ID"), "7");
     assert_eq!(fake.call("CLIENT GETNAME"), "null");
@@ -108,7 +108,7 @@ fn who_a_connection_is() {
 }
 
 #[test]
-fn list_filters() {
+fn client_list_filters_by_type_and_id() {
     let mut fake = Fake::new();
     for (request, filter) in [
         ("CLIENT LIST", ClientFilter::default()),
@@ -129,7 +129,7 @@ fn list_filters() {
 }
 
 #[test]
-fn kill_by_address_and_by_filters() {
+fn client_kill_accepts_an_address_or_filters() {
     let mut fake = Fake { killed: 2, ..Fake::new() };
     assert_eq!(fake.call("CLIENT KILL 1.2.3.4:5"), "OK");
     let address = Some("1.2.3.4:5".to_owned());
@@ -168,7 +168,7 @@ fn kill_by_address_and_by_filters() {
 }
 
 #[test]
-fn unblock_and_unpause() {
+fn client_unblock_and_unpause_arguments_are_checked() {
     let mut fake = Fake::new();
     assert_eq!(fake.call("CLIENT UNBLOCK 5"), "1");
     assert_eq!(fake.call("CLIENT UNBLOCK 5 error"), "1");
@@ -203,7 +203,7 @@ fn pause_arguments_are_checked() {
 }
 
 #[test]
-fn manners() {
+fn client_modes_are_switched_and_their_arguments_checked() {
     let mut fake = Fake::new();
     for (request, answer) in [
         ("CLIENT NO-EVICT on", "OK"),

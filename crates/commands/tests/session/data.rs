@@ -22,7 +22,7 @@ fn remove(world: &World, database: u32, key: &str) {
 }
 
 #[test]
-fn usage_counts_what_a_key_occupies() {
+fn memory_usage_includes_name_and_value() {
     let world = World::new(1);
     assert_eq!(world.call("MEMORY USAGE k"), "null");
     put(&world, 0, "k", &"x".repeat(100_000));
@@ -42,13 +42,13 @@ fn usage_counts_what_a_key_occupies() {
 }
 
 #[test]
-fn the_self_test_of_hyperloglogs_passes() {
+fn pfselftest_passes() {
     let reply = Fake::new().value(Protocol::Resp2, "PFSELFTEST");
     assert_eq!(reply.unwrap(), Value::Simple("OK".into()));
 }
 
 #[test]
-fn object_tells_the_encoding() {
+fn debug_object_shows_the_encoding() {
     let world = World::new(1);
     assert_eq!(world.call("DEBUG OBJECT k"), "!ERR no such key");
     put(&world, 0, "k", "v");
@@ -62,7 +62,7 @@ fn object_tells_the_encoding() {
 }
 
 #[test]
-fn no_data_no_digest() {
+fn the_digest_of_no_data_is_zero() {
     let world = World::new(1);
     assert_eq!(world.call("DEBUG DIGEST"), ZERO);
     assert_eq!(world.call("DEBUG DIGEST-VALUE"), "[]");
@@ -70,7 +70,7 @@ fn no_data_no_digest() {
 }
 
 #[test]
-fn equal_data_equal_digests_whatever_the_order_of_keys() {
+fn equal_data_has_equal_digests_in_any_key_order() {
     let (one, other) = (World::new(1), World::new(2));
     let keys: Vec<String> = (0..200).map(|number| format!("key:{number}")).collect();
     keys.iter().for_each(|key| put(&one, 0, key, key));
@@ -86,7 +86,7 @@ fn equal_data_equal_digests_whatever_the_order_of_keys() {
 }
 
 #[test]
-fn every_difference_shows() {
+fn every_difference_changes_the_digest() {
     let world = World::new(1);
     let mut seen = vec![world.call("DEBUG DIGEST")];
     let mut look = |what: &str| {
@@ -117,7 +117,7 @@ fn every_difference_shows() {
 }
 
 #[test]
-fn when_a_deadline_falls_due_does_not_show() {
+fn the_digest_ignores_the_time_of_a_deadline() {
     let world = World::new(1);
     put(&world, 0, "k", "v");
     world.tx(0, |tx| tx.set_expiry(b"k", Some(world.now + 1_000)));

@@ -100,7 +100,7 @@ fn name_of(line: &str) -> &str {
 }
 
 #[test]
-fn every_published_command_has_a_row_or_a_reason() {
+fn every_published_command_has_a_spec_or_a_reason() {
     let lines = lines();
     for published in PUBLISHED.lines().filter(|line| !line.starts_with('#')).map(name_of) {
         let is_absent = ABSENT.iter().any(|(name, _)| *name == published);
@@ -110,7 +110,7 @@ fn every_published_command_has_a_row_or_a_reason() {
 }
 
 #[test]
-fn rows_agree_with_redis() {
+fn command_specs_agree_with_redis() {
     let mut wrong = Vec::new();
     for line in &lines() {
         let name = name_of(line);

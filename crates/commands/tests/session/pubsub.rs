@@ -3,7 +3,7 @@
 use crate::session::fake::Fake;
 
 #[test]
-fn each_name_is_answered_with_what_is_subscribed_to_then() {
+fn each_subscription_is_confirmed_with_the_current_count() {
     let mut fake = Fake::new();
     assert_eq!(fake.call("SUBSCRIBE a"), "[\"subscribe\", \"a\", 1]");
     assert_eq!(fake.call("SUBSCRIBE a"), "[\"subscribe\", \"a\", 1]");
@@ -21,7 +21,7 @@ fn each_name_is_answered_with_what_is_subscribed_to_then() {
 }
 
 #[test]
-fn in_resp3_they_are_pushes() {
+fn subscriptions_are_confirmed_by_pushes_in_resp3() {
     let mut fake = Fake { speaks_resp3: true, ..Fake::new() };
     assert_eq!(fake.call3("SUBSCRIBE a"), ">[\"subscribe\", \"a\", 1]");
     assert_eq!(fake.call3("PING"), "PONG");
@@ -29,7 +29,7 @@ fn in_resp3_they_are_pushes() {
 }
 
 #[test]
-fn what_is_said_and_who_listens() {
+fn publish_and_pubsub_count_subscribers() {
     let mut fake = Fake::new();
     fake.call("SUBSCRIBE a");
     fake.call("SSUBSCRIBE b");

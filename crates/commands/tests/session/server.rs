@@ -5,7 +5,7 @@ use commands::{MemoryFigures, SlowEntry, SlowEvents, shutdown_arguments, sleep_m
 use wire::OwnedRequest;
 
 #[test]
-fn info_passes_its_sections_on() {
+fn info_passes_its_sections_to_the_session() {
     let mut fake = Fake::new();
     assert_eq!(fake.call("INFO"), "\"\"");
     assert_eq!(fake.call("INFO Server CLIENTS"), "\"server+clients\"");
@@ -13,14 +13,14 @@ fn info_passes_its_sections_on() {
 }
 
 #[test]
-fn time_and_role() {
+fn time_and_role_have_their_redis_forms() {
     let mut fake = Fake { now_us: 1_795_235_264_000_654, ..Fake::new() };
     assert_eq!(fake.call("TIME"), "[\"1795235264\", \"654\"]");
     assert_eq!(fake.call("ROLE"), "[\"master\", 0, []]");
 }
 
 #[test]
-fn config() {
+fn config_subcommands_reach_the_session() {
     let mut fake = Fake::new();
     assert_eq!(fake.call("CONFIG GET a b"), "[\"a\", \"1\", \"b\", \"1\"]");
     assert_eq!(fake.call3("CONFIG GET a"), "{\"a\": \"1\"}");
@@ -35,7 +35,7 @@ fn config() {
 }
 
 #[test]
-fn slowlog() {
+fn slowlog_returns_and_resets_entries() {
     let entry = |id| SlowEntry {
         id,
         at_s: 100,
@@ -62,7 +62,7 @@ fn slowlog() {
 }
 
 #[test]
-fn memory_stats() {
+fn memory_stats_derive_ratios_from_figures() {
     let figures = MemoryFigures {
         peak_bytes: 400,
         total_bytes: 300,
@@ -97,7 +97,7 @@ fn memory_stats() {
 }
 
 #[test]
-fn memory_in_words() {
+fn memory_doctor_describes_usage_in_words() {
     let mut fake = Fake::new();
     assert!(fake.call("MEMORY DOCTOR").contains("too little"));
     fake.figures = MemoryFigures { peak_bytes: 90 << 20, total_bytes: 10 << 20, ..MemoryFigures::default() };
@@ -109,7 +109,7 @@ fn memory_in_words() {
 }
 
 #[test]
-fn latency() {
+fn latency_subcommands_report_and_reset_events() {
     let latency_monitor =
         |event: &str| SlowEvents { event: event.to_owned(), samples: vec![(90, 7), (95, 200)], max_ms: 300 };
     let mut fake = Fake { now_us: 100_000_000, ..Fake::new() };
@@ -134,7 +134,7 @@ fn latency() {
 }
 
 #[test]
-fn alone() {
+fn replication_and_cluster_commands_reply_as_a_lone_master() {
     let mut fake = Fake::new();
     for (request, answer) in [
         ("WAIT 0 0", "0"),
@@ -167,7 +167,7 @@ fn alone() {
 }
 
 #[test]
-fn the_one_user() {
+fn acl_commands_know_only_the_default_user() {
     let mut fake = Fake::new();
     for (request, answer) in [
         ("ACL WHOAMI", "\"default\""),
@@ -216,7 +216,7 @@ fn the_one_user() {
 }
 
 #[test]
-fn checkpoints_begin() {
+fn bgsave_and_bgrewriteaof_begin_a_checkpoint() {
     for (request, answer) in [
         ("BGSAVE", "Background saving started"),
         ("BGSAVE SCHEDULE", "Background saving scheduled"),
@@ -233,7 +233,7 @@ fn checkpoints_begin() {
 }
 
 #[test]
-fn active_expire() {
+fn debug_set_active_expire_reaches_the_session() {
     let mut fake = Fake::new();
     assert_eq!(fake.call("DEBUG SET-ACTIVE-EXPIRE 0"), "OK");
     assert_eq!(fake.call("DEBUG SET-ACTIVE-EXPIRE 1"), "OK");
@@ -273,7 +273,7 @@ fn sleep_arguments_are_checked() {
 }
 
 #[test]
-fn figures_of_the_queue_port() {
+fn mq_stats_shows_and_resets_statistics() {
     let mut fake = Fake::new();
     assert_eq!(fake.call("MQ.STATS"), "[\"STAT get_cmds 3\", END]");
     assert_eq!(fake.call("MQ.STATS reset"), "RESET");
@@ -282,7 +282,7 @@ fn figures_of_the_queue_port() {
 }
 
 #[test]
-fn figures_of_the_memcached_port() {
+fn mc_stats_shows_and_resets_statistics() {
     let mut fake = Fake::new();
     assert_eq!(fake.call("MC.STATS"), "[\"STAT pid 7\", END]");
     assert_eq!(fake.call("MC.STATS reset"), "RESET");
@@ -291,7 +291,7 @@ fn figures_of_the_memcached_port() {
 }
 
 #[test]
-fn who_watches_items_says_which_events() {
+fn mc_watch_selects_events() {
     let mut fake = Fake::new();
     assert_eq!(fake.call("MC.WATCH"), "OK");
     assert_eq!(fake.call("MC.WATCH fetchers MUTATIONS evictions"), "OK");

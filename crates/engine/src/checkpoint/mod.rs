@@ -6,7 +6,7 @@
 //!                take      some hundred entries a step             one lock a step, encoded without it
 //!                ... until the commit has some 32 MB
 //!                sync      the journal, up to where it is now
-//!                commit    then the journal below the least P(s) is let go of
+//!                commit    then the journal below the least P(s) is released
 //! ```
 //!
 //! A commit that fails leaves the store unchanged; its shards are written whole the next time. `policy` chooses which
@@ -49,7 +49,7 @@ use sync::gate::{Member, Raised};
 use sync::lock::Want;
 use sync::notifier::Notifier;
 
-/// How often it checks for a reason for a round.
+/// Interval at which it checks for a reason for a round.
 const LOOK_MS: Ms = 100;
 /// Milliseconds without a change after which changes are stored.
 const IDLE_MS: Ms = 10_000;
@@ -92,7 +92,7 @@ pub struct Checkpointer {
     took_ms: Ms,
 }
 
-/// What the checkpointer works with, besides the store.
+/// State of the checkpointer besides the store.
 struct Hands {
     engine: Arc<Engine>,
     journal: Arc<Journal>,

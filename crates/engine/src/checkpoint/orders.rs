@@ -41,7 +41,7 @@ impl Reason {
     }
 }
 
-/// What a requester does if there already is a round.
+/// Behaviour of a requester if a round is already under way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Patience {
     /// Gives up.
@@ -81,7 +81,7 @@ pub struct EndedRound {
     pub round: Round,
     /// When it ended.
     pub ended_ms: Ms,
-    /// What went wrong, if anything: the store is then as old as before.
+    /// The failure, if any: the store is then as old as before.
     pub fault: Option<String>,
 }
 
@@ -288,9 +288,9 @@ mod tests {
         asked.map(|asked| (asked.number, asked.is_next)).map_err(first_words)
     }
 
-    /// What redis-server 7.0 answers while it saves, while it rewrites, and in MULTI.
+    /// Replies of redis-server 7.0 while it saves, while it rewrites, and in MULTI.
     #[test]
-    fn rounds_follow_one_another_as_in_redis() {
+    fn save_and_rewrite_requests_queue_as_in_redis() {
         let (saving, rewriting) = (Err(SAVING), Err(REWRITING));
         let orders = Orders::default();
         assert_eq!(ask(&orders, Reason::Asked, NOW), Ok((1, true)));

@@ -1,13 +1,13 @@
-//! The choice of what a round writes: pure functions, without a disk.
+//! The choice of the content of a round: pure functions, without a disk.
 //!
 //! ```text
 //!   base | delta delta delta ...   one shard's runs
 //!
-//!   base    all of the shard, when the deltas have grown to half of it, or most of what is stored is gone, or most keys
-//!           have changed; where the disk has no room, for all bases of a segment together, when that gives a twentieth back
-//!   merge   the deltas and what is new, joined, when there are DELTAS_MAX; where the disk has no room, those of all shards
-//!           at once, in order, and those that lie in a segment with bases that are written
-//!   delta   what is new
+//!   base    the whole shard, when the deltas have grown to half of it, or most stored records are gone, or most keys
+//!           have changed; on a full disk, for all bases of a segment together, when that frees a twentieth
+//!   merge   the deltas and the new changes, joined, when there are DELTAS_MAX; on a full disk, for all shards at once,
+//!           in order, and for deltas in a segment with bases that are rewritten
+//!   delta   the new changes
 //! ```
 //!
 //! With deltas of up to half a base, an unchanged byte is rewritten once for each half of its shard that changed: about
@@ -34,7 +34,7 @@ const COST_MAX: u64 = 4;
 /// Live bytes that a round may copy to drain segments, besides as many as it writes anyway.
 pub(super) const DRAIN_BYTES: u64 = 64 << 20;
 
-/// What is written of the shards of a commit.
+/// The content that a commit writes of its shards.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Form {
     /// Whatever is cheapest in the long run.
@@ -57,9 +57,9 @@ pub(super) struct StoredShard {
     pub(super) deltas_bytes: u64,
     /// Records in all runs.
     pub(super) records: u64,
-    /// Whether the base lies in a segment to be drained.
+    /// True if the base is stored in a segment to be drained.
     pub(super) drains_base: bool,
-    /// Whether a delta does.
+    /// True if a delta is stored in such a segment.
     pub(super) drains_delta: bool,
     pub(super) form: Form,
 }
@@ -75,7 +75,7 @@ pub(super) enum Choice {
     Delta,
 }
 
-/// Chooses for a shard of `keys` keys, about `changes` of which are to be written.
+/// Chooses for a shard of `keys` keys with about `changes` to be written.
 pub(super) fn choose(stored: &StoredShard, keys: u64, changes: u64) -> Choice {
     let is_mostly_gone = stored.records >= 2 * keys + RECORDS_SLACK;
     let is_mostly_new = changes * 100 >= keys * NEW_PERCENT;
@@ -102,7 +102,7 @@ pub(super) fn choose(stored: &StoredShard, keys: u64, changes: u64) -> Choice {
     }
 }
 
-/// A segment as seen by the choice of what to drain.
+/// A segment as seen by the choice of segments to drain.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Segment {
     pub(super) number: u32,
@@ -190,9 +190,8 @@ pub(super) fn by_gain(groups: &mut [SegmentGroup]) {
     groups.sort_by_key(|group| (group.cost().min(COST_MAX), group.shards.first().copied()));
 }
 
-/// Returns the percentage of its time a round works, when `tail_bytes` of journal lie behind the oldest shard and a
-/// round begins at `size_bytes`: at first it lets others go first; from one and a half times that size on it rests no
-/// more.
+/// Returns the percentage of its time a round works, when `tail_bytes` of journal follow the oldest shard and a round
+/// begins at `size_bytes`: at first it lets others go first; from one and a half times that size on it does not rest.
 pub(super) fn work_percent(tail_bytes: u64, size_bytes: u64) -> u64 {
     let half_bytes = (size_bytes / 2).max(1);
     let over_bytes = tail_bytes.saturating_sub(size_bytes).min(half_bytes);
@@ -209,7 +208,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_run_is_chosen_by_what_is_stored() {
+    fn a_run_is_chosen_by_the_stored_state() {
         let stored = StoredShard { has_base: true, base_bytes: 1000, records: 100, ..StoredShard::default() };
         let cases = [
             (StoredShard::default(), 0, Choice::Delta),
@@ -241,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn the_emptiest_segments_are_drained_first_and_within_the_bound() {
+    fn the_emptiest_segments_are_drained_first_within_the_bound() {
         let segment = |number, live_bytes| Segment { number, bytes: 100, live_bytes };
         let segments = [segment(1, 90), segment(2, 50), segment(3, 10), segment(4, 60), segment(5, 30)];
         assert_eq!(drained(segments, ALIVE_PERCENT, 1000), [2, 3, 5]);
@@ -252,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn what_gives_most_back_is_written_first() {
+    fn groups_that_free_most_are_written_first() {
         let group = |kept_bytes, shards: &[usize]| SegmentGroup {
             bytes: 100,
             kept_bytes,
@@ -267,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn a_round_works_more_the_longer_the_tail() {
+    fn a_longer_tail_raises_the_work_percentage() {
         let percents: Vec<u64> = (0..8).map(|half| work_percent(half * 50, 100)).collect();
         assert_eq!(percents, [25, 25, 25, 100, 100, 100, 100, 100]);
         assert_eq!(work_percent(110, 100), 40);

@@ -1,10 +1,10 @@
 //! A round to regain room: the disk is full, or frames that grow wait.
 //!
 //! ```text
-//!   changes   of every shard, and no more: that is what frames leave room for; then the journal goes     in small commits
-//!   joined    deltas of shards that keep a segment of which little is alive                              while that gives room back
-//!   blocks    those of the emptiest segments are written anew, as many as there is room for              until there is room
-//!   emptied   segments with bases, where that gives room back: all shards of one together, first what gives most back
+//!   changes   of every shard, and no more: frames leave room for that; then the journal is cut   in small commits
+//!   joined    deltas of shards that keep a mostly dead segment                                   while that frees room
+//!   blocks    of the emptiest segments are rewritten, as many as there is room for               until there is room
+//!   emptied   segments with bases, where that frees room: all shards of one together, largest gain first
 //!   again     changes of shards that found no room, as long as others were written
 //! ```
 //!

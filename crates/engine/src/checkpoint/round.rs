@@ -7,7 +7,7 @@ use base::limits::SHARDS;
 use std::cell::RefCell;
 use store::StoreError;
 
-/// How shards are written into one commit.
+/// Plan to write shards into one commit.
 pub(super) struct Plan<'a> {
     /// The approximate size of the commit, in bytes.
     pub(super) bytes: u64,

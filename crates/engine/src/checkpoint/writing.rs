@@ -216,7 +216,7 @@ impl Hands {
             let (turned, held_ns) = self
                 .held(shard, |state, keyspace| {
                     let choice = policy::choose(stored, state.keys_count(keyspace), state.changes_since_turn(keyspace));
-                    // The next position, not that of the shard's last frame: idle shards move on too.
+                    // The next position, not the position of the shard's last frame: idle shards move on too.
                     let turned = state.turn(keyspace, choice == Choice::Base, &mut memory, || self.journal.next());
                     turned.map(|turned| (turned, choice))
                 })

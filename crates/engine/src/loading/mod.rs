@@ -2,13 +2,13 @@
 //!
 //! ```text
 //!   Gathering    journal, from the least P(s) on --> effects that the store lacks, by shard; the map of databases
-//!   Loading      which shards are still to come, and who wants one first
+//!   Loading      the shards still to be loaded, and those that requests wait for
 //!   Loader       shard by shard, while others are served: stored records, then these effects, beside the keyspace
-//!                                                    --> in its place; whoever parked there goes on
-//!   Values       large ones, read behind their shards --> in their places; whoever waits for that key goes on
+//!                                                    --> into the keyspace; requests parked there continue
+//!   Values       large ones, read after their shards --> into their keys; requests that wait for such a key continue
 //! ```
 //!
-//! A shard still to be loaded is a lock that is shut, so nothing else needs to know of it: whoever needs the shard
+//! A shard still to be loaded is a lock that is shut, so nothing else needs to know of it: a request for the shard
 //! parks there ([`crate::waits::park`]) and asks for it here. Tables that no database names by then are skipped, in the
 //! store and in the journal.
 
@@ -72,7 +72,7 @@ struct LoadingState {
     /// While it lives, no segment is removed.
     reader: Option<Reader>,
     wanted: VecDeque<usize>,
-    /// How often a shard was first waited for.
+    /// Number of shards that a request has waited for.
     wanted_count: u64,
     values: Values,
     /// The first shard not yet visited in order.
@@ -176,7 +176,7 @@ impl Loading {
         self.state().fault.clone()
     }
 
-    /// Stops loading: no shard is begun any more, and those begun are abandoned.
+    /// Stops loading: begins no further shard, and abandons the shards begun.
     pub fn stop(&self) {
         self.is_stopped.store(true, Relaxed);
     }
@@ -337,7 +337,7 @@ impl Loading {
 
     /// Puts a read shard in place: it is open from then on. Returns true if it was the last.
     fn put(&self, keyspace: &Keyspace, shard: usize, read: Shard<'_>, bytes: u64) -> bool {
-        // Held until it is counted: whoever sees the last shard finds everything reported as loaded.
+        // Held until it is counted: a reader of the last shard finds everything reported as loaded.
         let mut opened = keyspace.shard(shard).open();
         read.state.end(&mut opened);
         let unread_bytes = read.unread.iter().map(keyspace::Unread::stored_bytes).sum();

@@ -128,7 +128,7 @@ struct Member {
 /// By name, then by client number.
 type Members = HashMap<Arc<[u8]>, BTreeMap<u64, Member>>;
 
-/// Whether all publications have been delivered.
+/// Result of a delivery: some publications are left, or none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Delivered {
     /// They have, or the notifier rings when delivery can continue.

@@ -42,10 +42,10 @@ use wire::resp::message;
 /// Number of maps, each under its own lock, over which names are spread.
 const PARTS: usize = 64;
 
-/// What must be durable before a publication is sent.
+/// The position that must be durable before a publication is sent.
 pub(crate) struct Stamp {
     position: AtomicU64,
-    /// Whether it waits whatever the policy, as the publishing connection had requested.
+    /// True if it waits for durability under any policy, as the publishing connection requested.
     is_strict: AtomicBool,
 }
 
@@ -159,7 +159,7 @@ impl WorkerQueue {
         self.publications.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Sets its bound from that of a connection's messages, in bytes; 0: none.
+    /// Sets its bound from the bound of a connection's messages, in bytes; 0: none.
     pub(crate) fn set_bound(&self, client_bytes_max: u64) {
         let bytes_max = if client_bytes_max == 0 { u64::MAX } else { WORKER_QUEUE_BYTES_MAX.max(4 * client_bytes_max) };
         self.bytes_max.store(bytes_max, Ordering::Relaxed);
@@ -367,7 +367,7 @@ impl SubscriptionRegistry {
         self.send(interest, &Arc::new(publication), notified)
     }
 
-    /// Like [`SubscriptionRegistry::post`], but only to patterns behind `after`, for some 100 µs. Returns the number of
+    /// Like [`SubscriptionRegistry::post`], but only to patterns after `after`, for some 100 µs. Returns the number of
     /// subscriptions reached, and the last pattern looked at, if there are more.
     pub(crate) fn post_to_patterns(
         &self,

@@ -59,7 +59,7 @@ impl Listener {
 const MIB: usize = 1 << 20;
 
 #[test]
-fn the_worker_queue_of_a_stuck_worker_is_bounded_and_those_who_lose_a_message_are_cut_off() {
+fn a_full_worker_queue_cuts_off_subscribers_that_lose_messages() {
     let mut hall = Hall::new();
     let [loud, quiet] = [b"loud", b"calm"].map(|name| hall.listener(Topic::Channel, name));
     assert_eq!(hall.publish("calm", b"before"), 1);
@@ -84,7 +84,7 @@ fn the_worker_queue_of_a_stuck_worker_is_bounded_and_those_who_lose_a_message_ar
 }
 
 #[test]
-fn who_subscribes_while_messages_are_lost_is_cut_off_if_one_is_lost_to_it() {
+fn a_late_subscriber_is_cut_off_if_it_loses_messages() {
     let mut hall = Hall::new();
     let early = hall.listener(Topic::Channel, b"c");
     for _ in 0..200 {
@@ -97,7 +97,7 @@ fn who_subscribes_while_messages_are_lost_is_cut_off_if_one_is_lost_to_it() {
 }
 
 #[test]
-fn a_bound_of_a_connection_raises_that_of_the_worker_queue_and_none_lifts_it() {
+fn the_worker_queue_bound_follows_the_client_bound() {
     let hall = Hall::new();
     let bound = |client_bytes_max| {
         hall.registry.worker_queue(0).set_bound(client_bytes_max);
@@ -107,7 +107,7 @@ fn a_bound_of_a_connection_raises_that_of_the_worker_queue_and_none_lifts_it() {
 }
 
 #[test]
-fn a_long_way_through_patterns_is_made_in_parts_each_of_which_looks_at_few_bytes() {
+fn matching_many_patterns_is_split_into_bounded_parts() {
     let mut hall = Hall::new();
     let channel = "a".repeat(10_000);
     let listener = hall.listener(Topic::Pattern, b"*a?a*");

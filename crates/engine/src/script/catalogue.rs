@@ -2,17 +2,17 @@
 //!
 //! ```text
 //!   table of the server    libraries: { name: source, ... }       journaled; the truth
-//!         |   who changes it changes the catalogue, under the same lock, and undoes both together
+//!         |   a change changes the catalogue too, under the same lock; an undo undoes both
 //!         v
 //!   Catalogue              name -> Library { number, functions }     function, in small letters -> Library
 //!         |   when one of its functions is first called on a worker
 //!         v
-//!   Libraries, a worker    what its Lua machine has loaded, by the library's number
+//!   Libraries, a worker    the libraries that its Lua machine has loaded, by number
 //! ```
 //!
-//! Whoever reads the catalogue holds the libraries' key: for reading, so it does not change; or exclusively, so nobody
-//! else reads it. It knows the root of the table it describes. If the root differs, as at a start, the finder rebuilds
-//! it.
+//! A reader of the catalogue holds the libraries' key: shared, so that it does not change, or exclusively, so that
+//! nobody else reads it. The catalogue knows the root of the table it describes. If the root differs, as at a start,
+//! the reader rebuilds the catalogue.
 
 use base::cost::{self, Work};
 use lua::Registered;
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_undone_was_never_there() {
+    fn undo_restores_the_previous_catalogue() {
         let catalogue = Catalogue::default();
         let [one, two, three] = [("a", &["F"][..]), ("b", &["g", "G"]), ("a", &["f", "h"])]
             .map(|(name, functions)| library(&catalogue, name, functions));

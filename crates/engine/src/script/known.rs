@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn those_that_were_loaded_stay_and_of_others_the_last_and_all_are_counted() {
+    fn loaded_scripts_stay_and_evaluated_ones_are_bounded() {
         let mut known = KnownScripts::default();
         for nth in 0..3_000 {
             let (is_third, is_late) = (nth % 3 == 0, nth >= 3 * EVALUATED_MAX / 2);

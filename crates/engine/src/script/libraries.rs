@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn of_what_nobody_calls_only_so_much_stays_loaded() {
+    fn uncalled_libraries_are_unloaded_beyond_a_bound() {
         let mut libraries = Libraries::default();
         for number in 1..=5_000 {
             libraries.add(&library(number));
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn of_what_is_called_only_so_many_functions_stay_loaded_the_last_among_them() {
+    fn called_libraries_stay_loaded_up_to_a_function_bound() {
         let mut libraries = Libraries::default();
         for number in 1..=3 * FUNCTIONS_MAX as u64 {
             libraries.call(&library(number), 0);
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn what_others_have_removed_is_forgotten_after_some_time() {
+    fn a_sweep_forgets_libraries_removed_elsewhere() {
         let mut libraries = Libraries::default();
         let mut contents = CatalogueContents::default();
         for number in 1..=200 {

@@ -1,11 +1,11 @@
-//! Scripts: known ones, long-running ones, and the error that others get meanwhile.
+//! Scripts: known ones, long-running ones, and the error that other clients get while one runs.
 //!
 //! ```text
-//!   connection                                         tries EVAL where it is; a script that takes 500 us is undone
-//!      `----ScriptJob---> Script runner (one a worker)         a fiber that runs it, or EXEC with such commands, as one tx
-//!                           |   ^ every 2 ms            what it holds stays held, its part in the gate too
+//!   connection                                     tries EVAL in place; a script that takes 500 us is undone
+//!      `----ScriptJob---> Script runner (one a worker)  a fiber that runs it, or EXEC with such commands, as one tx
+//!                           |   ^ every 2 ms       keeps its locks, and its part in the gate
 //!                           |   `-- driver: others first, then the next slice
-//!                           `--> lua::Machine           a fiber in the fiber: asks for each redis.call
+//!                           `--> lua::Machine      a fiber in the fiber: yields for each redis.call
 //! ```
 
 pub(crate) mod catalogue;
@@ -33,13 +33,13 @@ pub type Logger = Box<dyn Fn(u8, &str) + Send + Sync>;
 #[derive(Default)]
 pub struct Scripts {
     known: RwLock<KnownScripts>,
-    /// Counts SCRIPT FLUSHes: machines that are behind drop their compiled scripts.
+    /// Number of SCRIPT FLUSHes: machines with an older count drop their compiled scripts.
     generation: AtomicU64,
     /// Counts the scripts dropped.
     losses: AtomicU64,
     /// Scripts that have been suspended at least once.
     long: Mutex<Vec<Arc<Control>>>,
-    /// How many of them there are.
+    /// Number of such scripts.
     resting: AtomicUsize,
     /// [`NOT_BUSY`], [`BUSY_SCRIPT`] or [`BUSY_FUNCTION`].
     busy: AtomicU8,

@@ -36,7 +36,7 @@ pub(crate) struct ScriptJob {
     pub(crate) output: Output,
     pub(crate) result: Result<(), Suspend>,
     pub(crate) began: Instant,
-    /// How long it ran, if it was suspended.
+    /// Its run time, if it was suspended.
     pub(crate) took: Duration,
 }
 
@@ -61,7 +61,7 @@ impl ScriptTicket {
     }
 }
 
-/// How far a job got in its first slice.
+/// Progress of a job in its first slice.
 pub(crate) enum Begun {
     /// It completed.
     Over(Box<ScriptJob>),

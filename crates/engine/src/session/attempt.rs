@@ -55,7 +55,7 @@ pub(crate) struct RetryState {
     pub(super) jobs: OffLockJobs,
     /// The result of a speculative run, to be committed.
     pub(super) speculated: Cell<Option<Box<SpeculativeResult>>>,
-    /// How often it has run speculatively.
+    /// Number of speculative runs so far.
     pub(super) speculations: u32,
     /// Its place in the lines of its keys, if it waits there and retries by itself.
     pub(super) wait: Option<ElementWait>,
@@ -175,7 +175,8 @@ impl Session {
             Run::Parts { is_long, .. } if is_long(&*self, args) => Err(Suspend::Parts),
             Run::Session(handler) | Run::Parts { at_once: handler, .. } => {
                 let mark = output.mark();
-                let protocol = if command.name == "HELLO" { self.protocol_after_hello(args) } else { self.protocol };
+                let protocol =
+                    if command.has(Flag::SetsProtocol) { self.protocol_after_hello(args) } else { self.protocol };
                 let outcome = handler(self, args, &mut Encoder::new(output, protocol));
                 self.saw_counts(worker, &command);
                 if let Err(failure) = outcome {
@@ -285,7 +286,7 @@ impl Session {
         Ok(())
     }
 
-    /// Tells a tx what its command may need; if it `feeds`, its changes may go to waiters.
+    /// Gives a tx what its command may need; if it `feeds`, its changes may go to waiters.
     #[inline]
     fn prepare<'t>(&self, worker: &'t Worker, tx: &mut Tx<'t>, needs: &'t RetryState, feeds: bool) {
         tx.set_memory(worker);
@@ -413,7 +414,7 @@ impl Session {
 
     /// Notes that a command reporting key counts has seen all shards.
     pub(super) fn saw_counts(&mut self, worker: &Worker, command: &Command) {
-        if matches!(command.name, "INFO" | "MEMORY STATS")
+        if command.has(Flag::ReportsKeyCounts)
             && let Some(journal) = &worker.engine.journal
         {
             self.saw(journal.next());
@@ -544,10 +545,7 @@ pub(crate) fn hand_over<'t>(
 
 /// Returns the out-of-memory line of memcached, also used for MemcacheQ.
 fn out_of_memory_line(command: &Command) -> &'static str {
-    match command.name {
-        "MC.INCR" | "MC.DECR" | "MC.MA" => "SERVER_ERROR out of memory",
-        _ => OUT_OF_MEMORY_LINE,
-    }
+    if command.has(Flag::ChangesNumber) { "SERVER_ERROR out of memory" } else { OUT_OF_MEMORY_LINE }
 }
 
 /// The line of memcached when there is no memory for an item.

@@ -11,7 +11,7 @@ use super::suspend::Suspend;
 use super::{Multi, Ran, Session};
 use crate::worker::{Scratch, Worker};
 use commands::registry::Command;
-use commands::{Failure, OUT_OF_MEMORY, Outcome, Run, SweepNext, Verb};
+use commands::{Failure, Flag, OUT_OF_MEMORY, Outcome, Run, SweepNext, Verb};
 use journal::{Purpose, Refusal, Reservation};
 use keyspace::{Abandon, LIBRARIES, Tx};
 use std::rc::Rc;
@@ -77,7 +77,7 @@ impl Session {
                 }
                 return done;
             }
-            Verb::Eval | Verb::ScriptLoad | Verb::Library => return self.run_alone(attempt, command, args, output),
+            Verb::Eval | Verb::ScriptLoad | Verb::Library(_) => return self.run_alone(attempt, command, args, output),
             Verb::Watch => self.watch(attempt, args)?.map(|()| Encoder::new(output, self.protocol).ok()),
             Verb::Unwatch => {
                 self.unwatch();
@@ -164,8 +164,7 @@ impl Session {
     fn run_exec(&mut self, attempt: &Attempt<'_>, output: &mut Output) -> Result<(), Suspend> {
         let queue = std::mem::take(&mut self.multi.as_mut().expect("EXEC is inside MULTI").queue);
         let before = (self.database, self.reply_mode, self.protocol);
-        let tracked =
-            queue.iter().any(|(command, _)| command.name.starts_with("CLIENT ")).then(|| self.tracking_state());
+        let tracked = queue.iter().any(|(command, _)| command.has(Flag::OfClient)).then(|| self.tracking_state());
         self.outbox = Some(Box::default());
         let commands: Vec<_> = queue.iter().map(|(command, request)| (*command, request.args())).collect();
         let result = self.run_queue(attempt, &commands, true, output);
@@ -360,7 +359,8 @@ impl Session {
                 self.note_shown(worker, command, args, Asker::Client);
             }
             let began = is_exec.then(quanta::Instant::now);
-            let protocol = if command.name == "HELLO" { self.protocol_after_hello(args) } else { self.protocol };
+            let protocol =
+                if command.has(Flag::SetsProtocol) { self.protocol_after_hello(args) } else { self.protocol };
             let outcome = self.run_command(worker, command, args, tx, &mut Encoder::new(output, protocol));
             if !is_scripted(command) {
                 self.note_command(worker, tx, log_mark, command, args);
@@ -435,7 +435,7 @@ impl Session {
                 Ok(())
             }
             Run::Engine(Verb::Eval | Verb::ScriptLoad) => self.run_script_command(worker, command, args, tx, reply),
-            Run::Engine(Verb::Library) => self.run_library_command(worker, command, args, tx, reply),
+            Run::Engine(Verb::Library(_)) => self.run_library_command(worker, command, args, tx, reply),
             Run::Engine(Verb::DebugSleep) => {
                 // EXEC has slept already.
                 commands::sleep_ms(args)?;

@@ -1,9 +1,9 @@
 //! MC.FLUSH_ALL, MQ.FLUSH_ALL and TL.DROP remove a database's strings, its lists and queues, or its tagged lists, a few
-//! at a time, each batch by an attempt like that of DEL.
+//! at a time, each batch by an attempt as for DEL.
 //!
 //! ```text
-//! shard 0, 1, ...   looked through for names, 256 keys at a time --> those that are of that kind still are removed
-//! later             Engine::flushes: database, what and time --> Session::flush_when_due, on one worker
+//! shard 0, 1, ...   searched for names, 256 keys at a time --> keys that still have that type are removed
+//! delayed           Engine::flushes: database, type and time --> Session::flush_when_due, on one worker
 //! ```
 
 use super::Session;
@@ -270,7 +270,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_that_is_asked_for_counts() {
+    fn a_later_flush_replaces_the_earlier_one_of_its_database() {
         let flushes = Flushes::default();
         assert_eq!(flushes.take_due(0), Err((0, None)));
         flushes.put((3, Flushed::Strings), Some(50));

@@ -1,10 +1,10 @@
-//! Reads very many keys (MGET, EXISTS, TOUCH) as of one instant, without holding their shards all the while.
+//! Reads very many keys (MGET, EXISTS, TOUCH) as of one instant, without holding their shards throughout.
 //!
 //! ```text
-//! hash all keys --> look, one shard at a time, noting its version --> hold all shards: is every version the same?
+//! hash all keys --> look up, one shard at a time, noting its version --> hold all shards: is every version the same?
 //!                     ^                                                  |               |
-//!                     '-- the shards that have changed: many keys -------'               '-- yes, or few keys have
-//!                                                                                            changed: look again, tell
+//!                     '-- many keys are in changed shards ---------------'               '-- yes, or few keys have
+//!                                                                                            changed: look up, reply
 //! ```
 //!
 //! The reply was true while all shards were held. After [`ROUNDS_MAX`] rounds all changed keys are looked up under the

@@ -1,4 +1,4 @@
-//! What handlers of the connection and the server may ask of a session.
+//! The interface of a session to handlers of connection and server commands.
 
 use super::Session;
 use crate::checkpoint::{Patience, Reason};
@@ -333,7 +333,7 @@ impl commands::Session for Session {
         let of_command = |(index, command): (usize, &commands::CommandSpec)| {
             let all = self.worker.engine.counters.iter().map(|counters| &counters.by_command[index].latency);
             let buckets = by_powers_us(all);
-            (!buckets.is_empty()).then(|| (command.name.to_ascii_lowercase().replace(' ', "|"), buckets))
+            (!buckets.is_empty()).then(|| (command.reported_name(), buckets))
         };
         commands::registry::commands().enumerate().filter_map(of_command).collect()
     }

@@ -1,9 +1,9 @@
 //! Messages that connections of the queue port have open: leased for as long as the connection lives.
 //!
 //! ```text
-//! get q/open     MQ.OPEN, for 30 seconds --> held by `Leases`, of which each worker has one for its connections
-//!                every 5 seconds         --> Q.EXTEND for those that have less than 20 left, all of one queue at once
-//! get q/close    MQ.CLOSE                --> let go
+//! get q/open     MQ.OPEN, for 30 seconds --> held by `Leases`; each worker has one for its connections
+//!                every 5 seconds         --> Q.EXTEND of leases with less than 20 seconds left, all of a queue at once
+//! get q/close    MQ.CLOSE                --> released
 //! gone           MQ.ABORT, for all that the connection has open
 //! ```
 //!
@@ -28,7 +28,7 @@ use std::task::{Poll, Waker};
 use wire::client::Value;
 use wire::{Output, OwnedRequest};
 
-/// How often a worker checks for leases to extend.
+/// Interval at which a worker checks for leases to extend.
 const LOOK_EVERY_MS: Ms = LEASE_MS / 6;
 /// Leases with less time left are extended.
 const LEFT_MS_MIN: Ms = LEASE_MS / 3 * 2;
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_held_is_let_go_once() {
+    fn a_held_lease_is_released_once() {
         let client = Arc::new(Client::of_server(0));
         let waker = Waker::noop();
         assert!(Leases::default().poll_any(waker).is_pending());
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_held_for_some_time_is_extended() {
+    fn only_aged_leases_are_extended() {
         let client = Arc::new(Client::of_server(0));
         let leases = held(&client, 1_000);
         let receipts = [(client.id, b"1-1"[..].into())];
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn a_connection_is_closed_when_its_lease_ends_and_not_sooner() {
+    fn a_connection_is_closed_when_its_lease_ends() {
         let client = Arc::new(Client::of_server(0));
         let leases = held(&client, 0);
         let stale = [(client.id, b"1-0"[..].into())];

@@ -2,7 +2,7 @@
 //! once for many requests, and others wait for it once.
 //!
 //! ```text
-//!   LPUSH q | LPUSH q | LPUSH q | LPUSH q | SET x         what has been received, in one turn
+//!   LPUSH q | LPUSH q | LPUSH q | LPUSH q | SET x         requests received, in one turn
 //!   |--hold-| |------------- hold --------| |-hold-|      kept from the second on, for KEPT_US_MAX at most
 //! ```
 

@@ -1,4 +1,4 @@
-//! A connection of the memcached port: how its requests become commands, and what is counted about them.
+//! A connection of the memcached port: the commands for its requests, and their counters.
 //!
 //! ```text
 //! bytes --> memcache::Decoder --> Request: a command, run like any other
@@ -13,7 +13,7 @@ use crate::client::Client;
 use crate::prefixes::PrefixMap;
 use crate::worker::Worker;
 use commands::registry::{self, Command, Lookup};
-use commands::{MEMCACHED_VERSION, MEMCACHEQ_VERSION, ReplyMode, Session as _};
+use commands::{CommandSpec, Flag, ItemRequest, MEMCACHED_VERSION, MEMCACHEQ_VERSION, ReplyMode, Session as _};
 use std::rc::Rc;
 use std::sync::{Arc, LazyLock};
 use wire::memcache::{Dialect, ITEM_BYTES_MAX, MemcacheDecoder, MemcacheStep, Own, Verb};
@@ -143,7 +143,7 @@ impl Session {
             return;
         }
         let reply = output.since(mark);
-        let counts = counts_of(command.name, args, reply);
+        let counts = counts_of(item_request(command), args, reply);
         let items = &self.worker.counters().items;
         counts.into_iter().flatten().for_each(|count| items[count as usize].add(1));
         let prefixes = &self.worker.engine.prefixes;
@@ -237,10 +237,16 @@ impl Count {
 
 const _: () = assert!(Count::Stored as usize + 1 == Count::NAMES.len());
 
+/// Returns how memcached's statistics count a command.
+fn item_request(command: &CommandSpec) -> Option<ItemRequest> {
+    command.fact(|flag| if let Flag::Item(request) = flag { Some(request) } else { None })
+}
+
 /// Returns the counters to increment for a reply.
-fn counts_of(command: &str, args: &Args<'_>, reply: &[u8]) -> [Option<Count>; 4] {
+fn counts_of(request: Option<ItemRequest>, args: &Args<'_>, reply: &[u8]) -> [Option<Count>; 4] {
+    let Some(request) = request else { return [None; 4] };
     let says = |text: &[u8]| reply.starts_with(text);
-    let flags = if command == "MC.MS" { args.slice(2, args.len() - 1) } else { args.from(2) };
+    let flags = if request == ItemRequest::MetaStore { args.slice(2, args.len() - 1) } else { args.from(2) };
     let flag = |letter: u8| flags.iter().find(|flag| flag.first() == Some(&letter));
     let is_hit = says(b"VALUE") || says(b"HD") || says(b"VA");
     let is_miss = says(b"NOT_FOUND") || says(b"NF");
@@ -257,27 +263,31 @@ fn counts_of(command: &str, args: &Args<'_>, reply: &[u8]) -> [Option<Count>; 4]
         () if says(b"EX") => Some(Count::CasDiffers),
         () => Some(Count::CasMisses),
     };
-    match command {
+    match request {
         _ if is_refused => [None; 4],
-        "MC.MGT" if is_hit && flag(b'T').is_some() => {
+        ItemRequest::MetaGetAndTouch if is_hit && flag(b'T').is_some() => {
             [Some(Count::Touches), Some(Count::TouchHits), Some(Count::Metas), None]
         }
-        "MC.GET" | "MC.GETS" | "MC.MG" | "MC.MGT" => {
-            let is_meta = command.starts_with("MC.M");
+        ItemRequest::Get | ItemRequest::MetaGet | ItemRequest::MetaGetAndTouch => {
+            let is_meta = request != ItemRequest::Get;
             let came = if is_hit { Count::GetHits } else { Count::GetMisses };
             [Some(Count::Gets), Some(came), is_meta.then_some(Count::Metas), None]
         }
-        "MC.GAT" | "MC.GATS" => {
+        ItemRequest::GetAndTouch => {
             [Some(Count::Touches), Some(if is_hit { Count::TouchHits } else { Count::TouchMisses }), None, None]
         }
-        "MC.TOUCH" => {
+        ItemRequest::Touch => {
             [Some(Count::Touches), either(Count::TouchHits, Count::TouchMisses, says(b"TOUCHED"), is_miss), None, None]
         }
-        "MC.CAS" => [Some(Count::Sets), compared, stored, None],
-        "MC.SET" | "MC.ADD" | "MC.REPLACE" | "MC.APPEND" | "MC.PREPEND" => [Some(Count::Sets), stored, None, None],
-        "MC.MS" => [Some(Count::Sets), stored, Some(Count::Metas), compared.filter(|_| flag(b'C').is_some())],
-        "MC.DELETE" => [either(Count::DeleteHits, Count::DeleteMisses, says(b"DELETED"), is_miss), None, None, None],
-        "MC.MD" => {
+        ItemRequest::CompareAndSwap => [Some(Count::Sets), compared, stored, None],
+        ItemRequest::Store => [Some(Count::Sets), stored, None, None],
+        ItemRequest::MetaStore => {
+            [Some(Count::Sets), stored, Some(Count::Metas), compared.filter(|_| flag(b'C').is_some())]
+        }
+        ItemRequest::Delete => {
+            [either(Count::DeleteHits, Count::DeleteMisses, says(b"DELETED"), is_miss), None, None, None]
+        }
+        ItemRequest::MetaDelete => {
             // An item marked stale, or stripped of its value, stays.
             let goes = (is_hit || reply.is_empty()) && flag(b'I').or(flag(b'x')).is_none();
             [
@@ -287,17 +297,21 @@ fn counts_of(command: &str, args: &Args<'_>, reply: &[u8]) -> [Option<Count>; 4]
                 None,
             ]
         }
-        "MC.INCR" | "MC.DECR" | "MC.MA" => {
-            let goes_down =
-                command == "MC.DECR" || flag(b'M').is_some_and(|mode| matches!(mode, b"MD" | b"Md" | b"M-"));
+        ItemRequest::Increment | ItemRequest::Decrement | ItemRequest::MetaArithmetic => {
+            let goes_down = request == ItemRequest::Decrement
+                || flag(b'M').is_some_and(|mode| matches!(mode, b"MD" | b"Md" | b"M-"));
             let (hit, miss) =
                 if goes_down { (Count::DecrHits, Count::DecrMisses) } else { (Count::IncrHits, Count::IncrMisses) };
             let is_hit = !is_miss && !says(b"EX");
-            [either(hit, miss, is_hit, is_miss), (command == "MC.MA").then_some(Count::Metas), None, None]
+            [
+                either(hit, miss, is_hit, is_miss),
+                (request == ItemRequest::MetaArithmetic).then_some(Count::Metas),
+                None,
+                None,
+            ]
         }
-        "MC.ME" => [Some(Count::Metas), None, None, None],
-        "MC.FLUSH_ALL" => [Some(Count::Flushes), None, None, None],
-        _ => [None; 4],
+        ItemRequest::MetaDebug => [Some(Count::Metas), None, None, None],
+        ItemRequest::Flush => [Some(Count::Flushes), None, None, None],
     }
 }
 
@@ -332,7 +346,7 @@ mod tests {
     use wire::OwnedRequest;
 
     #[test]
-    fn passwords_may_hold_blanks() {
+    fn passwords_may_contain_spaces() {
         let parts = |value: &'static str| user_and_passwords(value.as_bytes());
         assert_eq!(parts("default pw"), Some((&b"default"[..], [&b"pw"[..], b"pw"])));
         assert_eq!(parts("default correct horse "), Some((&b"default"[..], [&b"correct horse "[..], b"correct"])));
@@ -354,14 +368,18 @@ mod tests {
     }
 
     #[test]
-    fn replies_tell_what_is_counted() {
+    fn counters_follow_the_reply() {
         use Count::{
             CasDiffers, CasHits, CasMisses, DecrHits, DecrMisses, DeleteHits, DeleteMisses, GetHits, GetMisses, Gets,
             IncrHits, IncrMisses, Metas, Sets, Stored, TouchHits, Touches,
         };
         let counts = |command: &str, words: &[&str], reply: &str| {
             let request = OwnedRequest::of(words);
-            counts_of(command, &request.args(), reply.as_bytes()).into_iter().flatten().collect::<Vec<_>>()
+            let Lookup::Command(command) = registry::by_name(command.as_bytes()) else { panic!("{command}") };
+            counts_of(item_request(&command), &request.args(), reply.as_bytes())
+                .into_iter()
+                .flatten()
+                .collect::<Vec<_>>()
         };
         for (command, words, reply, expected) in [
             ("MC.GET", &["get", "k"][..], "VALUE k 0 1\r\n", &[Gets, GetHits][..]),

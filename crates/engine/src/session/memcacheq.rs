@@ -1,8 +1,8 @@
-//! A connection of the queue port: MemcacheQ's protocol, with Kestrel's ways to take a message.
+//! A connection of the queue port: MemcacheQ's protocol, with Kestrel's options to take a message.
 //!
 //! ```text
-//! get q/close/open/t=500      MQ.CLOSE q 17-1 | MQ.OPEN q BLOCK 500 | END      the receipt is the connection's to know
-//!        held: q --> 18-1                                                        its end gives back what is open
+//! get q/close/open/t=500      MQ.CLOSE q 17-1 | MQ.OPEN q BLOCK 500 | END      the connection keeps the receipt
+//!        held: q --> 18-1                                                        its end gives open messages back
 //! ```
 //!
 //! Trailing parts of a name that are known options say how to take a message; the rest is the queue name, slashes
@@ -15,7 +15,7 @@ use crate::client::Client;
 use crate::memcacheq::{forget, queues};
 use crate::worker::Worker;
 use commands::registry::{self, Command, Lookup};
-use commands::{QueueLengths, ReplyMode, Session as _};
+use commands::{Flag, MessageRequest, QueueLengths, ReplyMode, Session as _};
 use std::collections::VecDeque;
 use std::rc::Rc;
 use std::sync::{Arc, LazyLock};
@@ -38,7 +38,7 @@ struct QueueRequest {
     words: Vec<Box<[u8]>>,
 }
 
-/// How a message is to be taken.
+/// Options of a GET: how to take the message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Way {
     opens: bool,
@@ -49,7 +49,7 @@ struct Way {
 }
 
 impl Way {
-    /// Splits a token into the name and the options behind it.
+    /// Splits a token into the name and the options after it.
     fn of(token: &[u8]) -> (&[u8], Self) {
         let (mut name, mut way) = (token, Self::default());
         while let Some(slash) = name.iter().rposition(|byte| *byte == b'/')
@@ -88,7 +88,7 @@ impl Way {
 const IS_OPEN: &str = "ERROR";
 /// Kestrel's error for incompatible options.
 const UNSOUND: &str = "CLIENT_ERROR";
-/// Nobody could get what is put there.
+/// No client could get a message put there.
 const NO_NAME: &str = "CLIENT_ERROR the end of the name says how to get from a queue";
 
 impl Session {
@@ -174,17 +174,18 @@ impl Session {
         let reply = output.since(mark);
         let counters = &self.worker.counters().queues;
         let is_value = reply.starts_with(b"VALUE");
-        match command.name {
-            "MQ.OPEN" | "MQ.GET" | "MQ.GETS" | "MQ.PEEK" => {
+        let kind = command.fact(|flag| if let Flag::Message(kind) = flag { Some(kind) } else { None });
+        match kind {
+            Some(kind @ (MessageRequest::Get | MessageRequest::Peek)) => {
                 if let Some(receipt) = aside.filter(|_| is_value) {
                     let now = self.worker.engine.clock.now();
                     self.worker.leases.hold(&self.client, self.database, &queues.key, receipt, now);
                 }
-                counters.note_get(&queues.key, is_value, command.name != "MQ.PEEK");
+                counters.note_get(&queues.key, is_value, kind != MessageRequest::Peek);
             }
-            "MQ.ABORT" => counters.note_return(&queues.key),
-            "MQ.CLOSE" if !reply.is_empty() => counters.note_return(&queues.key),
-            "MQ.DELETE" => {
+            Some(MessageRequest::Abort) => counters.note_return(&queues.key),
+            Some(MessageRequest::Close) if !reply.is_empty() => counters.note_return(&queues.key),
+            Some(MessageRequest::DeleteQueue) => {
                 let [was_there, was_absent] = [&b"DELETED"[..], b"NOT_FOUND"].map(|text| reply.starts_with(text));
                 let was_known = (was_there || was_absent) && forget(&self.worker.engine, &queues.key);
                 // To MemcacheQ, an emptied queue exists.
@@ -193,7 +194,7 @@ impl Session {
                     Encoder::new(output, self.protocol).simple("DELETED");
                 }
             }
-            "MQ.SET" => counters.note_set(&queues.key, reply.starts_with(b"STORED")),
+            Some(MessageRequest::Set) => counters.note_set(&queues.key, reply.starts_with(b"STORED")),
             _ => {}
         }
     }
@@ -298,7 +299,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_is_told_from_what_stands_behind_it() {
+    fn a_queue_name_is_split_from_its_options() {
         let plain = Way::default();
         assert_eq!(Way::of(b"q"), (&b"q"[..], plain));
         assert_eq!(Way::of(b"q/t=500"), (&b"q"[..], Way { wait_ms: Some(500), ..plain }));
@@ -315,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn what_kestrel_refuses_is_unsound() {
+    fn option_combinations_that_kestrel_refuses_are_unsound() {
         let is_sound = |token| Way::of(token).1.is_sound();
         for token in [&b"q"[..], b"q/t=1", b"q/open", b"q/close/open/t=5", b"q/abort", b"q/peek/t=5", b"q/close/t=5"] {
             assert!(is_sound(token));

@@ -1,4 +1,4 @@
-//! A session's part in messages: its subscriptions, what it publishes, and what it receives between its requests.
+//! A session's part in messages: its subscriptions, the messages it publishes, and those it receives between requests.
 
 use super::Session;
 use crate::engine::Engine;
@@ -49,7 +49,7 @@ pub(super) struct Outbox {
     pub(super) shown_bytes: u64,
     /// Subscriptions it has begun, and those it has ended, which resume if it is undone.
     pub(super) subscribed: Vec<(Topic, Box<[u8]>, bool)>,
-    /// What a script running in place has logged, with the levels.
+    /// Log lines of a script running in place, with their levels.
     pub(super) logged: Vec<(u8, String)>,
 }
 
@@ -108,10 +108,10 @@ impl Session {
         if self.protocol == Protocol::Resp3 || !self.is_subscribed() {
             return Ok(());
         }
-        if subscribes(command) || matches!(command.name, "PING" | "QUIT" | "RESET") {
+        if subscribes(command) || command.has(Flag::WhileSubscribed) {
             return Ok(());
         }
-        let name = command.name.to_ascii_lowercase().replace(' ', "|");
+        let name = command.reported_name();
         Err(format!(
             "ERR Can't execute '{name}': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this \
              context"
@@ -319,6 +319,6 @@ pub(crate) fn post_notes(engine: &Engine, notes: &[Note], stamp: &Arc<Stamp>, no
 pub(super) fn begin_command(tx: &mut Tx<'_>, command: &Command, args: &Args<'_>) {
     tx.count_reads(commands::counted_reads(command, args));
     if tx.is_taking_notes() {
-        tx.begin_command(command.index() as u16, commands::tells_misses(command));
+        tx.begin_command(command.index() as u16, commands::reports_misses(command));
     }
 }

@@ -3,7 +3,7 @@
 //! ```text
 //! WATCH --> DUMP each --> RESTORE each over there --> in EXEC: DEL each here --> OK
 //!   ^                                                   | changed meanwhile
-//!   `---------------------------------------------------'   once more, in place of what was put there
+//!   `---------------------------------------------------'   once more, replacing the keys restored there
 //! ```
 //!
 //! Nothing is held while waiting for the other server, yet all keys move at one instant: when they are deleted here,
@@ -36,7 +36,7 @@ enum MigrateStep {
     TooLate,
 }
 
-/// Where a connection failed, in Redis's words.
+/// The step at which a connection failed, in Redis's words.
 #[derive(Clone, Copy)]
 enum Broken {
     Connecting,

@@ -138,7 +138,7 @@ struct Multi {
     delay_ms: base::Ms,
 }
 
-/// How a turn ended.
+/// Result of a turn.
 pub struct Turn {
     /// Bytes of the input that have been consumed.
     pub used: usize,
@@ -146,7 +146,7 @@ pub struct Turn {
     pub next: Next,
 }
 
-/// What a connection does after a turn.
+/// Next action of a connection after a turn.
 pub enum Next {
     /// Waits until the input has at least this many bytes in all, unconsumed ones included.
     Input(usize),
@@ -604,7 +604,7 @@ fn needs_inside(command: &Command) -> bool {
     !command.has(Flag::AllowBusy) || matches!(command.run, Run::Engine(Verb::Watch))
 }
 
-/// How far a request went.
+/// Progress of a request.
 enum Ran {
     /// It completed.
     Done(Command),
@@ -623,7 +623,7 @@ fn holds_shards(command: &Command, args: &Args<'_>) -> bool {
     match command.run {
         Run::Gather { .. } => args.len() <= gather::ARGUMENTS_MAX,
         Run::Local(_) => !parts::is_done_by_parts(command, args) && !parts::is_to_be_sorted(command, args),
-        Run::Blocking { .. } | Run::Gate(_) | Run::Engine(Verb::Exec | Verb::Watch | Verb::Eval | Verb::Library) => {
+        Run::Blocking { .. } | Run::Gate(_) | Run::Engine(Verb::Exec | Verb::Watch | Verb::Eval | Verb::Library(_)) => {
             true
         }
         Run::Sweep(_) | Run::Range { .. } | Run::Session(_) | Run::Parts { .. } | Run::Engine(_) => false,
@@ -641,11 +641,11 @@ const DEBUG_REFUSED: &str = "ERR DEBUG command not allowed. If the enable-debug-
 /// Commands that MULTI does not queue.
 fn runs_inside_multi(command: &Command) -> bool {
     matches!(command.run, Run::Engine(Verb::Exec | Verb::Discard | Verb::Multi | Verb::Watch))
-        || matches!(command.name, "QUIT" | "RESET")
+        || command.has(Flag::NotQueued)
 }
 
 fn wrong_arity(command: &Command) -> String {
-    format!("ERR wrong number of arguments for '{}' command", command.name.to_ascii_lowercase().replace(' ', "|"))
+    format!("ERR wrong number of arguments for '{}' command", command.reported_name())
 }
 
 /// Maximum number of bytes of a request that an error repeats.

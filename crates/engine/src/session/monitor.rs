@@ -1,4 +1,4 @@
-//! A session's part in MONITOR and in memcached's `watch`: showing what its client asks for.
+//! A session's part in MONITOR and in memcached's `watch`: shows its client's requests to the monitors.
 
 use super::{Ran, Session};
 use crate::client::Client;
@@ -35,7 +35,7 @@ impl Session {
         }
     }
 
-    /// Shows what a request of memcached's protocol did, as far as its reply shows.
+    /// Shows the effect of a request of memcached's protocol, as far as its reply shows it.
     #[cold]
     pub(super) fn log_item(&self, command: &str, args: &Args<'_>, reply: &[u8]) {
         let worker = &self.worker;
@@ -51,7 +51,7 @@ impl Session {
     #[cold]
     pub(super) fn show_request(&self, worker: &Worker, ran: &Ran, args: &Args<'_>) {
         if let Ran::Done(command) | Ran::NotNow(command, _) = ran
-            && !matches!(command.run, Run::Engine(Verb::Exec | Verb::Eval | Verb::ScriptLoad | Verb::Library))
+            && !matches!(command.run, Run::Engine(Verb::Exec | Verb::Eval | Verb::ScriptLoad | Verb::Library(_)))
         {
             self.show_command(worker, command, args);
         }

@@ -1,10 +1,10 @@
 //! KEYRANGE and DELRANGE: pages of names, each looked up or removed under the locks of its own shards.
 //!
 //! ```text
-//! page of names <--- order, once all is in it that was done before    under the order's own lock, some 300 us at a time
+//! page of names <--- order, once it contains all earlier changes     under the order's own lock, some 300 us at a time
 //!      |
-//!      |-- told:     shards held to read, all together          only where keys may have expired
-//!      '-- removed:  an attempt like that of any DEL            a frame of its own
+//!      |-- KEYRANGE:  shards held to read, all together         only where keys may have expired
+//!      '-- DELRANGE:  an attempt, as for any DEL                a frame of its own
 //! ```
 
 use super::Session;

@@ -40,7 +40,7 @@ pub(crate) struct Scripted<'a> {
     pub(crate) gated: bool,
 }
 
-/// A running script or function, and what it may do.
+/// A running script or function, and its permissions.
 pub(super) struct Called<'a> {
     pub(super) command: Command,
     pub(super) name: &'a str,
@@ -60,7 +60,7 @@ pub(super) enum Cut {
 
 /// Returns true if a command is run by a Lua machine.
 pub(super) fn is_scripted(command: &Command) -> bool {
-    matches!(command.run, Run::Engine(Verb::Eval | Verb::ScriptLoad | Verb::Library))
+    matches!(command.run, Run::Engine(Verb::Eval | Verb::ScriptLoad | Verb::Library(_)))
 }
 
 /// Returns true if a command runs a script or a function.
@@ -198,24 +198,21 @@ impl Session {
             return self.run_function_command(worker, command, args, tx, reply);
         }
         const UNKNOWN: &str = "NOSCRIPT No matching script. Please use EVAL.";
-        if command.name.starts_with("EVALSHA") && args.get(1).len() != 40 {
+        if command.has(Flag::ByDigest) && args.get(1).len() != 40 {
             return Err(Failure::text(UNKNOWN));
         }
         let keys_count = commands::script_keys_count(args, false)?;
-        let script = match command.name {
-            "EVAL" | "EVAL_RO" => {
-                let find = || self.known_or_compiled(worker, args.get(1), false);
-                remembered(worker, By::Text, args.get(1), find)?
-            }
-            _ => {
-                let find = || {
-                    let name = String::from_utf8_lossy(args.get(1)).to_ascii_lowercase();
-                    worker.engine.scripts.find(&name).ok_or(Failure::text(UNKNOWN))
-                };
-                remembered(worker, By::Name, args.get(1), find)?
-            }
+        let script = if command.has(Flag::ByDigest) {
+            let find = || {
+                let name = String::from_utf8_lossy(args.get(1)).to_ascii_lowercase();
+                worker.engine.scripts.find(&name).ok_or(Failure::text(UNKNOWN))
+            };
+            remembered(worker, By::Name, args.get(1), find)?
+        } else {
+            let find = || self.known_or_compiled(worker, args.get(1), false);
+            remembered(worker, By::Text, args.get(1), find)?
         };
-        let is_reader = command.name.ends_with("_RO");
+        let is_reader = command.has(Flag::ReadOnlyScript);
         let declares_reading = script.flags.is_some_and(|flags| flags.has(lua::Flags::NO_WRITES));
         if is_reader && script.flags.is_some() && !declares_reading {
             return Err(Failure::text(NOT_A_READER));
@@ -255,7 +252,7 @@ impl Session {
         tx: &mut Tx<'_>,
         reply: &mut dyn Reply,
     ) -> Ran {
-        let is_reader = command.name.ends_with("_RO");
+        let is_reader = command.has(Flag::ReadOnlyScript);
         let asked = String::from_utf8_lossy(args.get(1));
         let called = Called {
             command: *command,
@@ -583,7 +580,7 @@ fn error(text: &str) -> Value {
 
 /// Returns true if a command counts as writing where only reads are allowed.
 fn changes(command: &Command) -> bool {
-    command.writes() || matches!(command.name, "PUBLISH" | "SPUBLISH")
+    command.writes() || command.has(Flag::Publishes)
 }
 
 /// Returns the command of a call, or why it cannot be made, and its command if there is one.

@@ -143,7 +143,7 @@ fn fed_keys(engine: &Engine, tx: &Tx<'_>, mark: usize) -> Vec<(u32, Vec<u8>)> {
 }
 
 /// Runs a waiter's command. Returns true if it was served, no longer waits, or waits for another type; `false` if there
-/// is nothing for it or for those behind it.
+/// is nothing for it or for later waiters.
 fn serve_one(
     tx: &mut Tx<'_>,
     waiter: &Arc<Waiter>,
@@ -153,12 +153,12 @@ fn serve_one(
 ) -> Result<bool, Suspend> {
     let Run::Blocking { try_now, .. } = waiter.command.run else { unreachable!("only blocking commands wait") };
     let waits_for = waiter.command.group.value_type();
-    // A read leaves the entry for those behind; and a group reader is notified when the group is removed.
+    // A read leaves the entry for later waiters; and a group reader is notified when the group is removed.
     let is_shared = waits_for == Some(ValueType::Stream);
     if !is_shared {
         let Some(kind) = tx.serve(database, key, |tx| tx.value_type(key)) else { return Ok(false) };
         if !waits_for.is_some_and(|waits_for| waits_for.is_taken_from(kind)) {
-            // It waits for another type; a client behind it may wait for this one.
+            // It waits for another type; a later client may wait for this one.
             return Ok(true);
         }
     }

@@ -43,7 +43,7 @@ const AHEAD_MAX: usize = 16;
 /// Microseconds for which a sweep or a search works before others have their turn.
 const SWEEP_US_MAX: u128 = 500;
 
-/// How long a request ran, waiting excluded.
+/// Run time of a request, waiting excluded.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Took {
     /// In the attempt that succeeded, most of it under its locks.
@@ -612,7 +612,7 @@ impl Session {
             | Verb::Unwatch
             | Verb::Eval
             | Verb::ScriptLoad
-            | Verb::Library => {
+            | Verb::Library(_) => {
                 unreachable!("these run at once or on the script runner")
             }
         };

@@ -4,8 +4,8 @@
 //! ```text
 //! attempt: much to do --> Suspend::Speculate(snapshot) --> Offload pool: the command on clones --.
 //!    ^                                                                               |
-//!    `-- again: keys as they were? --> Tx::commit, the reply as it is        (a reader: the reply, at once)
-//!                              `-- not: run speculatively once more, then done under the locks
+//!    `-- again: keys unchanged? --> Tx::commit, the prepared reply           (a reader: the reply, at once)
+//!                           `-- no: run speculatively once more, then under the locks
 //! ```
 
 use super::Session;

@@ -29,7 +29,7 @@ pub(crate) enum Suspend {
     Gate,
     /// CLIENT PAUSE, perhaps of writes alone.
     Paused {
-        /// Whether the command writes.
+        /// True if the command writes.
         writes: bool,
     },
     /// It first waits for this many milliseconds.

@@ -10,14 +10,14 @@ use crate::pushes::Push;
 use crate::tracking::{InvalidatedClients, Tracked, put_out, tell_changes};
 use crate::worker::Worker;
 use commands::registry::Command;
-use commands::{Access, TrackWhen};
+use commands::{Access, Flag, TrackWhen};
 use keyspace::{Named, Tx};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use wire::resp::{Encoder, Protocol};
 use wire::{Args, Mark, Output, Reply};
 
-/// How a connection tracks.
+/// Tracking state of a connection.
 pub(super) struct Tracking {
     is_broadcast: bool,
     no_loop: bool,
@@ -95,7 +95,7 @@ impl Session {
             return;
         }
         self.note_heard();
-        if command.told_access() == Access::Read && self.remembers() {
+        if command.reported_access() == Access::Read && self.remembers() {
             let keyspace = &worker.engine.keyspace;
             command.for_each_key(args, |key, _| {
                 worker.engine.tracker.remember(keyspace::shard_of(keyspace.hash(key)), key, self.client.id);
@@ -165,7 +165,7 @@ impl Session {
         command: &Command,
         args: &Args<'_>,
     ) {
-        let remembers = command.told_access() == Access::Read && self.remembers();
+        let remembers = command.reported_access() == Access::Read && self.remembers();
         let Some(tracking) = &mut self.tracking else { return };
         for named in tx.log().named_from(mark) {
             if let Named::Key(_, key) = named {
@@ -258,7 +258,7 @@ impl Session {
         let reply = is_ahead.then(|| output.split_off(mark));
         if let Some(tracking) = &mut self.tracking {
             let heard = tracking.heard;
-            if self.multi.is_none() && !command.name.starts_with("CLIENT ") {
+            if self.multi.is_none() && !command.has(Flag::OfClient) {
                 tracking.is_caching_said = false;
             }
             if reply.is_some() {

@@ -1,4 +1,4 @@
-//! A request that has to wait, while there is memory for what it waits for.
+//! Runs a request that has to wait, unless memory is too short for what it waits for.
 //!
 //! While it waits, none of it has run, so it can be abandoned: a command that grows when memory is short, one that
 //! builds a reply from very many keys when memory is nearly exhausted, and any command whose keys cannot be loaded for

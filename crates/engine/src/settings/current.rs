@@ -39,11 +39,11 @@ pub struct Current {
     pub timeout_s: u32,
     /// The data folder; unused with the journal off.
     pub dir: PathBuf,
-    /// Whether writes are journaled.
+    /// True if writes are journaled.
     pub journal: bool,
     /// When the journal is synced.
     pub fsync: Fsync,
-    /// Whether an order of names is maintained.
+    /// True if an order of names is maintained.
     pub key_order: bool,
     /// The number of databases.
     pub databases: u32,
@@ -57,7 +57,7 @@ pub struct Current {
     pub authentication_timeout_s: u32,
     /// Servers to which MIGRATE may connect.
     pub migrate_targets: Targets,
-    /// Who may call DEBUG.
+    /// Clients that may call DEBUG.
     pub debug_command: DebugCommand,
     /// Limits on pending output, by client class.
     pub output_limits: OutputLimits,
@@ -125,7 +125,7 @@ pub enum Fsync {
     Never,
 }
 
-/// Who may call DEBUG.
+/// Clients that may call DEBUG.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DebugCommand {
     /// Nobody.
@@ -182,7 +182,7 @@ pub struct OutputLimit {
     pub hard_bytes: u64,
     /// Cut off when above this for `soft_s` without a break.
     pub soft_bytes: u64,
-    /// How long the soft bound may be exceeded, in seconds.
+    /// Maximum time the soft bound may be exceeded, in seconds.
     pub soft_s: u32,
 }
 

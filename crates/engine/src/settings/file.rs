@@ -88,7 +88,7 @@ mod tests {
     use crate::settings::find;
 
     #[test]
-    fn reads_every_form_with_its_line() {
+    fn every_value_form_is_read_with_its_line() {
         let content = "# a comment\nport = 7000\n\nbind = [\"127.0.0.1\", \"::1\"]\njournal = false\nfsync = \"always\"\n[more]\nx = 1\n";
         let entries = read(content).unwrap();
         let read: Vec<_> =
@@ -104,13 +104,13 @@ mod tests {
     }
 
     #[test]
-    fn bad_toml_has_its_line() {
+    fn a_toml_error_names_its_line() {
         assert_eq!(read("port = 1\nfsync = = 2\n").err().map(|(line, _)| line), Some(2));
         assert_eq!(read("port = 1\nport = 2\n").err().map(|(line, _)| line), Some(2));
     }
 
     #[test]
-    fn rewriting_keeps_what_it_does_not_change() {
+    fn a_rewrite_keeps_unchanged_lines_and_comments() {
         let content = "# ours\nport = 7000 # the office\n\nfsync = \"never\" # for now\n";
         let values = [("fsync", "always"), ("maxclients", "5"), ("proto-max-bulk-len", "1mb")];
         let values = values.map(|(name, text)| (find(name).unwrap(), text.to_owned()));

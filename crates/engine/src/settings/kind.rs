@@ -52,7 +52,7 @@ pub enum SettingType {
     },
     /// A path.
     Path {
-        /// Whether it may be empty.
+        /// True if it may be empty.
         optional: bool,
         /// Stores the path.
         set: fn(&mut Current, &str),
@@ -115,7 +115,7 @@ pub enum Wrong {
         min: i64,
         /// Greatest value.
         max: i64,
-        /// Whether it is a number at all.
+        /// True if it is a number at all.
         number: bool,
     },
     /// No count of bytes, or one out of bounds.
@@ -124,7 +124,7 @@ pub enum Wrong {
         min: u64,
         /// Greatest value.
         max: u64,
-        /// Whether it is a count of bytes at all.
+        /// True if it is a count of bytes at all.
         number: bool,
     },
     /// None of these words: first Bobbin's, then Redis's spelling.
@@ -399,7 +399,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bytes_take_the_suffixes_of_redis() {
+    fn byte_sizes_accept_the_suffixes_of_redis() {
         let cases = [
             ("0", Some(0)),
             ("7b", Some(7)),
@@ -422,7 +422,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_are_shown_short_and_exact() {
+    fn byte_sizes_print_short_and_exact() {
         for (bytes, text) in
             [(0, "0"), (1023, "1023"), (1 << 10, "1kb"), (512 << 20, "512mb"), ((1 << 30) + 1024, "1048577kb")]
         {
@@ -440,7 +440,7 @@ mod tests {
     }
 
     #[test]
-    fn limits_keep_the_classes_not_named() {
+    fn unnamed_classes_keep_their_limits() {
         let before = read_limits("normal 1 2 3 slave 4 5 6 pubsub 7 8 9", OutputLimits::default()).unwrap();
         let after = read_limits("pubsub 1kb 0 0", before).unwrap();
         assert_eq!((after.normal, after.replica), (before.normal, before.replica));

@@ -52,7 +52,7 @@ pub struct ShownSetting {
     pub setting: &'static Setting,
     /// Its value, masked if secret.
     pub value: String,
-    /// Where the value comes from.
+    /// The origin of the value.
     pub origin: Origin,
 }
 
@@ -97,7 +97,7 @@ impl Settings {
         self.changes.fetch_add(1, Ordering::Release);
     }
 
-    // No holder of these locks leaves a half-made state behind, so a panic elsewhere changes nothing.
+    // No holder of these locks leaves a partial state, so a panic elsewhere changes nothing.
     fn state(&self) -> RwLockReadGuard<'_, SettingsState> {
         self.state.read().unwrap_or_else(PoisonError::into_inner)
     }

@@ -17,7 +17,7 @@ pub struct Setting {
     pub changes: Mutability,
     /// The heading it is listed under.
     pub group: SettingGroup,
-    /// What it does: a sentence.
+    /// Its effect: a sentence.
     pub help: &'static str,
 }
 

@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_is_listed_is_allowed() {
+    fn only_listed_targets_are_allowed() {
         let targets = |text: &str| Targets::read(text.split_whitespace());
         assert!(!targets("").allow("127.0.0.1", 6379));
         for (list, host, port, expected) in [

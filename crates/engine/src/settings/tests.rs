@@ -58,7 +58,7 @@ fn the_stronger_origin_wins() {
 }
 
 #[test]
-fn limits_of_several_origins_add_up() {
+fn limits_from_several_origins_are_merged() {
     let file = "client-output-buffer-limit = \"pubsub 1mb 0 0\"";
     let settings = gathered(file, &[], &[("client-output-buffer-limit", "replica 2mb 0 0")]).unwrap();
     let shown = shown(&settings, "client-output-buffer-limit").0;
@@ -153,7 +153,7 @@ fn config_set_takes_both_spellings() {
 }
 
 #[test]
-fn config_set_refuses_with_the_texts_of_redis() {
+fn config_set_errors_match_redis() {
     let settings = defaults();
     let failed =
         |name: &str, why: &str| format!("ERR CONFIG SET failed (possibly related to argument '{name}') - {why}");
@@ -201,7 +201,7 @@ fn config_set_refuses_with_the_texts_of_redis() {
 }
 
 #[test]
-fn a_fact_may_be_set_to_what_it_is() {
+fn a_fact_may_be_set_to_its_own_value() {
     let settings = defaults();
     let facts = [("save", ""), ("maxmemory", "0"), ("appendonly", "YES"), ("maxmemory-policy", "noeviction")];
     assert_eq!(set(&settings, &facts), Ok(()));
@@ -225,7 +225,7 @@ fn a_reader_sees_each_change() {
 }
 
 #[test]
-fn a_follower_can_refuse_and_earlier_ones_go_back() {
+fn a_refused_change_is_rolled_back_in_earlier_followers() {
     let settings = defaults();
     let applied = Arc::new(AtomicU64::new(0));
     let seen = applied.clone();

@@ -21,22 +21,22 @@ use std::thread::{self, Thread};
 use store::Store;
 use wire::{Output, OwnedRequest, Ranges};
 
-/// Where the clock begins, in milliseconds.
+/// Initial time of the clock, in milliseconds.
 pub(crate) const START_MS: u64 = 1_700_000_000_000;
 /// A sleep no longer than this is over at once, any other never.
 const SLEEP_MS_MAX: u64 = 100;
 
-/// What goes on beside requests that wait.
+/// A task that runs beside requests that wait.
 type Background = Rc<RefCell<Pin<Box<dyn Future<Output = ()>>>>>;
 
-/// How long a loader rests that loads only what somebody waits for, in milliseconds.
+/// Rest of a loader that loads only wanted shards, in milliseconds.
 const NEVER_MS: u64 = 1 << 40;
 
 /// An engine, one worker, and a checkpointer that works while a request waits.
 pub(crate) struct World {
     pub(crate) engine: Arc<Engine>,
     pub(crate) worker: Rc<Worker>,
-    /// Workers beside that one.
+    /// Other workers.
     others: Vec<Rc<Worker>>,
     now_ms: Arc<AtomicU64>,
     pub(crate) disk: Arc<FakeDisk>,
@@ -48,7 +48,7 @@ pub(crate) struct World {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Load {
     AtOnce,
-    /// When somebody waits for them.
+    /// When a request waits for them.
     Wanted,
 }
 
@@ -57,18 +57,18 @@ impl World {
         Self::over(FakeDisk::new(), START_MS, settings, Load::AtOnce)
     }
 
-    /// With so many workers.
+    /// A world with this many workers.
     pub(crate) fn of_workers(count: usize) -> Self {
         Self::with(FakeDisk::new(), &[], Options::new(Policy::EverySec, START_MS), (Load::AtOnce, count))
     }
 
-    /// The same after a stop: on what its disk holds.
+    /// The world after a restart from its disk.
     pub(crate) fn restarted(self, settings: &[(&str, &str)], load: Load) -> Self {
         let now_ms = self.now_ms.load(Relaxed);
         Self::over(self.stopped(), now_ms, settings, load)
     }
 
-    /// With small files on a disk of so many bytes, of which frames leave some to the checkpointer.
+    /// A world with small files on a disk of this many bytes; frames leave some of them to the checkpointer.
     pub(crate) fn on_small_disk(bytes: u64) -> Self {
         let disk = FakeDisk::new();
         disk.set_capacity(Some(bytes));
@@ -150,13 +150,13 @@ impl World {
         }
     }
 
-    /// Loads what is left.
+    /// Loads all remaining shards and values.
     pub(crate) fn load_all(&self) {
         let timer = |_| -> engine::worker::Sleep { Box::pin(std::future::pending()) };
         block_on(Loader::new(self.engine.clone(), Box::new(timer), 0, AT_ONCE_BYTES_MAX).run());
     }
 
-    /// Shards that are still to be loaded.
+    /// Returns the number of shards still to be loaded.
     pub(crate) fn shards_left(&self) -> usize {
         self.engine.loading.progress().shards_left
     }
@@ -167,28 +167,28 @@ impl World {
         Client { session: Session::new(worker.clone(), client), worker, background, input: Vec::new() }
     }
 
-    /// One of the worker of this number.
+    /// Creates a client of the worker with this number.
     pub(crate) fn client_of(&self, index: usize) -> Client {
         let worker = if index == 0 { &self.worker } else { &self.others[index - 1] }.clone();
         let client = self.engine.clients.add("test:0", "test:1", true, START_MS);
         Client { session: Session::new(worker.clone(), client), worker, ..self.client() }
     }
 
-    /// One that came by the memcached port.
+    /// Creates a client of the memcached port.
     pub(crate) fn client_of_memcached(&self) -> Client {
         let client = self.engine.clients.add("test:4", "test:5", true, START_MS);
         let session = Session::of_memcached(self.worker.clone(), client);
         Client { session, ..self.client() }
     }
 
-    /// One that came by the queue port.
+    /// Creates a client of the queue port.
     pub(crate) fn client_of_queues(&self) -> Client {
         let client = self.engine.clients.add("test:2", "test:3", true, START_MS);
         let session = Session::of_queues(self.worker.clone(), client);
         Client { session, ..self.client() }
     }
 
-    /// Has the process use `used_bytes` of a limit of `limit_bytes` from now on: what the test sets them to.
+    /// Limits memory to `limit_bytes`; the test sets the used bytes through the returned counter.
     pub(crate) fn limit_memory(&self, limit_bytes: u64) -> Arc<AtomicU64> {
         struct Told(Arc<AtomicU64>);
         impl Meter for Told {
@@ -219,12 +219,12 @@ pub(crate) struct Client {
     pub(crate) session: Session,
     pub(crate) worker: Rc<Worker>,
     background: Background,
-    /// What was sent last.
+    /// The last request sent.
     pub(crate) input: Vec<u8>,
 }
 
 impl Client {
-    /// Sends a request; what it has to wait for, if it has to.
+    /// Sends a request; returns the next action, such as a wait.
     pub(crate) fn send(&mut self, words: &[&[u8]], output: &mut Output) -> Next {
         self.input.clear();
         wire::resp::request(&mut self.input, OwnedRequest::of(words).args());
@@ -239,7 +239,7 @@ impl Client {
         }
     }
 
-    /// The reply to a request, in RESP.
+    /// Returns the reply to a request, in RESP.
     pub(crate) fn call_bytes(&mut self, words: &[&[u8]]) -> String {
         let mut output = Output::new();
         if let Next::Slow(slow) = self.send(words, &mut output) {
@@ -248,7 +248,7 @@ impl Client {
         read(output)
     }
 
-    /// Runs a request, whatever its reply.
+    /// Runs a request and ignores its reply.
     pub(crate) fn run(&mut self, words: &[Vec<u8>]) {
         let mut output = Output::new();
         let words: Vec<&[u8]> = words.iter().map(Vec::as_slice).collect();
@@ -257,7 +257,7 @@ impl Client {
         }
     }
 
-    /// The replies to requests that come in one piece.
+    /// Returns the replies to pipelined requests.
     pub(crate) fn call_all(&mut self, lines: &[&str]) -> String {
         let output = Output::new();
         self.input.clear();
@@ -268,7 +268,7 @@ impl Client {
         self.run_input(output)
     }
 
-    /// The replies to bytes as they are.
+    /// Returns the replies to raw bytes.
     pub(crate) fn ask(&mut self, bytes: &str) -> String {
         self.input.clear();
         self.input.extend_from_slice(bytes.as_bytes());
@@ -297,7 +297,7 @@ impl Client {
         run_beside(&self.worker, &self.background, self.session.run_slowly(slow, &self.input, output));
     }
 
-    /// Lets a request, and what goes on beside it, have some turns.
+    /// Polls a request and the background task a few times.
     pub(crate) fn try_slowly(&mut self, slow: Box<Slow>, output: &mut Output) {
         let mut run = pin!(self.session.run_slowly(slow, &self.input, output));
         let mut context = Context::from_waker(Waker::noop());
@@ -309,7 +309,7 @@ impl Client {
         }
     }
 
-    /// Lets what goes on beside requests have a turn.
+    /// Polls the background task once.
     pub(crate) fn rest(&self) {
         let _ = self.background.borrow_mut().as_mut().poll(&mut Context::from_waker(Waker::noop()));
     }
@@ -318,7 +318,7 @@ impl Client {
         self.session.client().is_waiting()
     }
 
-    /// Begins a request that waits, tells `look` whether the client counts as waiting, and drops the request.
+    /// Begins a request that waits, calls `look` with whether the client counts as waiting, and drops the request.
     pub(crate) fn poll_slowly_once(&mut self, slow: Box<Slow>, output: &mut Output, look: impl FnOnce(bool)) {
         let client = self.session.client().clone();
         let mut run = pin!(self.session.run_slowly(slow, &self.input, output));
@@ -332,7 +332,7 @@ impl Client {
     }
 }
 
-/// Runs what has to wait, and what goes on beside it.
+/// Runs a future to its end, beside the worker's listener and the background task.
 fn run_beside(worker: &Worker, background: &Background, future: impl Future<Output = ()>) {
     let (mut listen, mut run) = (pin!(worker.listen()), pin!(future));
     block_on(std::future::poll_fn(|context| {

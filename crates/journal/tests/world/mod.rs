@@ -1,4 +1,4 @@
-//! A journal over a disk in memory, stepped by hand, beside a twin that knows every frame handed over.
+//! A journal over a disk in memory, stepped by hand, with a list of every frame handed over.
 
 use base::Position;
 use base::disk::FakeDisk;
@@ -24,7 +24,7 @@ pub(crate) fn folder() -> PathBuf {
 /// Frames by position.
 pub(crate) type Frames = Vec<(Position, Vec<u8>)>;
 
-/// A small generator, so that a seed means the same for ever.
+/// A small random generator, so that a seed gives the same numbers forever.
 pub(crate) struct Random(u64);
 
 impl Random {
@@ -46,7 +46,7 @@ pub(crate) fn random(seed: u64) -> Random {
     random
 }
 
-/// How many cases a heavy test runs: `BOBBIN_CASES` times the usual number, in hundredths.
+/// Returns the number of cases of a heavy test: `BOBBIN_CASES` percent of the usual number.
 pub(crate) fn cases(usual: u64) -> u64 {
     let percent = std::env::var("BOBBIN_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(100u64);
     (usual * percent / 100).max(1)
@@ -64,7 +64,7 @@ pub(crate) struct World {
     /// Every frame handed over, those found at the start first.
     pub(crate) frames: Frames,
     pub(crate) now_ms: u64,
-    /// What lies below is kept elsewhere.
+    /// The position below which frames are released.
     pub(crate) from: Position,
 }
 
@@ -90,7 +90,7 @@ impl World {
         Self::open_from(disk, policy, 0)
     }
 
-    /// Opens a journal of which somebody keeps elsewhere what lies below `from`.
+    /// Opens a journal whose frames below `from` are released.
     pub(crate) fn open_from(disk: &FakeDisk, policy: Policy, from: Position) -> Result<Self, OpenError> {
         let elapsed_us = Arc::new(AtomicU64::new(1));
         let options = options(policy, &elapsed_us);
@@ -105,7 +105,7 @@ impl World {
         Self::open_as(disk, options, elapsed_us, 0)
     }
 
-    /// Opens a journal that leaves so many bytes of the disk to somebody who keeps elsewhere what it tells.
+    /// Opens a journal that leaves this much of the disk free for a store.
     pub(crate) fn open_leaving(disk: &FakeDisk, policy: Policy, kept_free_bytes: u64) -> Result<Self, OpenError> {
         let elapsed_us = Arc::new(AtomicU64::new(1));
         let options = Options { kept_free_bytes: Some(kept_free_bytes), ..options(policy, &elapsed_us) };
@@ -165,7 +165,7 @@ impl World {
         self.make();
     }
 
-    /// Makes durable what was handed over.
+    /// Makes all frames handed over durable.
     pub(crate) fn settle(&mut self) {
         let notifier = Arc::new(Notifier::new());
         self.journal.add_notifier(notifier.clone());
@@ -189,7 +189,7 @@ impl World {
         self.put_with_claim(log_buffer, payload, payload.len() as u64, purpose)
     }
 
-    /// The same, with a claim of `claim_bytes`, which are at least those of the payload.
+    /// As [`World::put`], with a claim of `claim_bytes`, at least the length of the payload.
     pub(crate) fn put_with_claim(
         &mut self,
         log_buffer: usize,
@@ -223,7 +223,7 @@ impl World {
         for _ in 0..count {
             let payload = payload(random);
             let log_buffer = random.below(3) as usize;
-            // What a command may write is known before what it writes.
+            // A command claims the most it may write.
             let claim_bytes = payload.len() as u64 * (1 + random.below(4));
             if self.put_with_claim(log_buffer, &payload, claim_bytes, Purpose::Grow).is_err() {
                 return;
@@ -236,7 +236,7 @@ impl World {
         }
     }
 
-    /// Lets go of what lies below the begin of some durable frame, or below all that is durable.
+    /// Releases everything below a random durable frame, or everything durable.
     pub(crate) fn release(&mut self, random: &mut Random) {
         let durable = self.journal.durable();
         let begins = self.frames.iter().map(|(position, _)| *position);
@@ -247,13 +247,13 @@ impl World {
         self.journal.release_below(self.from);
         match random.below(8) {
             0 => {}
-            // So long that no segment waits to be used again.
+            // Long enough that no segment is kept for reuse.
             1 => self.pass_ms(10_001),
             _ => self.make(),
         }
     }
 
-    /// Lets go of all, for the sake of room.
+    /// Releases everything durable to make room.
     pub(crate) fn release_all(&mut self) {
         self.journal.begin_release();
         self.settle();
@@ -261,7 +261,7 @@ impl World {
         self.journal.end_release();
     }
 
-    /// As [`World::load`], and lets go of frames now and then.
+    /// As [`World::load`], and releases frames now and then.
     pub(crate) fn load_and_release(&mut self, random: &mut Random, count: u64) {
         for _ in 0..count / 5 {
             self.load(random, 5);
@@ -271,7 +271,7 @@ impl World {
         }
     }
 
-    /// Stops in order.
+    /// Stops cleanly and returns the frames.
     pub(crate) fn stop(self) -> Frames {
         self.writer.stop().expect("a clean stop");
         self.frames
@@ -289,7 +289,7 @@ pub(crate) fn payload(random: &mut Random) -> Vec<u8> {
     (0..bytes).map(|index| tag.wrapping_add(index as u8)).collect()
 }
 
-/// The frames that a disk holds, read without opening it.
+/// Returns the frames on a disk, read without opening the journal.
 pub(crate) fn frames_of(disk: &FakeDisk, range: Range<Position>) -> Frames {
     let mut frames = Frames::new();
     let mut replay = |frame: Frame<'_>| {
@@ -300,12 +300,12 @@ pub(crate) fn frames_of(disk: &FakeDisk, range: Range<Position>) -> Frames {
     frames
 }
 
-/// The frames from `from` on.
+/// Returns the frames from `from` on.
 pub(crate) fn since(frames: &Frames, from: Position) -> Frames {
     frames.iter().filter(|(position, _)| *position >= from).cloned().collect()
 }
 
-/// Recovered frames are the first ones of the twin, down to `durable` at least.
+/// Checks that the recovered frames are a prefix of the twin that includes everything below `durable`.
 pub(crate) fn check_prefix(recovered: &Frames, twin: &Frames, durable: Position, context: &str) {
     assert!(recovered.len() <= twin.len(), "{context}: more frames than were handed over");
     assert_eq!(recovered[..], twin[..recovered.len()], "{context}");

@@ -46,7 +46,7 @@ pub enum LoadError<E> {
     /// The key belongs to another shard.
     #[error("a stored record is of a key of shard {0}")]
     Misplaced(usize),
-    /// The value could not be read, or has another type than the record states.
+    /// The value could not be read.
     #[error("the value of a stored record: {0}")]
     Value(E),
     /// The value has another type than the record states, or is empty.
@@ -233,7 +233,7 @@ impl Loading<'_> {
         Ok(left_out)
     }
 
-    /// Applies journal effects that the store lacks, in sequence, as they lie in frames.
+    /// Applies journal effects that the store lacks, in the order and encoding of the frames.
     ///
     /// # Errors
     /// If the bytes are not effects of this version on keys of this shard.
@@ -314,7 +314,7 @@ fn is_whole(effect: &Effect<'_>) -> bool {
     matches!(effect, Effect::Remove | Effect::StringPut { .. } | Effect::ItemPut { .. } | Effect::ValuePut { .. })
 }
 
-/// Returns what `source` has under `form`, checked to be a value of `value_type`.
+/// Reads the value under `form` from `source`, and checks that it is of type `kind` and not empty.
 pub(super) fn get<S: BlockSource>(source: &mut S, kind: ValueType, form: &[u8]) -> Result<Value, LoadError<S::Error>> {
     let value = source.get(kind, form).map_err(LoadError::Value)?;
     if value.value_type() == kind && !value.is_empty() { Ok(value) } else { Err(LoadError::WrongValue) }

@@ -44,7 +44,7 @@ pub(crate) struct Marking {
     turn: Option<Box<SectionTurn>>,
 }
 
-/// What a turn has yet to write of a section.
+/// The entries of a section that a turn has yet to write.
 #[derive(Default)]
 pub(crate) struct SectionTurn {
     /// Keys deleted before the turn, and how many bytes of them are taken.

@@ -3,8 +3,8 @@
 //! ```text
 //!                turn: P(s), marks flip                   all taken, committed
 //!   changes ----------|--------------------------------------------|--------->
-//!     old mark        |  present mark; an old state that is still  |
-//!                     |  to be written is handed over first        |
+//!     old mark        |  present mark; an old state not yet        |
+//!                     |  written is handed over first              |
 //!                     `- take - take - take - ...  records of the state at P(s), a few hundred entries a step
 //! ```
 //!
@@ -108,7 +108,7 @@ impl Default for TurnMemory {
     }
 }
 
-/// What is left of a turn after a step.
+/// The state of a turn after a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CutStep {
     /// There is more; take again.

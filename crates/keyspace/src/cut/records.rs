@@ -1,11 +1,11 @@
-//! What one step takes from a shard, and its records for the store.
+//! The batch that one step takes from a shard, and its records for the store.
 //!
 //! Under the lock, short texts are encoded and value roots are cloned; values are encoded after the shard is released.
 //! Records are effects ([`crate::effect`]), plus one more form:
 //!
 //! ```text
 //! | 128 to 131 | table : varint | key : bytes | time, in 129 and 131 | extras, from 130 on | kind | form : bytes |
-//!                                                                      a value that lies elsewhere
+//!                                                                      a value stored elsewhere
 //! ```
 
 use crate::TableId;
@@ -24,7 +24,7 @@ pub(crate) const STORED: u8 = 128;
 /// Flags added to that number for a deadline and for extras.
 const WITH_TIME: u8 = 1;
 const WITH_EXTRAS: u8 = 2;
-/// Values of at most this many bytes always lie in their record.
+/// Values of at most this many bytes are always stored in their record.
 pub const WHOLE_BYTES_MAX: u64 = base::limits::BLOCK_BYTES_MAX as u64;
 /// Bytes that a step encodes under the lock, at most, not counting its last entry.
 const STEP_BYTES: usize = 64 << 10;
@@ -269,7 +269,7 @@ pub(crate) fn is_stored(number: u8) -> bool {
     number & !(WITH_TIME | WITH_EXTRAS) == STORED
 }
 
-/// What follows the name in a record of an external value.
+/// The part after the name in a record of an external value.
 pub(crate) struct Stored<'a> {
     pub(crate) fields: Fields,
     pub(crate) kind: ValueType,

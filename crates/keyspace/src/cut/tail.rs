@@ -37,7 +37,7 @@ impl DatabaseMap {
 pub struct Alive {
     /// Databases that have moved from their first table.
     moved: BTreeSet<u32>,
-    /// The tables of those.
+    /// The present tables of those databases.
     tables: BTreeSet<TableId>,
 }
 
@@ -64,7 +64,7 @@ pub struct CutTail {
 }
 
 impl CutTail {
-    /// Creates the tail behind a store that has the map as of `map_from`, and each shard as of its position.
+    /// Creates the tail after a store that has the map as of `map_from`, and each shard as of its position.
     ///
     /// # Panics
     /// If there are not [`SHARDS`] positions.

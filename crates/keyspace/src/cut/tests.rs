@@ -42,7 +42,8 @@ struct Pair {
     /// Makes each change distinct.
     changes: u64,
     stored: Twin,
-    /// The section's content at the turn in progress, what is known of it, and names of records taken.
+    /// The section's contents at the turn in progress, the stored contents with the records taken so far applied, and
+    /// names of records taken.
     turn: Option<(Twin, Twin, BTreeSet<Vec<u8>>)>,
     /// Some marks of an abandoned turn remain.
     clears: bool,
@@ -50,7 +51,7 @@ struct Pair {
 
 impl Pair {
     fn hash(key: u8) -> u64 {
-        // Three prefixes, and distinct bits behind them.
+        // Three prefixes, and distinct bits after them.
         5 << 54 | (u64::from(key % 3) * 0x5_1234) << 34 | u64::from(key)
     }
 
@@ -152,7 +153,7 @@ fn apply(known: &mut Twin, record: &[u8]) {
 
 proptest! {
     #[test]
-    fn a_turn_of_a_section_takes_what_it_held(acts in proptest::collection::vec(act(), 1..150)) {
+    fn a_turn_takes_the_state_at_its_start(acts in proptest::collection::vec(act(), 1..150)) {
         let section = Section::marked(EVEN);
         let mut pair = Pair { section, changes: 0, stored: Twin::new(), turn: None, clears: false };
         for act in &acts {
@@ -169,7 +170,7 @@ fn names(keyspace: &Keyspace, shard: usize) -> impl Iterator<Item = Vec<u8>> {
 }
 
 #[test]
-fn many_marks_of_an_abandoned_turn_are_cleared_in_steps() {
+fn marks_of_an_abandoned_turn_are_cleared_in_steps() {
     let keyspace = Keyspace::new(KeyHasher::new([7; 16]), 2);
     keyspace.keep_marks();
     let mut state = keyspace.shard(3).try_write().unwrap();
@@ -198,7 +199,7 @@ fn many_marks_of_an_abandoned_turn_are_cleared_in_steps() {
 }
 
 #[test]
-fn all_sections_of_a_shard_share_the_room_for_names() {
+fn sections_of_a_shard_share_one_limit_for_names() {
     let keyspace = Keyspace::new(KeyHasher::new([7; 16]), 8);
     keyspace.keep_marks();
     let mut state = keyspace.shard(3).try_write().unwrap();
@@ -219,7 +220,7 @@ fn all_sections_of_a_shard_share_the_room_for_names() {
 }
 
 #[test]
-fn what_is_no_record_of_a_shard_is_refused() {
+fn misplaced_and_malformed_shard_records_are_rejected() {
     let keyspace = Keyspace::new(KeyHasher::new([7; 16]), 2);
     let alive = keyspace.map().alive();
     let shard = crate::shard_of(keyspace.hash(b"key"));

@@ -2,13 +2,13 @@
 //!
 //! ```text
 //!   record        --> key, kind, deadline in the shard, served at once; nothing in it
-//!   the journal   --> deadlines: to the key; changes of the value: kept here; whatever tells all of it: nothing to read
-//!   read          --> the value, then what was kept: without a lock
-//!   end           --> in its place, if the key is there still
+//!   the journal   --> deadlines: to the key; changes of the value: kept here; a whole new value: nothing to read
+//!   read          --> the value, then the kept changes: without a lock
+//!   end           --> the value becomes the key's, if the key still exists
 //! ```
 //!
 //! Until then the value must not be read or the key changed, except for its removal when it expires or its table dies.
-//! So whoever opens the shard must make requests that name the key wait. Key counts, names, types and deadlines are
+//! So the opener of the shard must make requests that name the key wait. Key counts, names, types and deadlines are
 //! correct throughout.
 
 use super::loading::{BlockSource, LoadError, get};

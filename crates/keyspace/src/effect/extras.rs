@@ -1,4 +1,4 @@
-//! What memcached's protocol keeps beside a text: flags, a CAS number, and signs.
+//! The metadata that memcached's protocol keeps with a string: flags, a CAS number, and signs.
 //!
 //! ```text
 //! | signs : 1 byte | flags : varint | cas : varint |

@@ -1,4 +1,4 @@
-//! The items of an effect: those of one command share one record.
+//! The items of an effect: all items of one command share one record.
 
 use super::{DecodeError, take, take_bytes};
 use base::varint;

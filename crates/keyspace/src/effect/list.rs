@@ -12,14 +12,14 @@ use values::List;
 pub enum ListChange<'a> {
     /// 9 at the head, 10 at the tail. Pushes items, in the order given.
     Push {
-        /// Which end.
+        /// The end of the list.
         end: End,
         /// The items.
         items: Items<'a>,
     },
     /// 11 at the head, 12 at the tail. Removes items.
     Pop {
-        /// Which end.
+        /// The end of the list.
         end: End,
         /// Number of items.
         count: u64,
@@ -33,7 +33,7 @@ pub enum ListChange<'a> {
     },
     /// 14. Inserts an item before the one at an index.
     Insert {
-        /// Index from the head; the length means behind the last.
+        /// Index from the head; the length means after the last item.
         index: u64,
         /// The new item.
         item: &'a [u8],

@@ -3,7 +3,7 @@
 //! ```text
 //! bytes    | record | record | head of a whole put | record | ...
 //!                                                  ^
-//! holes                                            value, a clone: its bytes are made when the shards are let go
+//! holes                                            value, a clone: encoded after the shards are released
 //! ```
 //!
 //! A value of 64 KiB or more that is put whole is not encoded under the locks: its size, and so the frame's, is known
@@ -28,7 +28,7 @@ pub struct Log {
     unread: bool,
 }
 
-/// Records, some of which lack their end, which is kept separately.
+/// Records; the ends of some are kept separately.
 #[derive(Default)]
 pub struct Payload {
     bytes: Vec<u8>,
@@ -69,7 +69,7 @@ impl Beside {
 /// Values of fewer bytes are encoded at once.
 const HOLE_BYTES_MIN: u64 = 64 << 10;
 
-/// What a record has changed.
+/// The target of a record: a key, or a database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Named<'a> {
     /// A key of this table.
@@ -105,7 +105,7 @@ impl Log {
         self.payload.bytes.len()
     }
 
-    /// Returns what the records behind `mark` have changed, in order, except in the server's own table.
+    /// Returns the targets of the records after `mark`, in order, except in the server's own table.
     pub fn named_from(&self, mark: usize) -> impl Iterator<Item = Named<'_>> {
         self.records_from(mark).map(|(named, _)| named)
     }
@@ -116,7 +116,7 @@ impl Log {
         self.records_from(0).filter(|(_, touches)| *touches).map(|(named, _)| named)
     }
 
-    /// Lists what each record behind `mark` names, and whether it touches that.
+    /// Returns the target of each record after `mark`, and whether the record touches it.
     fn records_from(&self, mark: usize) -> impl Iterator<Item = (Named<'_>, bool)> {
         let Payload { bytes, holes } = &self.payload;
         let mut holes = holes.iter().skip_while(move |hole| hole.record_at < mark).peekable();
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn a_whole_put_takes_the_bytes_of_the_effect_that_it_is() {
+    fn a_whole_value_is_logged_as_its_put_effect() {
         let texts = [1, 100, 20_000, 70_000].map(text_of).into_iter();
         let lists = [1, 100, 3_000, 100_000].map(list_of);
         for value in texts.chain(lists).chain([1, 100, 5_000].map(hash_of)).chain([1, 100, 5_000].map(sorted_of)) {
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_removal_takes_the_bytes_of_the_effect_that_it_is() {
+    fn a_long_removal_is_logged_as_its_remove_effect() {
         for count in [2, 1_000, 100_000] {
             let mut found = Runs::default();
             (0..count).rev().for_each(|at| found.add(at * 300 + at % 2, 1 + at % 200));
@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_told_from_any_mark_between_records() {
+    fn named_from_lists_the_keys_since_any_mark() {
         let mut log = Log::default();
         let whole = Whole::plain(list_of(50_000), None);
         let mut marks = Vec::new();
@@ -363,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_keeps_the_state_in_which_it_was_put() {
+    fn a_logged_value_is_unaffected_by_later_changes() {
         let Value::List(mut list) = list_of(50_000) else { unreachable!() };
         let mut log = Log::default();
         let whole = Whole::plain(Value::List(list.clone()), None);

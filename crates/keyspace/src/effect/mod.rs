@@ -482,7 +482,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_frozen_and_every_effect_survives_its_encoding() {
+    fn effect_numbers_are_frozen_and_every_effect_round_trips() {
         for (number, effect) in all() {
             let record = match effect {
                 Effect::MapPut { .. } => Record { table: 0, key: b"", effect },

@@ -23,7 +23,7 @@ pub enum QueueChange<'a> {
     },
     /// 102 at the tail, 103 at the head. Pushes messages one by one.
     Push {
-        /// Which end.
+        /// The end of the queue.
         end: End,
         /// Time of arrival.
         at_ms: Ms,
@@ -50,14 +50,14 @@ pub enum QueueChange<'a> {
     },
     /// 106 at the head, 107 at the tail. Removes ready messages.
     Pop {
-        /// Which end.
+        /// The end of the queue.
         end: End,
         /// Number of messages.
         count: u64,
     },
     /// 108 acknowledged, 109 not. Removes held messages.
     Remove {
-        /// Whether they count as work done.
+        /// True if they count as work done.
         are_acked: bool,
         /// The messages.
         ids: MessageIds<'a>,

@@ -15,7 +15,7 @@ pub enum StreamChange<'a> {
         id: StreamId,
         /// Name, value, name, value.
         fields: Items<'a>,
-        /// Whether it begins a chunk.
+        /// True if it begins a chunk.
         opens: bool,
     },
     /// 72. Removes entries and records them as deleted.
@@ -30,9 +30,9 @@ pub enum StreamChange<'a> {
     },
     /// 74. Sets the stream's id state.
     Set {
-        /// The greatest id assigned.
+        /// The highest id assigned.
         last_id: StreamId,
-        /// The greatest id deleted.
+        /// The highest id deleted.
         deleted_id: StreamId,
         /// Entries ever added.
         added: u64,
@@ -115,7 +115,7 @@ pub enum StreamChange<'a> {
     },
 }
 
-/// How a delivery count changes.
+/// The change of a delivery count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Counting {
     /// Unchanged.

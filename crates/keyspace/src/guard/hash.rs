@@ -9,7 +9,7 @@ use values::{Hash, limits};
 
 /// Records per method, at most.
 const RECORDS_MAX: u64 = 5;
-/// Bytes of a record beside key and items, at most.
+/// Maximum bytes of a record, excluding key and items.
 const FIELDS_BYTES_MAX: u64 = 64;
 
 /// A mutable hash under a key. The key is created with the first field and removed with the last.
@@ -19,7 +19,7 @@ pub struct HashMut<'t, 'k> {
     before: Before,
 }
 
-/// What happens to the deadline of a field that is put.
+/// The treatment of a field's deadline when the field is put.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FieldExpiry {
     /// Kept.

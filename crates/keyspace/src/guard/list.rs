@@ -8,7 +8,7 @@ use blocks::{Direction, End};
 use std::ops::ControlFlow;
 use values::List;
 
-/// Bytes of a removal's record beside key and runs, at most.
+/// Maximum bytes of a removal's record, excluding key and runs.
 const FIELDS_BYTES_MAX: u64 = 64;
 
 /// A mutable list under a key. The key is created with the first item and removed with the last.

@@ -24,7 +24,7 @@ use base::{Ms, varint};
 use table::{Content, Extras};
 use values::Value;
 
-/// What to do when the key is absent.
+/// The treatment of an absent key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Absent {
     /// Create an empty value, which exists once it has an element.
@@ -33,7 +33,7 @@ pub enum Absent {
     Leave,
 }
 
-/// What happens to a key's deadline when its value is put.
+/// The treatment of a key's deadline when its value is put.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expiry {
     /// Kept.

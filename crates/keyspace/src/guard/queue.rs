@@ -9,7 +9,7 @@ use blocks::End;
 use values::Queue;
 use values::queue::{QueueLimits, Record, State};
 
-/// Bytes of a record beside key, ids and messages, at most.
+/// Maximum bytes of a record, excluding key, ids and messages.
 const FIELDS_BYTES_MAX: u64 = 32;
 /// Distance of a new queue's ids above all reported ones: room for messages pushed at its left end.
 const IDS_APART: u64 = 1024;
@@ -37,7 +37,7 @@ pub(crate) struct Fallen {
 }
 
 impl Fallen {
-    /// Returns what is due in `queue`, at most about `most` of each sort.
+    /// Returns the due messages of `queue`, at most about `most` of each sort.
     pub(crate) fn of(queue: &Queue, now: Ms, most: u64) -> Self {
         let mut fallen = Self::default();
         if queue.next_due().is_none_or(|due_ms| due_ms > now) {
@@ -86,7 +86,7 @@ fn is_spent(queue: &Queue, record: &Record<'_>) -> bool {
     record.state == State::Leased && queue.limits().retries.is_some_and(|retries| record.deliveries > retries)
 }
 
-/// What [`QueueMut::release`] does with the messages.
+/// The time at which [`QueueMut::release`] makes the messages ready.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
     /// Makes them ready.

@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use values::Set;
 use values::set::{SetForm, SetLimits};
 
-/// Bytes of a record beside key and members, at most.
+/// Maximum bytes of a record, excluding key and members.
 const FIELDS_BYTES_MAX: u64 = 64;
 
 /// A mutable set under a key. The key is created with the first member and removed with the last.

@@ -7,7 +7,7 @@ use base::varint;
 use std::collections::HashSet;
 use values::{Sorted, limits, sorted};
 
-/// Bytes of a record beside key and items, at most.
+/// Maximum bytes of a record, excluding key and items.
 const FIELDS_BYTES_MAX: u64 = 64;
 
 /// A mutable sorted set under a key. The key is created with the first member and removed with the last.

@@ -8,7 +8,7 @@ use base::{Ms, varint};
 use values::stream::{ENTRY_BYTES_MAX, Foot, StreamId};
 use values::{Stream, limits};
 
-/// Bytes of a record beside key, names and items, at most.
+/// Maximum bytes of a record, excluding key, names and items.
 const FIELDS_BYTES_MAX: usize = 128;
 /// Bytes of an id in a record, at most.
 const ID_BYTES_MAX: usize = 2 * varint::BYTES_MAX;
@@ -31,7 +31,7 @@ pub struct Reader<'a> {
     pub consumer: &'a [u8],
 }
 
-/// How entries are redelivered.
+/// The data of a redelivery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Redelivery {
     /// Time of delivery to record.
@@ -142,7 +142,7 @@ impl<'t, 'k> StreamMut<'t, 'k> {
         self.change(StreamChange::Deliver { group, consumer, to, entries_read, delivered_ms });
     }
 
-    /// Redelivers entries, whoever had them. O(ids log n).
+    /// Redelivers entries, regardless of their present consumer. O(ids log n).
     pub fn claim(&mut self, reader: Reader<'_>, ids: &[StreamId], again: Redelivery) {
         let Redelivery { delivered_ms, counting } = again;
         let Reader { group, consumer } = reader;

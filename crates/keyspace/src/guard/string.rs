@@ -44,7 +44,7 @@ impl<'t, 'k> StringMut<'t, 'k> {
         self.change(&Effect::StringOverwrite { offset: offset as u64, bytes });
     }
 
-    /// Returns true if memory is granted for a text of `end` bytes, most of which may be zeros not sent by the request.
+    /// Returns true if memory is granted for a string of `end` bytes; most may be zeros that the request did not send.
     pub fn has_memory_for(&mut self, end: usize) -> bool {
         let more_bytes = end.saturating_sub(self.bytes_count());
         more_bytes <= UNASKED_BYTES_MAX || self.tx.grants_memory(more_bytes as u64)

@@ -6,7 +6,7 @@ use base::varint;
 use values::Tagged;
 use values::tagged::{Schema, TaggedItem, Tags, encode_tags};
 
-/// Bytes of a record beside key, items and schema, at most.
+/// Maximum bytes of a record, excluding key, items and schema.
 const FIELDS_BYTES_MAX: u64 = 64;
 
 /// A mutable tagged list under a key. The key is created with the first item and removed with the last, unless the list

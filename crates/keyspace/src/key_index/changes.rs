@@ -116,7 +116,7 @@ pub(crate) struct IndexDeltas {
 #[derive(Default)]
 pub(crate) struct NotesTaken {
     pub(super) bytes: Vec<u8>,
-    /// Their size in the backlog; whoever drops them must subtract it.
+    /// Their size in the backlog; dropping them must subtract it.
     pub(super) backlog_bytes: u64,
 }
 

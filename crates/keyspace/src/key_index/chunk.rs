@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_written_is_read() {
+    fn a_written_chunk_reads_back_its_names_and_types() {
         let long = [b'a'; 300];
         for names in [
             &[&b""[..]][..],

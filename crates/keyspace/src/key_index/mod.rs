@@ -1,9 +1,9 @@
 //! The key index: on request, the names of each table in byte order.
 //!
 //! ```text
-//! who makes or removes a name        notes it in its section, under the shard's lock, and raises the shard's flag
+//! writer, adds or removes a name     notes it in its section, under the shard's lock, and raises the shard's flag
 //!                                                        |
-//! who reads, or the thread beside    notes --> taken --> changes, sorted --> names of a table        under the index's lock
+//! reader, or background thread       notes --> taken --> changes, sorted --> names of a table   under the index's lock
 //! ```
 //!
 //! When off, it costs a pointer test per name added or removed. It is built shard by shard: note-taking starts first,
@@ -461,7 +461,7 @@ impl Keyspace {
         Ok(index.page(table, span, names_max))
     }
 
-    /// Runs one step for a writer while the index is behind: as [`Keyspace::step_order`], but returns nothing to sort.
+    /// Runs one step for a writer while the index lags: as [`Keyspace::step_order`], but returns nothing to sort.
     pub fn help_order(&self) -> IndexStep {
         self.step(false)
     }
@@ -601,7 +601,7 @@ impl Keyspace {
     }
 }
 
-/// How far taking the shards' notes has come.
+/// The progress of taking the shards' notes.
 enum Taking {
     Over,
     /// There are more.

@@ -78,7 +78,7 @@ proptest! {
 
     /// The names of a table match a plain set under any additions and removals, in small or large batches.
     #[test]
-    fn names_and_their_twin_agree(
+    fn names_match_a_plain_map_after_any_changes(
         rounds in proptest::collection::vec(
             (proptest::collection::vec((name(), proptest::option::weighted(0.6, kind())), 1..600), bound(), bound(), any::<bool>()),
             1..8,
@@ -121,7 +121,7 @@ proptest! {
 }
 
 #[test]
-fn a_name_costs_less_than_twelve_bytes_and_its_tail() {
+fn a_name_costs_less_than_twelve_bytes() {
     let number = |nth: u64| nth.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 44;
     let mut names = Names::default();
     for batch in 0..100 {
@@ -161,7 +161,7 @@ fn all(keyspace: &Keyspace) -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn what_is_written_at_any_step_of_building_is_in_it() {
+fn writes_at_any_building_step_reach_the_index() {
     let keyspace = Keyspace::new(KeyHasher::new([1; 16]), 2);
     let mut twin = BTreeSet::new();
     let name = |nth: usize| format!("name:{:05}", nth * 7919 % 20_000).into_bytes();
@@ -205,7 +205,7 @@ fn what_is_written_at_any_step_of_building_is_in_it() {
 }
 
 #[test]
-fn what_is_undone_leaves_the_order_as_it_was() {
+fn an_abandoned_tx_leaves_the_index_unchanged() {
     let keyspace = Keyspace::new(KeyHasher::new([1; 16]), 2);
     keyspace.order_at_once();
     set(&keyspace, b"stays");
@@ -224,7 +224,7 @@ fn what_is_undone_leaves_the_order_as_it_was() {
     assert_eq!(all(&keyspace), [b"stays".to_vec()]);
 }
 
-/// Acts like a writer: helps first while the index is behind.
+/// Acts like a writer: helps first while the index lags.
 fn help(keyspace: &Keyspace) {
     while keyspace.order().is_behind() {
         if matches!(keyspace.help_order(), IndexStep::Blocked | IndexStep::Idle) {
@@ -242,7 +242,7 @@ fn sort(keyspace: &Keyspace) {
 }
 
 #[test]
-fn the_backlog_is_bounded_by_those_who_write() {
+fn helping_writers_keep_the_backlog_bounded() {
     // Of 10 bytes each.
     const NOTE_BYTES: u64 = 42;
     const AT_ONCE: usize = 500;
@@ -283,7 +283,7 @@ fn the_backlog_is_bounded_by_those_who_write() {
 }
 
 #[test]
-fn building_ends_though_writers_fill_the_backlog_all_the_time() {
+fn building_ends_although_writers_keep_filling_the_backlog() {
     let keyspace = Keyspace::new(KeyHasher::new([1; 16]), 2);
     keyspace.order().want(true);
     let (mut nth, mut rounds) = (0, 0);
@@ -306,7 +306,7 @@ fn building_ends_though_writers_fill_the_backlog_all_the_time() {
 }
 
 #[test]
-fn notes_of_keys_that_are_flushed_hold_nobody_up() {
+fn flushed_keys_leave_no_backlog() {
     let keyspace = Keyspace::new(KeyHasher::new([1; 16]), 2);
     keyspace.order_at_once();
     let mut nth = 0;
@@ -331,7 +331,7 @@ fn notes_of_keys_that_are_flushed_hold_nobody_up() {
 }
 
 #[test]
-fn a_key_that_turns_into_another_kind_is_of_that_kind() {
+fn the_index_follows_a_keys_change_of_type() {
     let keyspace = Keyspace::new(KeyHasher::new([1; 16]), 2);
     write(&keyspace, b"key", |tx| push(tx, b"key"));
     keyspace.order_at_once();

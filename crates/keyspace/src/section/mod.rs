@@ -31,7 +31,7 @@ pub struct Section {
     garbage: Vec<Value>,
     /// Time of the current change in seconds: new entries count as used then. 0 in a replay, which has no clock.
     now_s: u32,
-    /// The greatest CAS number that an entry here has or had.
+    /// The highest CAS number that an entry here has or had.
     cas_max: u64,
     /// Marks of changes yet to be stored.
     marking: Marking,
@@ -262,7 +262,7 @@ impl Section {
         }
     }
 
-    /// Returns the greatest CAS number ever assigned here, as far as this process knows.
+    /// Returns the highest CAS number ever assigned here, as far as this process knows.
     pub(crate) fn cas_max(&self) -> u64 {
         self.cas_max
     }
@@ -279,7 +279,7 @@ impl Section {
         true
     }
 
-    /// Gives the existing text under `key` a new version, here or where it lies unread.
+    /// Gives the existing text under `key` a new version, also if it is unread.
     pub(crate) fn note_altered(&mut self, hash: u64, key: &[u8]) {
         if let Some(mut entry) = self.table.find_mut(hash, key) {
             alter_extras(&mut entry);

@@ -140,7 +140,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn keys_go_in_time_and_hints_stay_few(
+    fn keys_expire_in_time_and_hints_stay_few(
         tags in prop_oneof![Just(3u64), Just(40), Just(1 << 20)],
         steps in prop_oneof![Just(20u16), Just(700)].prop_flat_map(|keys| prop::collection::vec(step(keys), 1..3_000)),
     ) {
@@ -160,7 +160,7 @@ proptest! {
 }
 
 #[test]
-fn average_deadline_is_about_that_of_all_keys() {
+fn average_due_is_close_to_the_mean_deadline() {
     let mut section = Section::default();
     assert_eq!(section.average_due(), None);
     let (first, apart) = (1_790_000_000_000, 50_000);
@@ -172,7 +172,7 @@ fn average_deadline_is_about_that_of_all_keys() {
 }
 
 #[test]
-fn deadlines_that_slide_add_no_hints() {
+fn moving_a_deadline_later_adds_no_hints() {
     let mut section = Section::default();
     for at_ms in 1..100_000 {
         section.put_text(7 << 34, b"session", b"text", Some(at_ms));
@@ -185,7 +185,7 @@ fn deadlines_that_slide_add_no_hints() {
 }
 
 #[test]
-fn many_keys_without_a_deadline_are_not_looked_at_for_few_with_one() {
+fn hints_of_cleared_deadlines_are_dropped() {
     let mut section = Section::default();
     let hash = |key: u64| (key % (1 << 20)) << 34;
     for key in 0..20_000u64 {
@@ -229,7 +229,7 @@ fn field_step(keys: u16) -> impl Strategy<Value = FieldStep> {
     ]
 }
 
-/// The deadline of a key, and those of its fields.
+/// The deadline of a key, and the deadlines of its fields.
 type KeyTimes = (Option<Ms>, BTreeMap<u8, Option<Ms>>);
 
 /// A section of hashes, and a model of the deadlines of every key and its fields.
@@ -360,7 +360,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn fields_go_in_time_and_hints_stay_few(
+    fn fields_expire_in_time_and_hints_stay_few(
         tags in prop_oneof![Just(3u64), Just(40), Just(1 << 20)],
         steps in prop_oneof![Just(5u16), Just(200)].prop_flat_map(|keys| prop::collection::vec(field_step(keys), 1..1_000)),
     ) {
@@ -422,7 +422,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn sums_of_strings_and_others_are_those_of_the_entries(steps in prop::collection::vec(put(), 1..60)) {
+    fn totals_of_strings_and_other_values_match_the_entries(steps in prop::collection::vec(put(), 1..60)) {
         let mut section = Section::default();
         let items = |count: usize| (0..count).map(|at| at.to_string().into_bytes()).collect::<Vec<_>>();
         let list = |count: usize| {

@@ -51,7 +51,7 @@ impl Tx<'_> {
         self.state_of(key).next_cas(now)
     }
 
-    /// Returns the greatest CAS number that a key of its shard has had.
+    /// Returns the highest CAS number that a key of its shard has had.
     pub(crate) fn cas_max(&mut self, key: &[u8]) -> u64 {
         self.state_of(key).cas_max()
     }

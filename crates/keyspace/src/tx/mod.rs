@@ -60,7 +60,7 @@ const TRIES_MAX: u32 = 2;
 const SEARCHES_MAX: usize = 8;
 /// BITOP over at most this many source bytes runs under the locks: eight pieces at most.
 const MIXED_BYTES_MAX: usize = 32 << 10;
-/// Maximum bytes of a recorded removal, beside its key.
+/// Maximum bytes of a recorded removal, excluding its key.
 const REMOVE_BYTES_MAX: u64 = 64;
 /// Expired fields of one hash that a writer removes along the way.
 pub(crate) const FIELDS_AT_ONCE: u64 = 64;
@@ -742,7 +742,7 @@ impl<'k> Tx<'k> {
         !self.moved.is_empty()
     }
 
-    /// Returns the greatest position seen by this tx: its reply may be sent once everything below is durable.
+    /// Returns the highest position seen by this tx: its reply may be sent once everything below is durable.
     pub fn seen(&self) -> Position {
         self.held.states().fold(self.keyspace.map().last(), |seen, state| seen.max(state.last()))
     }

@@ -22,8 +22,8 @@ impl<'k> Tx<'k> {
         Ok((there || absent == Absent::Create).then(|| TaggedMut::new(self, key, there)))
     }
 
-    /// Returns the schema of new lists under `name`: that of the longest matching prefix. The command must hold the
-    /// schemas.
+    /// Returns the schema of new lists under `name`: the one with the longest matching prefix. The command must hold
+    /// the schemas.
     pub fn schema_of(&mut self, name: &[u8]) -> Option<Schema> {
         let mut found: Option<(usize, Schema)> = None;
         self.for_each_schema(|prefix, encoded| {

@@ -1,5 +1,5 @@
-//! Turns beside naive twins. Whatever happens between the steps of a turn: its records, applied over those of the turns
-//! before it, make exactly what the shard held at its position; and the effects since then make what it holds now.
+//! Turns against a naive model. Whatever happens between the steps of a turn, its records, applied over the records of
+//! earlier turns, give exactly the shard's state at its position; and the effects since then give the present state.
 //!
 //! `BOBBIN_CASES` scales the number of cases.
 
@@ -25,7 +25,7 @@ fn delay() -> impl Strategy<Value = Option<u64>> {
     prop_oneof![1 => Just(None), 2 => (1..20_000u64).prop_map(Some)]
 }
 
-/// The first of some fields of a hash, and how many.
+/// The number of the first field or member.
 fn first() -> impl Strategy<Value = u64> {
     prop_oneof![2 => 0..8u64, 1 => 0..4_000u64]
 }
@@ -110,12 +110,12 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(cases()) })]
 
     #[test]
-    fn the_store_holds_what_the_shard_held_at_its_turn(happenings in proptest::collection::vec(happening(), 1..120)) {
+    fn the_store_holds_the_shards_state_at_its_turn(happenings in proptest::collection::vec(happening(), 1..120)) {
         run(&happenings);
     }
 
     #[test]
-    fn so_it_does_when_all_keys_are_exchanged(
+    fn the_store_is_correct_after_all_keys_are_replaced(
         happenings in proptest::collection::vec(prop_oneof![20 => happening(), 1 => Just(Happening::Reload)], 1..80),
     ) {
         run(&happenings);
@@ -123,7 +123,7 @@ proptest! {
 }
 
 #[test]
-fn the_law_meets_what_it_is_for() {
+fn the_random_workload_reaches_every_rare_case() {
     use proptest::strategy::ValueTree;
     let mut runner = proptest::test_runner::TestRunner::deterministic();
     let long = proptest::collection::vec(happening(), 4_000);
@@ -151,7 +151,7 @@ fn remove(key: usize) -> Happening {
 }
 
 #[test]
-fn names_that_overflow_make_the_next_turn_whole_and_no_other() {
+fn overflowing_names_make_only_the_next_turn_whole() {
     let [one, other] = [keys().names.len() - 2, keys().names.len() - 1];
     let mut world = World::new();
     let commit = [Happening::Turn(0, false), Happening::Commit(0)];
@@ -178,7 +178,7 @@ fn big(key: usize, change: Change) -> Happening {
 }
 
 #[test]
-fn values_that_are_left_unread_come_with_all_that_was_done_to_them() {
+fn values_read_late_include_all_changes_since() {
     let mut world = World::new();
     let put = |key: usize| match key % 4 {
         _ if key == 5 => big(key, Change::Fields(0, 3_000, 20, Some(5_000))),

@@ -1,4 +1,4 @@
-//! A naive store: runs of records in memory, and what a shard held.
+//! A naive store: runs of records in memory, and the contents of a shard.
 
 use blocks::{LeafStore, Place, Storing};
 use keyspace::{BlockSink, BlockSource, DecodeError, Keyspace, Loading, MapState, ShardState, TableCount, TableId};
@@ -7,21 +7,21 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use values::{Value, ValueType};
 
-/// What one key holds.
+/// The value of one key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Content {
     Text(Vec<u8>),
     List(Vec<Vec<u8>>),
-    /// What OBJECT ENCODING says; fields, values and deadlines, each as it lies.
+    /// OBJECT ENCODING; fields, values and deadlines in stored order.
     Hash(&'static str, Vec<(Vec<u8>, Vec<u8>, Option<u64>)>),
-    /// What OBJECT ENCODING says; members, each as it lies.
+    /// OBJECT ENCODING; members in stored order.
     Set(&'static str, Vec<Vec<u8>>),
 }
 
-/// What one shard holds: by table and key, with deadlines.
+/// The contents of one shard: by table and key, with deadlines.
 pub(crate) type Contents = BTreeMap<(TableId, Vec<u8>), (Content, Option<u64>)>;
 
-/// All that `state` holds of tables that `is_alive`.
+/// Returns the contents of the tables of `state` that are alive.
 pub(crate) fn contents(state: &ShardState, is_alive: impl Fn(TableId) -> bool) -> Contents {
     let alive = state.sections().filter(|(table, _)| is_alive(*table));
     let entries = alive.flat_map(|(table, section)| section.scan(0).map(move |(_, entry)| (table, entry)));
@@ -64,8 +64,7 @@ fn items(list: &values::List) -> Vec<Vec<u8>> {
     items
 }
 
-/// Leaves by place. Some values are sent back to lie in their records; leaves that no shard's last turn has named are
-/// gone.
+/// Leaves by place. Some values are stored inline in their records; leaves that no shard's last turn names are gone.
 #[derive(Default)]
 pub(crate) struct Elsewhere {
     leaves: BTreeMap<u64, Vec<u8>>,
@@ -74,12 +73,12 @@ pub(crate) struct Elsewhere {
     /// The last place before the present put.
     before: u64,
     storing: Option<Storing>,
-    /// What was put since someone asked.
+    /// Values put since the last time these were taken.
     pub(crate) done: Vec<(TableId, Vec<u8>, Value)>,
 }
 
 impl Elsewhere {
-    /// Forgets what is not in `named`.
+    /// Removes leaves that are not in `named`.
     pub(crate) fn keep_only(&mut self, named: &BTreeSet<u64>) {
         self.leaves.retain(|place, _| named.contains(place));
     }
@@ -89,7 +88,7 @@ impl LeafStore for Elsewhere {
     type Error = DecodeError;
 
     fn keeps(&mut self, place: Place, bytes: u64) -> bool {
-        // Some it wants to be rid of.
+        // Some leaves are drained.
         let is_drained = place.number() <= self.before && place.number().wrapping_mul(0x9e37_79b9) & 3 == self.puts & 3;
         !is_drained && self.leaves.get(&place.number()).is_some_and(|leaf| leaf.len() as u64 == bytes)
     }
@@ -135,7 +134,7 @@ impl BlockSource for Elsewhere {
     }
 }
 
-/// What the store has of one shard.
+/// The stored runs of one shard.
 #[derive(Default)]
 pub(crate) struct Stored {
     pub(crate) position: u64,
@@ -146,7 +145,7 @@ pub(crate) struct Stored {
 }
 
 impl Stored {
-    /// A turn is committed. Without a base below it a delta would be worth nothing.
+    /// Commits a turn. A delta is useless without a base.
     pub(crate) fn commit(&mut self, turned: Turned, records: Vec<Vec<u8>>) {
         (self.position, self.tables) = (turned.position, turned.tables);
         if turned.is_whole {
@@ -159,7 +158,7 @@ impl Stored {
         }
     }
 
-    /// The leaves that its values lie in: what the newest record of each key names.
+    /// Returns the leaves of its values: those that the newest record of each key names.
     pub(crate) fn named(&self) -> BTreeSet<u64> {
         let mut by_key = BTreeMap::new();
         for record in self.runs.iter().flatten() {
@@ -195,14 +194,14 @@ impl Stored {
     }
 }
 
-/// Table and key of a record.
+/// Returns the table and key of a record.
 pub(crate) fn name(record: &[u8]) -> (TableId, Vec<u8>) {
     let mut input = &record[1..];
     let table = base::varint::take(&mut input).unwrap();
     (table as TableId, base::varint::take_bytes(&mut input).unwrap().to_vec())
 }
 
-/// What the store has of all.
+/// The stored state of all shards and the map.
 #[derive(Default)]
 pub(crate) struct Store {
     pub(crate) shards: BTreeMap<usize, Stored>,
@@ -210,7 +209,7 @@ pub(crate) struct Store {
     pub(crate) elsewhere: Elsewhere,
 }
 
-/// Takes all that `state` holds of the tables that `keyspace` names.
+/// Returns the contents of the tables of `state` that `keyspace` names.
 pub(crate) fn named(keyspace: &Keyspace, state: &ShardState) -> Contents {
     contents(state, |table| keyspace.map().names(table))
 }

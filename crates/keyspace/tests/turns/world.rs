@@ -1,4 +1,4 @@
-//! A keyspace with a journal and a naive store beside it, and one step at a time of what can happen to them.
+//! A keyspace with a journal and a naive store, run one step at a time.
 
 use crate::turns::store::{Content, Contents, Store, Stored, contents, name, named};
 use base::hash::KeyHasher;
@@ -47,7 +47,7 @@ pub(crate) fn keys() -> &'static Keys {
     })
 }
 
-/// What a tx does.
+/// A change made by a tx.
 #[derive(Clone, Debug)]
 pub(crate) enum Change {
     Put(Vec<u8>, Option<u64>),
@@ -62,19 +62,19 @@ pub(crate) enum Change {
     Insert(u64, Vec<u8>),
     Cut(u64, u64),
     Without(u8),
-    /// Fields of a hash from a number on, so many, each a value of so many bytes, until then or for ever.
+    /// Puts hash fields: first number, count, bytes of each value, and delay of the deadline, if any.
     Fields(u64, u64, usize, Option<u64>),
-    /// Likewise, keeping deadlines.
+    /// Puts hash fields and keeps their deadlines: first number, count, bytes of each value.
     Keep(u64, u64, usize),
     Forget(u64, u64),
     FieldExpiry(u64, u64, Option<u64>),
-    /// Members of a set from a number on, so many; integers, or texts of so many bytes.
+    /// Adds set members: first number, count, and bytes of padding; integers if 0.
     Add(u64, u64, usize),
-    /// As they are added.
+    /// Removes set members; parameters as for `Add`.
     Leave(u64, u64, usize),
-    /// Members by their places, from one on.
+    /// Removes set members by index: first index and count.
     Draw(u64, u64),
-    /// To a key of a database; whether the source goes.
+    /// Copies to a key of a database; if true, the source is removed.
     Copy(usize, u32, bool),
     Flush,
     Swap(u32),
@@ -82,9 +82,9 @@ pub(crate) enum Change {
 
 #[derive(Clone, Debug)]
 pub(crate) enum Happening {
-    /// Changes of keys of databases; whether they are undone.
+    /// Changes by database and key; if true, they are undone.
     Changes(Vec<(u32, usize, Change)>, bool),
-    /// So much time passes; then a pass over what has expired.
+    /// This much time passes, in milliseconds; then expired keys are removed.
     Expire(u64),
     Turn(usize, bool),
     Take(usize, usize),
@@ -92,18 +92,18 @@ pub(crate) enum Happening {
     Fail(usize),
     CommitMap,
     Merge(usize),
-    /// Tables that nobody names are dropped.
+    /// Tables that no database names are dropped.
     Housekeep,
-    /// Another keyspace, from the store and the journal; whether to go on with it.
+    /// Loads a keyspace from the store and the journal; if true, the world continues with it.
     Restart(bool),
-    /// All of the journal is replayed in place of what there is.
+    /// The whole journal is replayed in place of the present keys.
     Reload,
 }
 
 /// A turn that is not committed.
 struct Open {
     turned: Turned,
-    /// What the shard held when it turned.
+    /// The shard's contents when it turned.
     before: Contents,
     records: Vec<Vec<u8>>,
     is_over: bool,
@@ -118,7 +118,7 @@ pub(crate) struct World {
     open: BTreeMap<usize, Open>,
     /// Values that the last restart left unread.
     unread: Vec<Unread>,
-    /// What came about, for tests that are to meet it.
+    /// The rare cases that occurred.
     pub(crate) seen: BTreeSet<&'static str>,
 }
 
@@ -146,7 +146,7 @@ impl World {
                 [*key, to].iter().any(|key| hasher().hash(&keys().names[*key]) == unread.hash())
             }),
             Happening::Expire(_) | Happening::Housekeep | Happening::CommitMap | Happening::Merge(_) => false,
-            // A value that a turn is to write is read before.
+            // Unread values are read before a turn writes them.
             Happening::Turn(shard, _)
             | Happening::Take(shard, _)
             | Happening::Commit(shard)
@@ -177,7 +177,7 @@ impl World {
         }
     }
 
-    /// Reads those of the unread values that `are_wanted`, in some order.
+    /// Reads the unread values that `are_wanted`, in some order.
     fn read(&mut self, are_wanted: impl Fn(&Unread) -> bool) {
         let (mut wanted, rest): (Vec<_>, _) = std::mem::take(&mut self.unread).into_iter().partition(are_wanted);
         if self.position.is_multiple_of(3) {
@@ -383,9 +383,9 @@ impl World {
         self.compare(&other, |contents| contents);
     }
 
-    /// Holds what there is against `other`, what a restart has made.
+    /// Compares the keyspace with `other`, loaded by a restart.
     fn compare<T: PartialEq + std::fmt::Debug>(&self, other: &Keyspace, look: fn(Contents) -> T) {
-        // Ids that an undone tx gave are given again.
+        // Table ids assigned by an undone tx are assigned again.
         assert_eq!(other.map().state().changed, self.keyspace.map().state().changed);
         for shard in &keys().shards {
             let (mine, theirs) = (self.keyspace.shard(*shard), other.shard(*shard));
@@ -398,7 +398,7 @@ impl World {
 
     fn reload(&mut self) {
         let other = self.keyspace.empty_like();
-        // So these entries have marks of their own, whatever the turns here have come to.
+        // The entries then have marks of their own, independent of the turns here.
         other.keep_marks();
         self.journal.iter().for_each(|(_, payload)| other.replay(payload).unwrap());
         self.keyspace.exchange(&other);
@@ -409,12 +409,12 @@ impl World {
     }
 }
 
-/// Values of more content are left unread by a restart: most of those that lie elsewhere.
+/// A restart leaves larger values unread: most values stored outside their record.
 const UNREAD_BYTES: u64 = 3_000;
 
 type Outline = (Discriminant<Content>, Option<u64>);
 
-/// What is true of a shard while values are unread: names, kinds, deadlines.
+/// Returns the parts of a shard that are correct while values are unread: names, types, deadlines.
 fn outline(contents: Contents) -> BTreeMap<(TableId, Vec<u8>), Outline> {
     let outline = |(content, at): (Content, _)| (discriminant(&content), at);
     contents.into_iter().map(|(name, held)| (name, outline(held))).collect()

@@ -2,7 +2,7 @@
 
 use linearizability::{Anomaly, Kind, check, parse};
 
-/// What is wrong with a history.
+/// Returns the anomaly of a history, if it has one.
 #[track_caller]
 pub(crate) fn anomaly(text: &str) -> Option<Anomaly> {
     check(&parse(text).unwrap_or_else(|error| panic!("{error}"))).err()

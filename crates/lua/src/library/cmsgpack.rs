@@ -306,14 +306,14 @@ mod tests {
     const ROOM: Room = Room { bytes: 1 << 20 };
 
     #[test]
-    fn what_there_is_no_room_for_is_not_kept() {
+    fn decoding_beyond_the_memory_bound_fails() {
         let bytes = [&[0xdc, 0x03, 0xe8][..], &[0; 1000]].concat();
         assert!(decode(&mut &bytes[..], Room { bytes: 1001 * size_of::<Data>() }).is_ok());
         assert_eq!(decode(&mut &bytes[..], Room { bytes: 1000 * size_of::<Data>() }), Err(OUT_OF_MEMORY));
     }
 
     #[test]
-    fn what_is_cut_short_is_told() {
+    fn truncated_and_invalid_input_is_rejected() {
         for bytes in [&b"\xa3ab"[..], b"\x92\x01", b"\xcd\x01", b"\xdd\xff\xff\xff\xff"] {
             assert_eq!(decode(&mut { bytes }, ROOM), Err(MISSING));
         }

@@ -303,7 +303,7 @@ pub fn unpack(format: &[u8], data: &[u8], at: usize) -> Result<(Vec<Data>, usize
     Ok((read, at))
 }
 
-/// Returns the number in little-endian bytes, of which the first eight count.
+/// Decodes a little-endian number from the first eight of `bytes`.
 fn number(bytes: &[u8], is_signed: bool) -> f64 {
     let mut low = [0; 8];
     let count = bytes.len().min(8);
@@ -321,7 +321,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_packed_is_found_again() {
+    fn structures_are_unpacked_and_invalid_formats_rejected() {
         assert_eq!(size(b"!bhid"), Ok(16));
         let (read, at) = unpack(b">hB s", b"\xff\xfe\x07ab\0rest", 0).unwrap();
         assert_eq!((read, at), (vec![Data::Number(-2.0), Data::Number(7.0), Data::Text(b"ab".to_vec())], 6));

@@ -58,7 +58,7 @@ impl ArgReader<'_> {
                         *says_dots = true;
                     }
                 }
-                // Within an inner function, it may be that of an outer one.
+                // An inner function may use the `arg` of an outer one.
                 b"arg" if !matches!(before, b"." | b":") => self.blocks.iter_mut().for_each(|block| {
                     if let ArgBlock::Function { says_arg, .. } = block {
                         *says_arg = true;
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn functions_that_say_arg_are_given_it() {
+    fn vararg_functions_that_use_arg_get_its_definition() {
         let known = [
             ("local function f(...) return arg.n end", "local function f(...)@ return arg.n end"),
             (
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn others_stay_as_they_are() {
+    fn sources_without_vararg_use_of_arg_are_unchanged() {
         let known = [
             "local function f(...) return select('#', ...) + arg end",
             "local function f(a) return arg, a end return f(...)",

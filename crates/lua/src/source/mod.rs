@@ -1,10 +1,10 @@
-//! Rewrites sources for the engine: adds what Lua 5.1 has and the engine lacks, and points at which to stop.
+//! Rewrites sources for the engine: adds features of Lua 5.1 that the engine lacks, and points at which to stop.
 //!
 //! ```text
-//!   source --> tokens --> refused: what Lua 5.1 does not know and what follows could not judge
+//!   source --> tokens --> refused: syntax unknown to Lua 5.1 that the next passes cannot judge
 //!                 |
-//!                 +--> arg.rs    functions that say `arg` are given it
-//!                 +--> pause.rs  a place to stop in what runs long without a loop or a call
+//!                 +--> arg.rs    defines `arg` in vararg functions that use it
+//!                 +--> pause.rs  adds points to stop in code that runs long without a loop or a call
 //!                 v
 //!           pieces to insert, in the order of their places; no line moves
 //! ```

@@ -10,9 +10,9 @@
 //! nothing.
 //!
 //! ```text
-//!   if          a branch begins at the cost behind its condition
-//!   end         behind it: the greatest of what its branches end with, and of having taken none
-//!   break       behind its loop: at least the cost here
+//!   if          each branch begins at the cost after the condition
+//!   end         the cost after it is the maximum over all branches, and over taking none
+//!   break       the cost after its loop is at least the cost here
 //!   function    begins at 0, and costs nothing where it stands
 //! ```
 
@@ -48,7 +48,7 @@ enum BlockKind {
     Function,
     If,
     Loop {
-        /// Whether its body has not begun.
+        /// True until its body begins.
         awaits_do: bool,
     },
     Do,
@@ -59,7 +59,7 @@ struct PauseBlock {
     kind: BlockKind,
     /// The cost at which its parts begin; of a function: the cost before it.
     entry: u32,
-    /// The greatest cost at any exit so far.
+    /// The maximum cost at any exit so far.
     left: u32,
 }
 
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pause_stands_before_the_statement_that_follows_what_is_dear() {
+    fn a_pause_precedes_the_first_statement_after_costly_code() {
         let dear = dear();
         for (rest, paused) in [
             ("y = 1", "|y = 1"),
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pause_that_may_be_passed_by_counts_only_where_it_is() {
+    fn a_pause_on_a_skippable_path_does_not_reset_cost() {
         // One operator less than needed for a pause.
         let near = "x = a < b ".repeat(COST_MAX as usize - 1);
         for source in [
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_below_zero_and_keys_cost_nothing() {
+    fn negative_numbers_table_keys_and_calls_cost_nothing() {
         let table = format!("x = {{ {} }} y = 1", "['k'] = -1, ".repeat(5_000));
         assert_eq!(read(&table), table);
         let calls = "f() ".repeat(1_000);
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn what_could_not_be_stopped_or_lua_does_not_know_is_refused() {
+    fn unstoppable_expressions_and_syntax_beyond_lua_5_1_are_rejected() {
         let why = |source: &str| pieces(source.as_bytes()).err().map(|refused| refused.told("s"));
         let long = format!("\n\nx = a{}", " + a".repeat(1_001));
         assert_eq!(why(&long).as_deref(), Some("s:3: expression too complex"));

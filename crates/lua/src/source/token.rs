@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_and_comments_end_where_the_engine_ends_them() {
+    fn strings_and_comments_end_as_in_luau() {
         assert_eq!(read("a --[[ b\n ]] c --[==[ ]] ]==] d -- e\nf -- g\rh"), ["a", "c", "d", "f", "h"]);
         assert_eq!(
             read("'a\\'b' \"\\\\\" '\\z \n ' x '\\\r\n' y"),

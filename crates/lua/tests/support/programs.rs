@@ -1,12 +1,12 @@
-//! Random programs of what scripts find, and a host that plays them to a machine. Bytes decide all of it.
+//! Generates random programs from bytes, and runs them on a machine with a host that replies from the same bytes.
 //!
 //! ```text
-//! | byte | byte | ... |   choices: statements, expressions, names, values; then replies of the host. Behind the end all are 0.
+//! | byte | byte | ... |   choices: statements, expressions, names, values; then replies of the host. After the end: 0
 //! ```
 //!
-//! A program is a few statements over four variables and a return. Most expressions are calls of what the sandbox has, with
-//! arguments that fit and that do not: numbers out of every range, long strings, tables with every metamethod, functions that loop, call
-//! themselves and raise. Nothing but a reply, an error or the stop may come of one, and the machine runs on.
+//! A program is a few statements over four variables and a return. Most expressions call functions of the sandbox with
+//! valid and invalid arguments: numbers out of every range, long strings, tables with every metamethod, functions that
+//! loop, recurse and raise. A program must end with a reply, an error or the stop, and leave the machine usable.
 
 use lua::{About, Answer, Ask, Code, Machine, Tell};
 use std::fmt::Write;
@@ -14,17 +14,17 @@ use std::sync::Arc;
 use wire::OwnedRequest;
 use wire::client::Value;
 
-/// What a program may take beyond what its machine holds.
+/// Memory that a program may take beyond what its machine holds, in bytes.
 const ROOM_BYTES: usize = 8 << 20;
-/// A program that has rested so often is stopped.
+/// A program is stopped after this many ticks.
 const TICKS_MAX: u32 = 50;
-/// A program that has called so often is stopped.
+/// A program is stopped after this many calls.
 const CALLS_MAX: u32 = 200;
-/// So often a machine may ask before a program that was told to stop has ended.
+/// Maximum number of messages from a machine until a stopped program ends.
 const ASKS_MAX: u32 = 10_000;
-/// A program of so many bytes grows no further.
+/// Source length at which a program stops growing, in bytes.
 const SOURCE_BYTES_MAX: usize = 4_000;
-/// So deep expressions and blocks lie in each other.
+/// Maximum nesting depth of expressions and blocks.
 const DEPTH_MAX: usize = 6;
 
 const NUMBERS: &[&str] = &[
@@ -119,8 +119,8 @@ const TEXTS: &[&str] = &[
     "'n'",
 ];
 
-/// What a program may call, all that the sandbox has and some that it has not; and arguments that fit: a text, a number, a table, a
-/// function, a coroutine, a pattern, a replacement, anything.
+/// Functions that a program may call, some of them absent from the sandbox, with the types of valid arguments: string,
+/// number, table, function, coroutine, pattern, replacement, anything.
 const FUNCTIONS: &[(&str, &str)] = &[
     ("string.byte", "snn"),
     ("string.char", "nnn"),
@@ -272,16 +272,16 @@ const OPERATORS: &[&str] = &["+", "-", "*", "/", "%", "^", "..", "==", "~=", "<"
 
 const VARIABLES: &[&str] = &["a", "b", "c", "d"];
 
-/// What bytes decide.
+/// Choices read from bytes.
 pub(crate) struct Choices<'a>(std::slice::Iter<'a, u8>);
 
 impl<'a> Choices<'a> {
-    /// Choices that these bytes make.
+    /// Creates the choices encoded in `bytes`.
     pub(crate) fn new(bytes: &'a [u8]) -> Self {
         Self(bytes.iter())
     }
 
-    /// Whether all bytes have been used.
+    /// Returns true if all bytes have been used.
     pub(crate) fn are_over(&self) -> bool {
         self.0.len() == 0
     }
@@ -295,7 +295,7 @@ impl<'a> Choices<'a> {
     }
 }
 
-/// The source of a program.
+/// Returns the source of a program.
 pub(crate) fn program(choices: &mut Choices<'_>) -> String {
     let mut writer = Writer { choices, source: String::new(), depth: 0 };
     writer.add("local a, b, c, d = 12, 'text', {1, 2, 3, k = 'v'}, function(...) return ... end\n");
@@ -357,7 +357,7 @@ impl Writer<'_, '_> {
         }
     }
 
-    /// A block within another.
+    /// Adds a nested block.
     fn inner(&mut self) {
         self.depth += 1;
         if self.is_full() {
@@ -437,7 +437,7 @@ impl Writer<'_, '_> {
         }
     }
 
-    /// A function that calls itself, so deep or for ever.
+    /// Adds a function that calls itself, to some depth or forever.
     fn recursion(&mut self) {
         self.add("local function f(n, ...) if n == 0 then return ");
         self.list(0, 2);
@@ -491,7 +491,7 @@ impl Writer<'_, '_> {
         self.depth -= 1;
     }
 
-    /// An argument that fits, as a rule.
+    /// Adds an argument, usually of the right type.
     fn argument(&mut self, kind: u8) {
         match kind {
             _ if self.below(8) == 0 => self.expression(),
@@ -698,7 +698,7 @@ pub(crate) fn machine() -> Machine {
     machine
 }
 
-/// What has come of programs.
+/// Outcomes of programs.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Tally {
     /// They replied.
@@ -714,7 +714,7 @@ pub(crate) struct Tally {
 /// Runs `source`, with replies that `choices` decide, and then `return 1`.
 ///
 /// # Panics
-/// If anything comes but a reply, an error or the stop; if what is stopped goes on; or if the machine does not run on.
+/// If the outcome is not a reply, an error or the stop; if a stopped program continues; or if the machine is broken.
 pub(crate) fn run(machine: &mut Machine, source: &str, choices: &mut Choices<'_>, tally: &mut Tally) {
     let (mut ticks, mut calls, mut asks) = (0, 0, 0);
     let mut tell = begin(machine, source);
@@ -769,7 +769,7 @@ pub(crate) fn run(machine: &mut Machine, source: &str, choices: &mut Choices<'_>
         Ask::Over(Err(fault)) => panic!("the next program fails: {}\n{source}", fault.told("0")),
         _ => panic!("the next program does other things than it says:\n{source}"),
     }
-    // What was compiled is not to fill the room of the next one.
+    // Compiled scripts should not use up the room of the next one.
     assert!(matches!(machine.go(Tell::Forget), Ask::Over(Ok(Answer::Done))));
 }
 
@@ -781,7 +781,7 @@ fn begin(machine: &Machine, source: &str) -> Tell {
     machine.task(code, OwnedRequest::of(&arguments).args(), 1)
 }
 
-/// A name stands for one source: a machine keeps what it has compiled.
+/// Returns the name of a script: a machine caches compiled scripts by name, so each source needs its own.
 fn hash(source: &str) -> u64 {
     use std::hash::{DefaultHasher, Hash, Hasher};
     let mut hasher = DefaultHasher::new();

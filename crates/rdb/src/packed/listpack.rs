@@ -166,7 +166,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn entries_come_back_at_every_edge() {
+    fn entries_round_trip_at_every_encoding_boundary() {
         let numbers = [0, 127, 128, 4095, 4096, 32_767, 32_768, 1 << 23, 1 << 31, i64::MAX];
         let numbers: Vec<i64> = numbers.iter().flat_map(|number| [*number, -number, !number]).collect();
         let lengths =

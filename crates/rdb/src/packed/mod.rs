@@ -109,7 +109,7 @@ fn counted(entries: [u8; 2]) -> Option<u64> {
     Some(u16::from_le_bytes(entries)).filter(|entries| *entries != UNCOUNTED).map(u64::from)
 }
 
-/// Returns true if a header's length is that of all bytes, and the last one is the end.
+/// Returns true if the header's length equals the number of bytes, and the last byte is the end marker.
 fn is_whole(bytes: &[u8], told: [u8; 4]) -> bool {
     u64::from(u32::from_le_bytes(told)) == bytes.len() as u64 && bytes.last() == Some(&END)
 }

@@ -16,7 +16,7 @@ const STEP_BYTES: usize = 16 << 10;
 /// The cost of a pending id, in bytes.
 const ID_BYTES: usize = 64;
 
-/// What comes next; numbers are counts left.
+/// The next part to read; numbers are counts left.
 #[derive(Clone, Copy)]
 enum NextRead {
     /// Nodes.

@@ -16,7 +16,7 @@ const NODE_BYTES_MAX: usize = 4 << 10;
 /// The maximum number of ids written per step.
 const STEP_IDS_MAX: usize = 512;
 
-/// What comes next.
+/// The next part to write.
 enum NextWrite {
     /// A node of the entries from this id on.
     Entries(StreamId),

@@ -21,7 +21,7 @@ const SLICES_MAX: usize = 16;
 const WRITE_BYTES_MAX: usize = 64 << 10;
 /// Milliseconds without taking anything after which a reader is taken to be busy sending.
 const STALL_MS: u64 = 100;
-/// How often a reader's limits are checked while it takes nothing.
+/// The interval between checks of a reader's limits while it takes nothing, in milliseconds.
 const LOOK_MS: u64 = 500;
 
 /// Maximum bytes pending for a reader when memory is nearly out.
@@ -162,7 +162,7 @@ impl Connection {
     }
 }
 
-/// How long a client has been above its soft bound.
+/// The time that a client has spent above its soft limit.
 #[derive(Default)]
 struct Patience {
     above_since: Option<Instant>,
@@ -189,7 +189,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_hard_bound_ends_patience_at_once_and_a_soft_one_in_time() {
+    fn hard_limits_apply_at_once_and_soft_limits_later() {
         let limit = OutputLimit { hard_bytes: 100, soft_bytes: 10, soft_s: 2 };
         let start = Instant::now();
         let after = |s: u64| start + Duration::from_secs(s);

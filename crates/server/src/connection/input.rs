@@ -128,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_is_held_when_all_is_run() {
+    fn the_buffer_is_freed_once_all_requests_have_run() {
         let mut input = Input::default();
         assert!(!input.is_due());
         input.replace(b"PING\r\nPI", 1);
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn a_buffer_that_is_too_small_is_left_in_steps() {
+    fn received_bytes_move_to_a_larger_buffer_in_steps() {
         let received: Vec<u8> = (0..3 * MOVE_BYTES_MAX).map(|index| index as u8).collect();
         let mut input = Input::default();
         input.replace(&received, 1);

@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn every_group_on_the_way_to_the_top_counts() {
+    fn the_limits_of_all_ancestor_cgroups_apply() {
         let files = [
             ("/sys/fs/cgroup/a/b/memory.max", "max\n"),
             ("/sys/fs/cgroup/a/memory.max", "1000000\n"),
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn in_a_container_the_groups_own_folder_is_the_top() {
+    fn limits_are_read_at_the_mount_point_in_a_container() {
         let files = [("/sys/fs/cgroup/memory/memory.limit_in_bytes", "5000\n")];
         let expected = [(5_000, "/sys/fs/cgroup/memory/memory.limit_in_bytes".to_owned())];
         assert_eq!(limits("4:memory:/docker/abc\n3:cpu:/x\n", ONE, &files), expected);
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_group_limits_has_no_limit() {
+    fn there_is_no_limit_when_no_cgroup_sets_one() {
         let files = [("/sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n")];
         assert_eq!(limits("4:memory:/docker/abc\n", ONE, &files), []);
         assert_eq!(limits("0::/a\n", "", &files), []);
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn the_setting_is_a_limit_beside_others() {
+    fn the_setting_counts_among_the_limits() {
         let found = find(123 << 20);
         let own = found.last().unwrap();
         assert_eq!((own.limit.bytes, &*own.limit.source), (123 << 20, "memory-hard-limit"));

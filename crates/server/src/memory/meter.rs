@@ -132,7 +132,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pages_of_files_do_not_count() {
+    fn reclaimable_memory_is_not_counted_as_used() {
         let folder = tempfile::tempdir().unwrap();
         let write = |file: &str, text: &str| std::fs::write(folder.path().join(file), text).unwrap();
         write("memory.current", "1000\n");

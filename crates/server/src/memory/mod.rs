@@ -93,7 +93,7 @@ impl Limits {
     /// Checks that the memory in use leaves room for commands that grow.
     ///
     /// # Errors
-    /// Returns, in words, how much of which limit is in use.
+    /// Fails with a text that names the limit and the amount in use.
     pub(crate) fn check_room(&mut self) -> Result<(), String> {
         let used = self.meter.read();
         let above = self.found.iter().zip(used).find(|(found, used)| used.bytes >= found.limit.refuse_at_bytes());
@@ -211,7 +211,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_limit_that_is_too_small_is_refused_with_the_remedy() {
+    fn the_error_for_a_too_small_limit_suggests_a_remedy() {
         let refused = Limits::find(65 * MB, 2).err().expect("2 threads need 68 MB").to_string();
         for word in ["65 MB", "memory-hard-limit", "2 worker threads", "68 MB", "raise", "--threads"] {
             assert!(refused.contains(word), "{word} in {refused}");
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_in_use_is_told_beside_the_limit() {
+    fn there_is_room_under_a_large_limit_and_without_one() {
         assert!(Limits::find(1 << 50, 2).unwrap().check_room().is_ok());
         assert!(Limits::none().check_room().is_ok());
         assert_eq!(Limits::none().least_bytes(), None);

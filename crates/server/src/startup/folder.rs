@@ -9,7 +9,7 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use tracing::warn;
 
-/// The lock file in the folder. It stays behind; what counts is its lock, which ends with the process.
+/// The lock file in the folder. The file remains after a stop; only its lock counts, which the process holds.
 const LOCK: &str = "bobbin.lock";
 
 /// A data folder that only this process may use while this lives.

@@ -1,4 +1,4 @@
-//! Where the server listens, and who may reach it there.
+//! The addresses on which the server listens, and the clients that may reach it there.
 
 use super::Refused;
 use crate::accept::Protocol;
@@ -62,7 +62,7 @@ impl Listeners {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Address {
     pub(super) socket: SocketAddr,
-    /// Whether the server starts without it if the machine lacks it.
+    /// True if the server also starts when the machine lacks this address.
     pub(super) optional: bool,
 }
 

@@ -169,7 +169,7 @@ pub struct Ready<'a> {
     pub threads: usize,
     /// The data folder; `None` with the journal off.
     pub folder: Option<&'a Path>,
-    /// What recovery found, such as "12 frames to replay"; unused with the journal off.
+    /// The result of recovery, such as "12 frames to replay"; unused with the journal off.
     pub found: &'a str,
     /// Milliseconds since the process began.
     pub ready_ms: u64,

@@ -50,7 +50,7 @@ fn free_port() -> String {
 const CACHE: (&str, &str) = ("journal", "off");
 
 #[test]
-fn protected_mode_serves_this_machine_alone_without_a_password() {
+fn addresses_beyond_loopback_require_a_password() {
     let port = free_port();
     for (bind, address) in
         [("0.0.0.0", "0.0.0.0"), ("*", "0.0.0.0"), ("::", "::"), ("127.0.0.1 192.0.2.1", "192.0.2.1")]
@@ -69,7 +69,7 @@ fn protected_mode_serves_this_machine_alone_without_a_password() {
 }
 
 #[test]
-fn a_taken_port_is_refused_and_leaves_no_folder() {
+fn a_taken_port_fails_the_start_and_creates_no_folder() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap();
     let folder = Folder::new("port");
@@ -81,7 +81,7 @@ fn a_taken_port_is_refused_and_leaves_no_folder() {
 }
 
 #[test]
-fn addresses_are_resolved_once_each_and_lacking_ones_skipped_if_optional() {
+fn each_address_is_bound_once_and_missing_optional_ones_skipped() {
     let port = free_port();
     let prepared = start(&[("bind", "127.0.0.1,localhost -192.0.2.1"), ("port", &port), CACHE]);
     let expected = "other machines can reach 192.0.2.1";
@@ -122,7 +122,7 @@ fn a_unix_socket_replaces_a_stale_one_and_nothing_else() {
 }
 
 #[test]
-fn a_data_folder_has_one_user_at_a_time() {
+fn only_one_process_at_a_time_uses_a_data_folder() {
     let folder = Folder::new("lock");
     let data = folder.path("deep/data");
     let first = DataFolder::take(Path::new(&data)).unwrap();
@@ -144,7 +144,7 @@ fn a_folder_that_cannot_be_written_is_refused() {
 }
 
 #[test]
-fn more_clients_than_the_system_allows_are_refused_later_and_fitted_at_start() {
+fn maxclients_is_clamped_at_start_and_refused_in_config_set() {
     let (port, many) = (free_port(), u32::MAX.to_string());
     let prepared = start(&[("bind", "127.0.0.1"), ("port", &port), ("maxclients", &many), CACHE]).unwrap();
     let fitted = prepared.settings.current().maxclients;
@@ -158,13 +158,13 @@ fn more_clients_than_the_system_allows_are_refused_later_and_fitted_at_start() {
 }
 
 #[test]
-fn threads_are_cores_unless_said() {
+fn threads_default_to_the_number_of_cores() {
     assert_eq!(threads(&settings(&[("threads", "3")]).current()), 3);
     assert!(threads(&settings(&[]).current()) >= 1);
 }
 
 #[test]
-fn the_ready_line_says_all() {
+fn the_ready_line_shows_addresses_threads_and_folder() {
     let addresses = ["127.0.0.1:6379".to_owned(), "[::1]:6379".to_owned()];
     let mut ready = Ready {
         addresses: &addresses,

@@ -31,7 +31,7 @@ use wire::{Output, Ranges};
 /// Bytes of the buffer that connections read into: a pipeline of some 500 small requests. One read may fill it, so that
 /// nothing is queried or zeroed before.
 const SCRATCH_BYTES: usize = READ_BYTES_MAX;
-/// How long a stop waits for clients to take their pending output, in milliseconds.
+/// The maximum time that a stop waits for clients to take their pending output, in milliseconds.
 const STOP_MS: u64 = 2_000;
 
 /// A message to a worker from another or from the main thread.
@@ -76,8 +76,8 @@ impl Pulse {
         self.is_waiting.store(is_waiting, Relaxed);
     }
 
-    /// Returns true if the worker has hung for at least [`HUNG_MS`], as far as the callers know: the first call cannot
-    /// tell.
+    /// Returns true if the worker has hung for at least [`HUNG_MS`], as far as the callers know: the first call
+    /// returns false.
     fn is_hung(&self, now_ms: u64) -> bool {
         let beats = self.beats.load(Relaxed);
         if self.is_waiting.load(Relaxed) || self.seen_beats.swap(beats, Relaxed) != beats {
@@ -91,7 +91,7 @@ impl Pulse {
 /// Milliseconds without a new turn after which a worker gets no new connections. Its turns take less than one.
 const HUNG_MS: u64 = 500;
 
-/// Warnings that strangers can cause, each kind with its bound.
+/// Warnings that any client can cause, each kind with its limit.
 #[derive(Default)]
 pub(crate) struct Warnings {
     pub(crate) http: LogBudget,
@@ -404,7 +404,7 @@ async fn work(
 }
 
 impl WorkerContext {
-    /// Asks every client to close and waits, for a while, until those of this worker have.
+    /// Asks every client to close and waits, for a limited time, until the clients of this worker have closed.
     async fn finish(&self) {
         let engine = &self.worker.engine;
         engine.scripts.stop();

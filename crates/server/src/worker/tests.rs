@@ -18,7 +18,7 @@ fn ask(address: SocketAddr) -> (TcpStream, bool) {
 }
 
 #[test]
-fn a_worker_that_hangs_keeps_nobody_out() {
+fn a_hung_worker_does_not_block_new_connections() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     listener.set_nonblocking(true).unwrap();
     let address = listener.local_addr().unwrap();
@@ -36,7 +36,7 @@ fn a_worker_that_hangs_keeps_nobody_out() {
         workers.crew.seats[hanging].worker_queue.send(Message::Hang(Box::new(hang))).unwrap();
         begun.recv().unwrap();
         let began = Instant::now();
-        // Some may be given to it before anybody can tell that it hangs: it has the fewest connections all the while.
+        // It may get some connections before it counts as hung, since it has the fewest connections all the time.
         let (mut served, mut lost) = (Vec::new(), Vec::new());
         let mut served_on_end = 0;
         while served_on_end < 5 {
@@ -59,7 +59,7 @@ fn crew(count: usize) -> Crew {
 }
 
 #[test]
-fn a_worker_hangs_that_neither_waits_nor_begins_turns() {
+fn a_worker_that_neither_waits_nor_starts_turns_is_hung() {
     let pulse = Pulse::default();
     pulse.beat();
     assert!(!pulse.is_hung(10_000), "the first to look cannot tell");
@@ -85,7 +85,7 @@ fn the_worker_with_the_fewest_connections_is_chosen() {
 }
 
 #[test]
-fn places_are_counted_exactly_by_many_at_once() {
+fn connection_places_are_counted_exactly_under_concurrency() {
     let crew = crew(4);
     let taken: usize = thread::scope(|scope| {
         let take = || (0..200).filter(|_| crew.take_place(100, false).is_some()).count();

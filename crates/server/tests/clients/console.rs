@@ -2,9 +2,9 @@
 //!
 //! ```text
 //! $ redis-cli RPUSH jobs one two     a line
-//! (integer) 2                        what it shows; `..` stands for anything but an end of line
-//! $ redis-cli                        a line that is typed to: whatever follows this prompt is its input
-//! 127.0.0.1:6379> PING               # behind two blanks: a remark
+//! (integer) 2                        its output; `..` stands for anything but an end of line
+//! $ redis-cli                        an interactive line: the text after each following prompt is its input
+//! 127.0.0.1:6379> PING               # after two spaces: a comment
 //! PONG
 //! ```
 
@@ -35,7 +35,7 @@ impl Shell {
         Self { folder, port }
     }
 
-    /// What a line shows, on both outputs, and its exit code in a line of its own.
+    /// Returns the output of a line, from both streams, and its exit code in a line of its own.
     pub(crate) fn run(&self, line: &str, input: &str) -> String {
         let path = std::env::var("PATH").unwrap();
         let mut command = Command::new("timeout");
@@ -77,7 +77,7 @@ pub(crate) fn steps(document: &str) -> Vec<Step> {
     steps
 }
 
-/// Whether `line` is what is `shown`, where `..` stands for anything.
+/// Returns true if `line` matches `shown`, where `..` stands for anything.
 pub(crate) fn is_as_shown(line: &str, shown: &str) -> bool {
     let Some((begin, end)) = shown.split_once("..") else { return line == shown };
     line.len() >= begin.len() + end.len() && line.starts_with(begin) && line.ends_with(end)

@@ -26,7 +26,7 @@ use wire::client::Value;
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 const SCRIPTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/clients");
 
-/// Runs a script with the arguments that `redis_py.py` tells of, then `more`, and restarts the server when it asks.
+/// Runs a script with the arguments described in `redis_py.py`, then `more`, and restarts the server when it asks.
 #[track_caller]
 fn drive<P: Peer>(program: &Path, first: &[&str], more: &[&str]) {
     drive_with::<P>(&[], program, first, more);
@@ -55,7 +55,7 @@ fn drive_with<P: Peer>(flags: &[&str], program: &Path, first: &[&str], more: &[&
             "kill please" => open.kill_and_start(),
             _ => continue,
         }
-        // Whoever has gone meanwhile is seen by the exit code.
+        // If the script has ended meanwhile, its exit code shows it.
         let _ = answers.write_all(b"done\n");
     }
     let status = child.wait().unwrap();
@@ -206,8 +206,8 @@ macro_rules! trials {
             }
 
             #[test]
-            fn is_true_of_redis_server() {
-                let test = concat!(stringify!($client), "::is_true_of_redis_server");
+            fn works_with_redis_server() {
+                let test = concat!(stringify!($client), "::works_with_redis_server");
                 let programs = ["redis-server", "redis-cli"].map(|name| super::program_or_skip(test, name));
                 if programs.iter().all(Option::is_some) {
                     super::$client::<super::Redis>(test);
@@ -224,21 +224,23 @@ mod kombu {
     use super::{Server, drive_with, python_or_skip, script};
 
     #[test]
-    fn has_channels_on_queues() {
-        let Some(python) = python_or_skip("kombu::has_channels_on_queues", "kombu, redis, hiredis") else { return };
+    fn channels_work_on_queues() {
+        let Some(python) = python_or_skip("kombu::channels_work_on_queues", "kombu, redis, hiredis") else { return };
         drive_with::<Server>(&["--fsync", "always"], &python, &[&script("kombu_channels.py")], &[]);
     }
 
     #[test]
-    fn has_celery_on_queues() {
-        let Some(python) = python_or_skip("kombu::has_celery_on_queues", "celery, packaging, hiredis") else { return };
+    fn celery_works_on_queues() {
+        let Some(python) = python_or_skip("kombu::celery_works_on_queues", "celery, packaging, hiredis") else {
+            return;
+        };
         drive_with::<Server>(&["--fsync", "always"], &python, &[&script("celery_queues.py")], &[]);
     }
 }
 
 #[test]
-fn redis_cli_shows_of_bobbin_what_it_shows_of_redis_server() {
-    let test = "redis_cli_shows_of_bobbin_what_it_shows_of_redis_server";
+fn redis_cli_output_is_the_same_as_with_redis_server() {
+    let test = "redis_cli_output_is_the_same_as_with_redis_server";
     let Some(redis_cli) = program_or_skip(test, "redis-cli") else { return };
     let Some(_) = program_or_skip(test, "redis-server") else { return };
     let (bobbin, redis) = (Server::start(&[]), <Redis as Peer>::start(&[]));
@@ -250,8 +252,8 @@ fn redis_cli_shows_of_bobbin_what_it_shows_of_redis_server() {
 }
 
 #[test]
-fn redis_cli_shows_what_only_bobbin_says() {
-    let test = "redis_cli_shows_what_only_bobbin_says";
+fn redis_cli_shows_bobbins_own_commands_as_expected() {
+    let test = "redis_cli_shows_bobbins_own_commands_as_expected";
     let Some(redis_cli) = program_or_skip(test, "redis-cli") else { return };
     let server = Server::start(&[]);
     let shell = Shell::new(&redis_cli, server.port);
@@ -261,12 +263,12 @@ fn redis_cli_shows_what_only_bobbin_says() {
     }
 }
 
-/// Pages with console lines, and how many at least.
+/// Pages with console lines, and their minimum numbers.
 const PAGES: &[(&str, usize)] = &[("README.md", 8), ("docs/operating.md", 2), ("docs/memcached.md", 2)];
 
 #[test]
-fn pages_show_what_their_lines_show() {
-    let test = "pages_show_what_their_lines_show";
+fn console_examples_in_documents_give_the_output_shown() {
+    let test = "console_examples_in_documents_give_the_output_shown";
     let Some(redis_cli) = program_or_skip(test, "redis-cli") else { return };
     let Some(_curl) = program_or_skip(test, "curl") else { return };
     for (page, lines_min) in PAGES {
@@ -274,7 +276,7 @@ fn pages_show_what_their_lines_show() {
     }
 }
 
-/// Types the lines of a page, and looks at what comes.
+/// Runs the lines of a page, and checks their output.
 fn check_page(redis_cli: &Path, page: &str, lines_min: usize) {
     let server = Server::start(&["--memcached-port", FREE_PORT, "--queue-port", FREE_PORT]);
     let shell = Shell::new(redis_cli, server.port);
@@ -321,7 +323,7 @@ fn redis_benchmark_runs_without_an_error() {
     }
 }
 
-/// What each of `lines` is answered, over one connection; a time as `TIME`.
+/// Returns the reply to each of `lines`, over one connection; a time as `TIME`.
 fn answers(port: u16, lines: &[&str]) -> Vec<String> {
     let mut client = Connection::tcp(port);
     let told = |value: &Value| match value {
@@ -339,8 +341,8 @@ fn answers(port: u16, lines: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn what_is_said_of_saving_is_what_redis_says() {
-    let Some(_) = program_or_skip("what_is_said_of_saving_is_what_redis_says", "redis-server") else { return };
+fn save_commands_reply_as_in_redis() {
+    let Some(_) = program_or_skip("save_commands_reply_as_in_redis", "redis-server") else { return };
     let (bobbin, redis) = (Server::start(&[]), <Redis as Peer>::start(&[]));
     let wrong = ["SAVE x", "LASTSAVE x", "BGREWRITEAOF x", "BGSAVE x", "BGSAVE SCHEDULE x", "LASTSAVE", "SAVE"];
     let refused = ["MULTI", "SAVE", "EXEC"];

@@ -1,6 +1,6 @@
 //! Lines for redis-cli and redis-benchmark.
 
-/// What redis-cli must show of Bobbin as of redis-server, whatever its version: run in order on an empty server.
+/// Lines whose output must be the same for Bobbin and redis-server of any version; run in order on an empty server.
 pub(crate) const OF_BOTH: &[&str] = &[
     // Replies of each type, in both protocols, and in each way of showing them.
     "redis-cli SET text 'v w'; redis-cli GET text; redis-cli GET none",
@@ -52,7 +52,7 @@ pub(crate) const OF_BOTH: &[&str] = &[
     "redis-cli FLUSHALL; redis-cli DBSIZE; redis-cli RANDOMKEY",
 ];
 
-/// What only Bobbin says: of what is not there, a plain error, never an OK, and nobody hangs.
+/// Lines whose output only Bobbin has: an absent feature gives a plain error, never an OK or a hang.
 pub(crate) const OF_BOBBIN: &[(&str, &str)] = &[
     ("redis-cli NOSUCH events", "(error) ERR unknown command 'NOSUCH', with args beginning with: 'events' \n-> 0"),
     ("redis-cli --rdb - >/dev/null 2>&1", "-> 1"),
@@ -60,7 +60,7 @@ pub(crate) const OF_BOBBIN: &[(&str, &str)] = &[
     ("redis-cli -3 CLIENT DURABLE ALWAYS", "OK\n-> 0"),
 ];
 
-/// redis-benchmark's flags, and how many results it must tell. LRANGE tells of its own LPUSH, too.
+/// redis-benchmark's flags, and the number of results it must print. LRANGE also prints its own LPUSH.
 pub(crate) const BENCHMARKS: &[(&str, usize)] = &[
     ("-p $PORT -q -n 2000 -t ping,set,get,incr,lpush,rpush,lpop,rpop,lrange_100,mset", 12),
     ("-p $PORT -q -n 20000 -P 16 -t ping,set,get,incr,lpush,rpush,lpop,rpop,lrange_100,mset", 12),

@@ -6,20 +6,20 @@ use std::net::TcpStream;
 use std::time::{Duration, Instant};
 use wire::client::{Parser, Value as Reply};
 
-/// How long a blocking pop waits, in seconds.
+/// The timeout of a blocking pop, in seconds.
 const BLOCK_S: &str = "0.02";
-/// Where transactions tell what they have written.
+/// The channel on which transactions publish their writes.
 pub(crate) const CHANNEL: &str = "told";
-/// How long a reply may take before the test fails.
+/// The maximum time for a reply.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// What is sent as one.
+/// A call: steps that are sent as one command or transaction.
 pub(crate) struct Call {
     pub(crate) form: Form,
     pub(crate) steps: Vec<Step>,
 }
 
-/// How steps become commands.
+/// The commands for the steps of a call.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
     /// One step, one command.
@@ -30,7 +30,7 @@ pub(crate) enum Form {
     SetGet,
     /// All steps between MULTI and EXEC.
     Transaction,
-    /// A write between MULTI and EXEC, and a message that tells of it.
+    /// A write between MULTI and EXEC, and a message about it.
     Told,
 }
 
@@ -42,7 +42,7 @@ pub(crate) struct Client {
     clock: Instant,
     stream: TcpStream,
     parser: Parser,
-    /// What was called so far.
+    /// The calls so far.
     pub(crate) events: Vec<Event>,
 }
 

@@ -1,8 +1,8 @@
-//! A listener: what it is told is what it has read.
+//! A subscriber: each message that it receives counts as a read.
 //!
-//! A message says that a value was written, so whoever gets it knows of the write, as if it had read the value at some
-//! instant between its subscription and then. So each message is recorded as such a read: one order must explain it, and a
-//! crash must not take back what it tells of. Messages are in the order of their writes, like one client's reads.
+//! A message reports that a value was written, so its receiver knows of the write as if it had read the value at some
+//! instant between its subscription and the message. So each message is recorded as such a read: one order must explain
+//! it, and a crash must not undo the write. Messages are in the order of their writes, like one client's reads.
 
 use crate::history::client::CHANNEL;
 use crate::history::workload::{Board, ONCE};
@@ -14,7 +14,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use wire::client::{Parser, Value as Reply};
 
-/// How often a listener looks whether the load is over.
+/// The interval at which a listener checks for the end of the load.
 const LOOK: Duration = Duration::from_millis(10);
 
 /// Listens until the load is over or the server is dead.
@@ -29,7 +29,7 @@ pub(crate) fn listen(number: u32, port: u16, board: &Board, clock: Instant) -> V
     let mut parser = Parser::new();
     let mut bytes = vec![0; 16 << 10];
     let now_ns = || u64::try_from(clock.elapsed().as_nanos()).unwrap();
-    // From here on anything may be told.
+    // From here on any message may arrive.
     let called_ns = now_ns();
     loop {
         match stream.read(&mut bytes) {
@@ -54,7 +54,7 @@ pub(crate) fn listen(number: u32, port: u16, board: &Board, clock: Instant) -> V
     }
 }
 
-/// The write that a message tells of.
+/// Returns the write that a message reports.
 fn told(message: &Reply) -> Option<(Key, Value)> {
     let parts: Vec<&str> =
         message.as_slice()?.iter().filter_map(|part| std::str::from_utf8(part.as_bytes()?).ok()).collect();

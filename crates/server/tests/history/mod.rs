@@ -1,17 +1,18 @@
-//! Eight clients and two listeners at a server that is killed or stopped again and again, and whether one order explains all they saw.
+//! Eight clients and two listeners use a server that is killed or stopped again and again; one order must explain all
+//! that they saw.
 //!
 //! ```text
 //!   round:  start ── load ─ kill -9 ─ restart ── load ─ SIGTERM ─ restart ── load ── read and pop all ── check
 //!                    amid BGSAVE and DEBUG RELOAD         while shards are loaded
 //! ```
 //!
-//! `BOBBIN_HISTORY_SECONDS` says how long rounds are begun (15), `BOBBIN_HISTORY_SEED` which choices are made. The same
-//! seed makes the same choices, not the same times: a history that has no order is kept whole beside the build.
+//! `BOBBIN_HISTORY_SECONDS` sets the time during which rounds are started (15), `BOBBIN_HISTORY_SEED` the choices. The
+//! same seed makes the same choices, not the same times, so a history without an order is saved in the build folder.
 //!
-//! Built as a canary (`scripts/canaries`), a server with a fault put in on purpose, it passes only if the fault is found:
-//! each was found in the first round, after 1 to 2 s on 2 cores, by six seeds for `early-read` and four for
-//! `lockless-pop`. A read that is answered too early shows although a killed process keeps what it wrote: while one sync
-//! runs, the frames behind it are not written.
+//! Built as a canary (`scripts/canaries`), a server with a fault put in on purpose, it passes only if the fault is
+//! found: each was found in the first round, after 1 to 2 s on 2 cores, by six seeds for `early-read` and four for
+//! `lockless-pop`. A read that is answered too early is found although a killed process's writes survive: while one
+//! sync runs, later frames are not written.
 
 mod client;
 mod listener;
@@ -39,7 +40,7 @@ const CANARY: Option<&str> = if cfg!(bobbin_canary = "early-message") {
 };
 
 #[test]
-fn one_order_explains_all_calls_and_replies() {
+fn histories_of_concurrent_clients_are_linearizable() {
     let seconds = number("BOBBIN_HISTORY_SECONDS").unwrap_or(SECONDS);
     let seed = number("BOBBIN_HISTORY_SEED").unwrap_or_else(|| base::hash::KeyHasher::random().hash(b"seed"));
     println!("seed {seed}{}", CANARY.map_or(String::new(), |canary| format!(", canary {canary}")));
@@ -67,7 +68,7 @@ fn number(name: &str) -> Option<u64> {
     Some(text.parse().unwrap_or_else(|_| panic!("{name} is no number: {text}")))
 }
 
-/// What there is to read of a failure: the anomaly, and where all else is.
+/// Returns the report of a failure: the anomaly, and the path of the whole history.
 fn show(anomaly: &Anomaly, events: &[Event], seed: u64) -> String {
     let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("history-{seed}.txt"));
     let text: String = events.iter().map(|event| format!("{event}\n")).collect();
@@ -75,7 +76,7 @@ fn show(anomaly: &Anomaly, events: &[Event], seed: u64) -> String {
     format!("{anomaly}\nseed: BOBBIN_HISTORY_SEED={seed}, the whole history: {}", path.display())
 }
 
-/// What was done so far.
+/// The totals so far.
 #[derive(Default)]
 struct Total {
     rounds: usize,

@@ -12,28 +12,28 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 const CLIENTS: u32 = 8;
-/// Connections that are told of writes, on both workers.
+/// Subscribed connections, on both workers.
 const LISTENERS: u32 = 2;
-/// How often a round's server is killed, or told to stop.
+/// The number of times that a round's server is killed or stopped.
 pub(crate) const RESTARTS: usize = 3;
-/// One of so many is told to stop.
+/// One of this many restarts follows a stop.
 const STOPS_ONE_IN: u64 = 3;
-/// After one restart of so many, shards are loaded slowly, and clients come at once.
+/// After one of this many restarts, shards are loaded slowly, and clients connect at once.
 const SLOW_LOADS_ONE_IN: u64 = 3;
-/// One checkpoint of so many is loaded again.
+/// One of this many checkpoints is reloaded.
 const RELOADS_ONE_IN: u64 = 10;
 /// Bounds of the time under load, from one start on.
 const LOAD_MS: Range<u64> = 20..300;
 /// Bounds of the time between two checkpoints that are asked for.
 const SAVE_MS: Range<u64> = 2..60;
 
-/// How the time under load ends.
+/// The end of the time under load.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum End {
     Kill,
-    /// The server is told to stop.
+    /// The server is stopped.
     Stop,
-    /// The clients are.
+    /// The clients are stopped.
     Rest,
 }
 

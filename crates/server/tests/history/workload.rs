@@ -1,4 +1,4 @@
-//! What clients do: few keys, so that they meet, and moods, so that they meet in different ways.
+//! The workload of clients: few keys, so that they conflict, and moods, so that they conflict in different ways.
 //!
 //! ```text
 //!   registers r0..r3      lists, three at a time: l0 l1 l2, then l3 l4 l5, ...      queues q0 -> q1, q2 -> q3
@@ -11,9 +11,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 const REGISTERS: u64 = 4;
 const LISTS: u64 = 3;
-/// Registers from this number on are written once, and keyspace notifications tell of them: each holds its number less this.
+/// Registers from this number on are written once, and keyspace notifications report them: the value is the number less
+/// this.
 pub(crate) const ONCE: Key = 1_000;
-/// Of those, so many that were told of last are read at the end.
+/// The maximum number of the registers reported last that are read at the end.
 const ONCE_READ_MAX: usize = 100;
 /// Elements appended to a set of lists before the next is begun.
 const APPENDS: u64 = 150;
@@ -56,7 +57,7 @@ impl Chance {
     }
 }
 
-/// What the clients of a round share.
+/// The state shared by the clients of a round.
 #[derive(Default)]
 pub(crate) struct Board {
     /// Values given out.
@@ -66,9 +67,9 @@ pub(crate) struct Board {
     /// Elements put into queues, and taken out at their ends.
     pushed: AtomicU64,
     popped: AtomicU64,
-    /// Registers written once that listeners were told of.
+    /// Registers written once that listeners have received.
     pub(crate) told: Mutex<Vec<Key>>,
-    /// Whether clients are to stop.
+    /// True if clients are to stop.
     pub(crate) is_over: AtomicBool,
 }
 
@@ -77,7 +78,7 @@ impl Board {
         self.values.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    /// The lists used by now, the last few of which are in use.
+    /// Returns the lists used so far; the last few are in use.
     fn lists(&self) -> std::ops::Range<Key> {
         let sets = self.appends.load(Ordering::Relaxed) / APPENDS + 1;
         0..(sets * LISTS) as Key
@@ -98,7 +99,7 @@ impl Board {
     }
 }
 
-/// What a client does for a while.
+/// The behaviour of a client for a while.
 #[derive(Clone, Copy)]
 enum Mood {
     /// Long pipelines of writes.
@@ -198,12 +199,12 @@ fn set_get(board: &Board, chance: &mut Chance) -> Call {
     Call { form: Form::SetGet, steps: vec![Step::Get { key, found: None }, Step::Set { key, value: board.value() }] }
 }
 
-/// A write in a transaction that tells listeners of it.
+/// Returns a write in a transaction that also publishes it.
 fn tell(board: &Board, chance: &mut Chance) -> Call {
     Call { form: Form::Told, steps: vec![set(board, chance)] }
 }
 
-/// A write of a register that nobody writes again, of which a keyspace notification tells.
+/// Returns a write of a register that nobody writes again, which a keyspace notification reports.
 fn once(board: &Board) -> Call {
     let value = board.value();
     plain(Step::Set { key: ONCE + value as Key, value })

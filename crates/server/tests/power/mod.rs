@@ -1,9 +1,9 @@
 //! Power loss, tested at the boundary of system calls: `kill -9` leaves the page cache, a power cut does not.
 //!
 //! ```text
-//! strace -f bobbin --fsync always   three lives amid checkpoints: killed, restarted over a torn tail and stopped, everysec
+//! strace -f bobbin --fsync always   three lives with checkpoints: killed, restarted on a torn tail, stopped; everysec
 //!     |
-//!   trace --> rules      what was synced before what, line by line; `stored` has those of the store
+//!   trace --> rules      the order of writes, syncs and replies, line by line; `stored` has the rules of the store
 //!         `-> rebuild    the folder as a power cut leaves it at 200 instants and at each step of each start: recovered
 //! ```
 
@@ -31,12 +31,12 @@ use wire::client::Value;
 
 /// Instants at which the power is cut, beside each step of each start.
 const INSTANTS: u64 = 200;
-/// How many of them the real binary recovers too.
+/// The number of instants that the real binary recovers too.
 const REAL: usize = 3;
 /// Lists that the load pushes to.
 const LISTS: u32 = 4;
 
-/// The load: it gives ids and remembers the newest.
+/// The load, which assigns ids and remembers the newest.
 struct Load<'a> {
     life: &'a Life,
     ids: &'a AtomicU32,
@@ -56,7 +56,7 @@ impl Load<'_> {
         request(&["RPUSH", &format!("l{list}"), &mark(self.id()), &mark(self.id())])
     }
 
-    /// What somebody may just be writing.
+    /// Returns a read of a value that may be being written.
     fn newest(&self) -> Vec<u8> {
         request(&["GET", &format!("k{}", self.ids.load(SeqCst))])
     }
@@ -167,7 +167,7 @@ fn tear(folder: &Path, events: &mut Vec<Event>) {
     events.push(Event { begin: line, end: line, call: Call::Write { path, offset, bytes } });
 }
 
-/// What a server did and was asked in three lives.
+/// Returns the calls and requests of a server in three lives.
 fn three_lives(folder: &Path, strace: &Path) -> Vec<Event> {
     let (mut events, ids) = (Vec::new(), AtomicU32::new(0));
     let life = Life::start(folder, "always", Some(strace)).unwrap();
@@ -214,7 +214,7 @@ fn lost_for_real(cut: &Cut, journal: &Path) -> Result<Vec<Id>, String> {
     Ok(cut.acknowledged.iter().copied().filter(is_gone).collect())
 }
 
-/// What goes wrong when the power is cut.
+/// Returns the faults found after power cuts.
 fn cut_faults(film: &Film<'_>, root: &Path) -> Vec<String> {
     let journal = &root.join("data/journal");
     let instants = film.instants(INSTANTS);
@@ -255,8 +255,8 @@ fn report(faults: &Mutex<Vec<String>>, cut: &Cut, lost: Result<Vec<Id>, String>)
 }
 
 #[test]
-fn what_was_acknowledged_outlives_a_power_cut() {
-    let test = "what_was_acknowledged_outlives_a_power_cut";
+fn acknowledged_writes_survive_a_power_cut() {
+    let test = "acknowledged_writes_survive_a_power_cut";
     let Some(strace) = lab::skip::program_or_skip(test, "strace") else { return };
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().canonicalize().unwrap();

@@ -21,9 +21,9 @@ use store::Store;
 pub(crate) struct Cut {
     /// The last line before it.
     pub(crate) line: usize,
-    /// What is left.
+    /// The disk after the cut.
     pub(crate) disk: FakeDisk,
-    /// Values that clients have been told of.
+    /// Acknowledged values.
     pub(crate) acknowledged: Vec<Id>,
 }
 
@@ -82,7 +82,7 @@ impl<'a> Film<'a> {
         instants
     }
 
-    /// Cuts the power behind each of `instants`, which are in order.
+    /// Cuts the power after each of `instants`, which are in order.
     pub(crate) fn cut(&self, root: &Path, instants: &[usize], mut visit: impl FnMut(Cut)) {
         let disk = new_disk(root);
         let mut acknowledged = Vec::new();

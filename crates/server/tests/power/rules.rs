@@ -16,7 +16,7 @@ use journal::{Kind, MARK_BYTES, Record};
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
-/// What a trace shows.
+/// The result of checking a trace.
 pub(crate) struct Verdict {
     /// Each breach of a rule, in words.
     pub(crate) faults: Vec<String>,
@@ -57,7 +57,7 @@ struct Link {
 
 struct History {
     files: Vec<File>,
-    /// Which file has a name at the end.
+    /// The file that has each name at the end.
     names: BTreeMap<PathBuf, usize>,
     folder_syncs: HashMap<PathBuf, Vec<Span>>,
     runs: Vec<Run>,
@@ -107,7 +107,7 @@ pub(crate) fn check(events: &[Event]) -> Verdict {
     verdict
 }
 
-/// Where each marked value was written first, and when all up to there was durable.
+/// Records where each marked value was first written, and when everything up to there was durable.
 fn note_written(written: &mut HashMap<Id, (usize, String)>, events: &[Event], run: &Run, chain: &[Link]) {
     for &(_, span, event) in &run.segment_writes {
         let Call::Write { bytes, .. } = &events[event].call else { unreachable!("only writes are noted") };
@@ -269,7 +269,7 @@ impl History {
         links
     }
 
-    /// What a start must have made durable.
+    /// Checks what a start must have made durable.
     fn start_faults(&self, run: &Run) -> Vec<String> {
         let mut faults = Vec::new();
         let mut must = |what: String, durable: usize, before: usize, then: &str| {

@@ -75,7 +75,7 @@ fn lines(text: &'static str) -> Vec<&'static str> {
     text.trim().lines().collect()
 }
 
-/// With the last line that holds `wanted` behind all others.
+/// Returns the lines with the last one that contains `wanted` moved to the end.
 fn late(text: &'static str, wanted: &str) -> Vec<&'static str> {
     let mut lines = lines(text);
     let at = lines.iter().rposition(|line| line.contains(wanted)).unwrap();
@@ -92,7 +92,7 @@ fn a_trace_that_keeps_all_rules_has_no_fault() {
 }
 
 #[test]
-fn each_sync_left_out_is_a_fault() {
+fn a_missing_sync_is_a_fault() {
     let (first, second) = (lines(FIRST), lines(SECOND));
     let is_sync = |line: &&str| line.contains("sync(");
     assert_eq!(first.iter().chain(&second).filter(|line| is_sync(line)).count(), 18);
@@ -109,16 +109,16 @@ fn each_sync_left_out_is_a_fault() {
 }
 
 #[test]
-fn a_sync_that_comes_late_is_a_fault() {
+fn a_late_sync_is_a_fault() {
     for wanted in ["fdatasync(5</d/data/journal/0000000001.log>", "fsync(4</d/data/journal>", "0000000002.log>) = 0"] {
         let faults = judged(&late(FIRST, wanted), &lines(SECOND)).faults;
         assert!(!faults.is_empty(), "{wanted} behind the reply");
     }
 }
 
-/// A sync shows nothing for a write that had not returned when it began, nor a reply that left before it returned.
+/// A sync proves nothing for a write that had not returned when it began, or for a reply sent before it returned.
 #[test]
-fn what_overlaps_proves_nothing() {
+fn overlapping_calls_prove_no_order() {
     let overlap = |write: &str, sync: &str, reply: &str| {
         let first = FIRST
             .replace("3 pwrite64(5</d/data/journal/0000000001.log>, \"frame u:00000001;\", 17, 64) = 17\n", write)
@@ -138,7 +138,7 @@ fn what_overlaps_proves_nothing() {
 }
 
 #[test]
-fn a_read_waits_for_what_it_has_seen() {
+fn a_read_reply_before_the_sync_is_a_fault() {
     let early = |line: usize| {
         let mut first = lines(FIRST);
         let read = "5 read(8<socket:[9]>, \"*2\\r\\n$3\\r\\nGET\\r\\n$1\\r\\na\\r\\n\", 100) = 20";
@@ -151,7 +151,7 @@ fn a_read_waits_for_what_it_has_seen() {
 }
 
 #[test]
-fn a_value_that_no_file_has_is_a_fault() {
+fn an_acknowledged_value_missing_from_all_files_is_a_fault() {
     let first = FIRST.replace("frame u:00000001;", "frame");
     let first: Vec<&str> = first.trim().lines().collect();
     assert!(judged(&first, &lines(SECOND)).faults[0].contains("which no segment has"));
@@ -171,7 +171,7 @@ fn last_mark() -> Vec<u8> {
 }
 
 #[test]
-fn a_clean_stop_is_marked_when_all_is_durable_and_then_synced() {
+fn the_clean_stop_mark_follows_all_syncs_and_is_synced() {
     let path = Path::new("/d/data/journal/0000000002.log").to_path_buf();
     let call = |begin, call| Event { begin, end: begin, call };
     let stop = |parts: &str| {

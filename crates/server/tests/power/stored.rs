@@ -10,7 +10,7 @@ use crate::power::trace::{Call, Event, NEVER};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// What a trace shows.
+/// The result of checking a trace.
 #[derive(Default)]
 pub(crate) struct Verdict {
     /// Each breach of a rule, in words.
@@ -24,9 +24,9 @@ pub(crate) struct Verdict {
 /// A file that is there.
 #[derive(Default)]
 struct File {
-    /// Where each write since the last sync returned, and its naming.
+    /// The lines at which each write since the last sync, and its naming, returned.
     unsynced: Vec<usize>,
-    /// When it was named, if its folder was not synced since.
+    /// The line at which it was named, if its folder was not synced since.
     unnamed: Option<usize>,
 }
 
@@ -115,7 +115,7 @@ impl Walk {
     }
 }
 
-/// Whether it is the record of a manifest that says that the one before it was synced.
+/// Returns true for the record of a manifest that marks the previous one as synced.
 fn is_mark(bytes: &[u8]) -> bool {
     bytes.get(8..12) == Some(b"bob\x03")
 }

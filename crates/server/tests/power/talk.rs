@@ -1,12 +1,12 @@
-//! What clients and server said to each other, and the marked values in it.
+//! The requests and replies of a trace, and the marked values in them.
 //!
 //! Every value that the load writes begins with a mark of its own, `u:00000042;`. Wherever its bytes appear, in a request,
-//! a file or a reply, the mark tells which write they are of.
+//! a file or a reply, the mark identifies the write.
 
 use crate::power::trace::{Call, Event};
 use std::collections::BTreeMap;
 
-/// Which write a value is of.
+/// The write of a value.
 pub(crate) type Id = u32;
 
 const MARK_BYTES: usize = 11;
@@ -24,7 +24,7 @@ pub(crate) fn marks(bytes: &[u8]) -> impl Iterator<Item = Id> {
     })
 }
 
-/// A reply whose first byte began to leave at a line, and what whoever reads it knows to be there.
+/// A reply whose first byte began to leave at `line`, and the writes that it acknowledges or shows.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Reply {
     pub(crate) line: usize,
@@ -35,7 +35,7 @@ pub(crate) struct Reply {
 struct Stream {
     requests: Vec<u8>,
     replies: Vec<u8>,
-    /// Where in `replies` a call's bytes begin, and the line at which that call began.
+    /// The offset in `replies` of a call's bytes, and the line at which that call began.
     sends: Vec<(usize, usize)>,
 }
 
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reply_leaves_with_its_first_byte() {
+    fn a_reply_counts_from_its_first_byte() {
         let request = "*2\r\n$3\r\nGET\r\n$1\r\nk\r\n";
         let replies = said(&[
             (1, ">", request),

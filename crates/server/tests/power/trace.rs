@@ -12,10 +12,10 @@ use std::collections::HashMap;
 use std::io::{self, BufRead};
 use std::path::{Path, PathBuf};
 
-/// Where a call stands that was never seen to return.
+/// The end of a call that was never seen to return.
 pub(crate) const NEVER: usize = usize::MAX;
 
-/// What the server is to be traced for.
+/// The traced system calls.
 pub(crate) const CALLS: &str = "open,openat,creat,mkdir,mkdirat,pwrite64,write,writev,sendto,sendmsg,fdatasync,fsync,\
     rename,renameat,renameat2,ftruncate,fallocate,unlink,unlinkat,recvfrom,recvmsg,read";
 
@@ -68,7 +68,7 @@ pub(crate) fn parse(trace: impl BufRead, root: &Path, first_line: usize) -> io::
         let (thread, rest) = (text[..space].to_vec(), text[space..].trim_ascii());
         let before = latest.remove(&thread);
         if rest.starts_with(b"+++ killed") {
-            // Of a thread that is being killed strace may tell what another call returned.
+            // For a thread that is being killed strace may show the result of another call.
             events.extend(before.and_then(|(begin, _, text)| event(&text, root, begin, NEVER)));
             continue;
         }
@@ -102,7 +102,7 @@ fn event(text: &[u8], root: &Path, begin: usize, end: usize) -> Option<Event> {
     call.is_within(root).then_some(Event { begin, end, call })
 }
 
-/// What a call returned; `None` if it failed.
+/// Returns the result of a call; `None` if it failed.
 fn returned(text: &[u8]) -> Option<u64> {
     let at = text.windows(2).rposition(|two| two == b"= ")? + 2;
     let digits: Vec<u8> = text[at..].iter().copied().take_while(u8::is_ascii_digit).collect();
@@ -163,7 +163,7 @@ fn find(text: &[u8], wanted: &[u8]) -> Option<usize> {
     text.windows(wanted.len()).position(|window| window == wanted)
 }
 
-/// What stands in the brackets behind the first descriptor.
+/// Returns the text in the brackets after the first descriptor.
 fn described(text: &[u8]) -> Option<String> {
     let from = text.iter().position(|&byte| byte == b'<')? + 1;
     let to = from + text[from..].iter().position(|&byte| byte == b'>')?;
@@ -177,13 +177,13 @@ fn quoted_path(text: &[u8], index: usize) -> PathBuf {
 
 /// The bytes a call carries, of all its buffers.
 fn payload(text: &[u8]) -> Vec<u8> {
-    // Addresses and the like stand in quotes too, behind the bytes and outside of the vector.
+    // Addresses and the like are in quotes too, after the bytes and outside of the vector.
     let is_vector = find(&text[..text.len().min(200)], b"iov_base=").is_some();
     let carried = quoted(text).filter(|(_, at)| !is_vector || text[..*at].ends_with(b"iov_base="));
     carried.take(if is_vector { usize::MAX } else { 1 }).flat_map(|(bytes, _)| bytes).collect()
 }
 
-/// What stands behind the last text in quotes.
+/// Returns the text after the last quoted string.
 fn after_text(text: &[u8]) -> &[u8] {
     &text[text.iter().rposition(|&byte| byte == b'"').map_or(0, |at| at + 1)..]
 }
@@ -207,7 +207,7 @@ fn quoted(text: &[u8]) -> impl Iterator<Item = (Vec<u8>, usize)> {
     })
 }
 
-/// The bytes of a text in quotes that begins at `at`, and where the text behind it begins.
+/// Returns the bytes of the quoted string that begins at `at`, and the position after it.
 fn unquote(text: &[u8], mut at: usize) -> (Vec<u8>, usize) {
     let mut bytes = Vec::new();
     loop {
@@ -226,7 +226,7 @@ fn unquote(text: &[u8], mut at: usize) -> (Vec<u8>, usize) {
     }
 }
 
-/// A byte as C spells it behind a backslash, and in how many characters.
+/// Returns the byte of a C escape sequence, and its number of characters after the backslash.
 fn unescape(text: &[u8]) -> (u8, usize) {
     let plain = |byte| (byte, 1);
     match text[0] {
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_that_others_interrupt_is_one_call() {
+    fn an_interrupted_call_is_parsed_as_one() {
         let trace = concat!(
             "17  pwrite64(5</d/1.log>, \"ab\\0\\0011\\n\\\"\\\\\", 8, 64 <unfinished ...>\n",
             "18  fdatasync(6</d/2.log>)           = 0\n",
@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_killed_thread_did_last_has_not_returned() {
+    fn the_last_call_of_a_killed_thread_has_not_returned() {
         let trace = concat!(
             "17  pwrite64(5</d/1.log>, \"ab\", 2, 64)   = 2\n",
             "17  pwrite64(5</d/1.log>, \"cde\", 3, 66)  = 1\n",
@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fails_or_lies_elsewhere_is_left_out() {
+    fn failed_and_unrelated_calls_are_ignored() {
         let trace = concat!(
             "1 rename(\"/d/a\", \"/d/b\") = -1 ENOENT (No such file or directory)\n",
             "1 openat(AT_FDCWD</x>, \"/etc/passwd\", O_RDONLY|O_CREAT, 0666) = 3</etc/passwd>\n",
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn names_lengths_and_sockets() {
+    fn paths_lengths_and_sockets_are_parsed() {
         let trace = concat!(
             "1 openat(AT_FDCWD</x>, \"/d/a\", O_RDWR|O_CREAT|O_EXCL|O_CLOEXEC, 0666) = 3</d/a>\n",
             "1 fallocate(3</d/a>, 0, 0, 4096) = 0\n",

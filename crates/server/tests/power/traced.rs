@@ -26,7 +26,7 @@ impl Life {
     /// Starts it and waits until it is ready; with `strace` it is traced.
     ///
     /// # Errors
-    /// What it wrote when it did not start.
+    /// It did not start; returns its output.
     pub(crate) fn start(folder: &Path, policy: &str, strace: Option<&Path>) -> Result<Self, String> {
         for _ in 0..20 {
             match Self::try_start(folder, policy, strace) {
@@ -88,7 +88,7 @@ impl Drop for Life {
     }
 }
 
-/// The line behind all of `events`.
+/// Returns the line after all of `events`.
 pub(crate) fn next_line(events: &[Event]) -> usize {
     let last = |event: &Event| if event.end == NEVER { event.begin } else { event.end };
     events.iter().map(last).max().map_or(0, |line| line + 1)
@@ -109,8 +109,8 @@ fn under(strace: &Path, trace: &Path) -> Command {
     command
 }
 
-/// Of the calls that were not seen to return, those that have had their effect on the files, which outlive the process.
-/// For threads that are being killed strace may tell of calls that others made.
+/// Keeps those of the unreturned calls whose effect is in the files, which survive the process. For threads that are
+/// being killed strace may show calls of other threads.
 fn settled(events: Vec<Event>) -> Vec<Event> {
     let (mut events, begun): (Vec<_>, Vec<_>) = events.into_iter().partition(|event| event.end != NEVER);
     let last = next_line(&begun).max(next_line(&events));
@@ -123,7 +123,8 @@ fn settled(events: Vec<Event>) -> Vec<Event> {
     events
 }
 
-/// Whether a call has had its effect on the files. A kill may end a write between two pages: what has arrived remains of it.
+/// Returns true if a call's effect is in the files. A kill may end a write between two pages; `call` keeps the written
+/// part.
 fn is_done(call: &mut Call) -> bool {
     match call {
         Call::MakeFolder { path } | Call::Create { path } => path.exists(),
@@ -144,7 +145,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_what_a_kill_overtook_that_counts_which_has_arrived() {
+    fn an_interrupted_write_counts_for_the_bytes_on_disk() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("1.log");
         fs::write(&path, b"headabc\0\0").unwrap();

@@ -1,5 +1,5 @@
-//! A server under attack by a script: what the attacker hears, what all others hear meanwhile and afterwards, and how much memory the
-//! server takes.
+//! A server under attack by a script: the replies to the attacker, the replies to all others during and after the
+//! attack, and the memory of the server.
 //!
 //! ```text
 //! attacker ---- EVAL attack ------------------------------------> its reply, which comes in any case
@@ -21,12 +21,12 @@ use wire::client::{Parser, Value};
 
 pub(crate) type Client = Connection<TcpStream>;
 
-/// What a server of two workers takes at most, whatever its scripts do: twice the memory of scripts, and the large replies and
-/// requests of a test.
+/// The maximum memory of a server of two workers, whatever its scripts do: twice the memory of scripts, and the large
+/// replies and requests of a test.
 pub(crate) const RSS_BYTES_MAX: u64 = 1_500_000_000;
-/// For so long a test waits for what has no time of its own. A wait that is longer is a failure.
+/// The maximum time that a test waits.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// As soon as a server may be told to be busy.
+/// The shortest allowed time before a server is busy.
 const THRESHOLD: [&str; 2] = ["--busy-reply-threshold", "100"];
 /// More than there are workers, so that each serves some.
 const CONNECTIONS: usize = 6;
@@ -34,7 +34,7 @@ const CONNECTIONS: usize = 6;
 const KILLED: &str = "ERR Script killed by user with SCRIPT KILL";
 const VALUE: &str = "kept";
 
-/// How an attack is brought to the server, and ended.
+/// The commands that start and kill an attack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Way {
     /// EVAL, and SCRIPT KILL.
@@ -94,7 +94,7 @@ impl Attacked {
         }
     }
 
-    /// Sends `bytes` on a connection of its own, all replies to which come to [`Attacked::outcome`] but the first `passed`.
+    /// Sends `bytes` on a connection of its own; the reply after the first `passed` goes to [`Attacked::outcome`].
     pub(crate) fn send(&mut self, bytes: &[u8], passed: usize) {
         let mut attacker = self.server.connect().stream;
         attacker.set_read_timeout(Some(2 * PATIENCE)).unwrap();
@@ -108,7 +108,7 @@ impl Attacked {
         });
     }
 
-    /// Waits until all others hear that the server is busy.
+    /// Waits until all other clients get BUSY.
     pub(crate) fn wait_busy(&mut self, way: Way) {
         let (began, busy) = (Instant::now(), way.busy());
         for at in 0..CONNECTIONS {
@@ -126,10 +126,10 @@ impl Attacked {
         }
     }
 
-    /// Kills the attack, which is under way, and gives what the attacker hears.
+    /// Kills the running attack, and returns the reply to the attacker.
     pub(crate) fn kill(&mut self, way: Way) -> String {
         for at in 0..CONNECTIONS {
-            // A server that is busy tells each connection so.
+            // A busy server replies BUSY to each connection.
             let ping = self.ask(at, &["PING"]);
             assert_eq!(ping.as_error(), Some(way.busy().as_str()), "{}", self.what);
         }
@@ -142,7 +142,7 @@ impl Attacked {
         }
     }
 
-    /// What the attacker hears, within a time that is long.
+    /// Returns the reply to the attacker, within [`PATIENCE`].
     fn reply(&mut self) -> Value {
         match self.replies.recv_timeout(PATIENCE) {
             Ok(Some(reply)) => reply,
@@ -151,7 +151,7 @@ impl Attacked {
         }
     }
 
-    /// What the attacker hears, of a script that may come to an end or not: once the server is busy, it is killed.
+    /// Returns the reply to the attacker, for a script that may not end: once the server is busy, it is killed.
     pub(crate) fn outcome(&mut self, way: Way) -> Value {
         let began = Instant::now();
         loop {
@@ -170,7 +170,7 @@ impl Attacked {
         }
     }
 
-    /// What the attacker hears, of a script that comes to an end of its own.
+    /// Returns the reply to the attacker, for a script that ends by itself.
     pub(crate) fn outcome_of_its_own(&mut self) -> Value {
         self.reply()
     }
@@ -203,7 +203,7 @@ impl Attacked {
         self.watch.most()
     }
 
-    /// How the attack and the server have ended.
+    /// Returns how the attack and the server have ended.
     fn fate(&mut self) -> String {
         let fate = if self.watch.is_too_much.load(Ordering::Relaxed) {
             format!("the server took more than {RSS_BYTES_MAX} bytes")
@@ -216,7 +216,8 @@ impl Attacked {
     }
 }
 
-/// The next reply; `None` if the server closes. One that is deeper or longer than any client reads is told as an error.
+/// Returns the next reply; `None` if the server closes. A reply too deep or too long for the parser is returned as an
+/// error.
 fn read(stream: &mut TcpStream, parser: &mut Parser) -> Option<Value> {
     let mut bytes = [0; 64 << 10];
     loop {
@@ -290,8 +291,8 @@ pub(crate) fn is_killed(way: Way, script: &str) {
     attacked.is_well();
 }
 
-/// Checks that an attack ends, be it that it is killed once the server is busy, and that all is well afterwards. What the attacker
-/// hears.
+/// Checks that an attack ends, killed if the server becomes busy, and that the server works afterwards. Returns the
+/// reply to the attacker.
 pub(crate) fn ends(script: &str) -> Value {
     let mut attacked = Attacked::start(&[]);
     attacked.attack(Way::Script, script);

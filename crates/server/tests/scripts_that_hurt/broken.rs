@@ -215,7 +215,7 @@ fn yet_more_deep_sources_are_compiled_or_refused() {
     sources(2);
 }
 
-/// Constants that the compiler would join to terabytes, were it told to optimise.
+/// Constants that an optimising compiler would fold to terabytes.
 #[test]
 fn constants_that_double() {
     let doubled: String = (1..40).map(|at| format!("local a{at} = a{} .. a{} ", at - 1, at - 1)).collect();

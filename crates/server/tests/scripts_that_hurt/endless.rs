@@ -1,4 +1,4 @@
-//! Scripts that come to no end: others hear that the server is busy, and whoever may ends them.
+//! Scripts that do not end: other clients get BUSY, and can kill them.
 
 use crate::scripts_that_hurt::attack::{Attacked, Way, ended, is_killed};
 use rustix::process::Signal;
@@ -222,7 +222,7 @@ ended! {
     a_join_of_a_range_that_is_huge = "return table.concat({}, '', -2147483648, 2147483647)";
 }
 
-/// What a library does as it is loaded ends by itself, in Redis after half a second.
+/// Checks that the code of a library ends by itself during loading, as in Redis after half a second.
 fn is_not_loaded(body: &str) {
     let mut attacked = Attacked::start(&[]);
     let code = format!("#!lua name=hurt\nredis.register_function('f', function() return 1 end)\n{body}");
@@ -252,7 +252,7 @@ not_loaded! {
         "local i = 0 while true do i = i + 1 redis.register_function('f' .. i, function() end) end";
 }
 
-/// Starts `script`, has FLUSHALL wait behind it, and waits until all hear that the server is busy.
+/// Starts `script`, lets FLUSHALL wait for it, and waits until all clients get BUSY.
 fn busy_with(script: &str) -> Attacked {
     let mut attacked = Attacked::start(&[]);
     attacked.attack(Way::Script, script);

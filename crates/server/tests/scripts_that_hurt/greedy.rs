@@ -5,12 +5,12 @@ use wire::client::Value;
 
 /// Garbage of two megabytes, in two strings that are made at once.
 const GARBAGE: &str = "return #(string.rep(string.rep('x', 1000), 1000) .. ARGV[1] .. 'x')";
-/// Six gigabytes of it, so that it shows if nobody collects.
+/// Six gigabytes of garbage, so that a missing collection shows.
 const ROUNDS: usize = 3_000;
-/// What two workers that collect are far below.
+/// A bound far above the memory of two workers that collect their garbage.
 const COLLECTED_BYTES_MAX: u64 = 1_000_000_000;
 
-/// What the attacker hears, as a script's failure says it.
+/// Returns the error of a script that must fail.
 fn failure(script: &str) -> String {
     let mut attacked = Attacked::start(&["--script-memory-max", "32mb"]);
     attacked.attack(Way::Script, script);
@@ -183,7 +183,7 @@ fn the_memory_of_scripts_is_a_setting() {
     attacked.is_well();
 }
 
-/// Whatever one script has told the collector, the garbage of those that follow is collected.
+/// Checks that the garbage of later scripts is collected, whatever one script has set in the collector.
 fn is_collected(script: &str) {
     let mut attacked = Attacked::start(&[]);
     for at in 0..6 {

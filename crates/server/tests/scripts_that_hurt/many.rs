@@ -4,7 +4,7 @@ use crate::scripts_that_hurt::attack::{Attacked, Client};
 use crate::support::request;
 use wire::client::Value;
 
-/// So many requests are under way at once.
+/// The number of requests in a pipeline.
 const PIPELINE: usize = 500;
 /// More than a machine that keeps each on a stack of its own has places for.
 const SCRIPTS: usize = 20_000;

@@ -8,14 +8,14 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use wire::client::Value;
 
-/// How long others' checkpoints may take before a test fails.
+/// The maximum time for other clients' checkpoints.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A file system in memory, for as long as it lives.
 pub(crate) struct Disk(TempDir);
 
 impl Disk {
-    /// Mounts one of so many bytes, or notes that `test` is skipped.
+    /// Mounts a disk of `bytes` bytes, or records that `test` is skipped.
     pub(crate) fn mount_or_skip(test: &str, bytes: usize) -> Option<Self> {
         let program = lab::skip::program_or_skip(test, "mount")?;
         let folder = tempfile::tempdir().unwrap();
@@ -30,7 +30,7 @@ impl Disk {
         None
     }
 
-    /// Where it is mounted.
+    /// Returns the mount point.
     pub(crate) fn path(&self) -> &Path {
         self.0.path()
     }

@@ -1,4 +1,4 @@
-//! A connection to a port of lines, memcached's or that of queues.
+//! A connection to the memcached port or the queue port.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A connection, one answer at a time. Each ends where what is asked behind it is answered.
+/// A connection that reads one answer at a time. A further request after it marks its end.
 pub(crate) struct Lines {
     stream: TcpStream,
     last: &'static str,

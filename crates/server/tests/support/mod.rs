@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use wire::client::{Parser, Value};
 
-/// How long a connection waits for a reply before the test fails.
+/// The maximum time that a connection waits for a reply.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// As the value of a flag: a port that is free.
@@ -33,14 +33,14 @@ pub(crate) const ULIMIT_V: &str = "ulimit -v";
 /// A server of the test's own.
 pub(crate) struct Server {
     child: Child,
-    /// Where it listens on 127.0.0.1.
+    /// The port on 127.0.0.1.
     pub(crate) port: u16,
     folder: TempDir,
     flags: Vec<String>,
     log: Log,
 }
 
-/// What a server writes, and the thread that reads it until its end.
+/// The output of a server, and the thread that reads it to its end.
 struct Log {
     text: Arc<Mutex<String>>,
     reader: Option<JoinHandle<()>>,
@@ -60,7 +60,7 @@ impl Server {
     /// As [`Server::start_in`].
     ///
     /// # Errors
-    /// What it wrote when it did not start.
+    /// It did not start; returns its output.
     pub(crate) fn try_start_in(folder: TempDir, flags: &[&str]) -> Result<Self, String> {
         // Another test may take the port before the server does.
         for _ in 0..20 {
@@ -85,7 +85,7 @@ impl Server {
         launch(port, folder.path(), &flags, &[]).map(|(child, log)| Self { child, port, folder, flags, log })
     }
 
-    /// The value that it was started with behind this flag.
+    /// Returns the value of a flag of its command line.
     pub(crate) fn flag(&self, name: &str) -> &str {
         let at = self.flags.iter().position(|flag| flag == name).expect("it was given");
         &self.flags[at + 1]
@@ -99,7 +99,7 @@ impl Server {
     /// As [`Server::restart`].
     ///
     /// # Errors
-    /// What it wrote when it did not start.
+    /// It did not start; returns its output.
     pub(crate) fn try_restart(&mut self) -> Result<(), String> {
         self.relaunch(&[])
     }
@@ -225,7 +225,7 @@ impl Drop for Server {
     }
 }
 
-/// The real binary, deaf to the settings of whoever runs the tests.
+/// Returns the real binary, without the settings in the user's environment.
 pub(crate) fn bobbin() -> Command {
     deaf(Command::new(env!("CARGO_BIN_EXE_bobbin")))
 }
@@ -236,7 +236,7 @@ fn deaf(mut command: Command) -> Command {
             command.env_remove(name);
         }
     }
-    // Tests run beside each other: whoever wants that port takes a port of its own.
+    // Tests run concurrently: a test that needs such a port takes a free one.
     command.env("BOBBIN_MEMCACHED_PORT", "0").env("BOBBIN_QUEUE_PORT", "0");
     command
 }
@@ -250,7 +250,7 @@ fn data(folder: &Path) -> PathBuf {
     folder.join("data")
 }
 
-/// A server that is ready and its log, which a thread goes on reading; or what it wrote when it ended.
+/// Returns a ready server and its log, which a thread continues to read; or its output if it ended.
 fn launch(port: u16, folder: &Path, flags: &[String], variables: &[(&str, &str)]) -> Result<(Child, Log), String> {
     let mut flags = flags.to_vec();
     let mut command = bobbin();
@@ -352,7 +352,7 @@ impl<S: Read + Write> Connection<S> {
                 Ok(0) => return None,
                 Ok(count) => self.parser.feed(&bytes[..count]),
                 Err(error) if error.kind() == ErrorKind::ConnectionReset => return None,
-                // A wait with a limit of time ends with this when the process was stopped and goes on.
+                // A timed wait ends with this error when the process was stopped and continued.
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) => panic!("no reply: {error}"),
             }
@@ -377,7 +377,7 @@ impl<S: Read + Write> Connection<S> {
                 Ok(0) => return total,
                 Ok(count) => total += count,
                 Err(error) if error.kind() == ErrorKind::ConnectionReset => return total,
-                // A wait with a limit of time ends with this when the process was stopped and goes on.
+                // A timed wait ends with this error when the process was stopped and continued.
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) => panic!("the connection stays open: {error}"),
             }

@@ -9,7 +9,7 @@ use tempfile::TempDir;
 pub(crate) trait Peer: Sized {
     /// Starts it with `flags` and waits until it is ready.
     fn start(flags: &[&str]) -> Self;
-    /// Where it listens on 127.0.0.1.
+    /// Returns its port on 127.0.0.1.
     fn port(&self) -> u16;
     /// Stops it in order and starts it again with its data.
     fn stop_and_start(&mut self);

@@ -1,4 +1,4 @@
-//! Runs worlds, two at a time, and tells of those that failed.
+//! Runs worlds, two at a time, and reports those that failed.
 
 use sim::{Plan, Seen, World};
 use std::thread;

@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn the_published_bytes_of_a_commit() {
+    fn a_commit_has_its_published_bytes() {
         let bytes = encode(&change());
         let published = [
             &[5, 1, 3, 1, 0x90, 3, 7][..],
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_is_cut_short_or_goes_on_is_refused() {
+    fn truncated_changes_and_trailing_bytes_are_rejected() {
         let bytes = encode(&change());
         for end in 0..bytes.len() {
             assert_eq!(decode(&bytes[..end]), None, "{end}");

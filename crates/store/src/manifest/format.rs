@@ -10,8 +10,8 @@
 //!   0       4                 8         11       12           16         24     32         36       40
 //! ```
 //!
-//! `before` is the checksum of the previous record, marks aside; for the first record, that of the head. A mark has no
-//! payload: it records that its commit was synced.
+//! `before` is the checksum of the previous record, marks aside; for the first record, the checksum of the head. A mark
+//! has no payload: it records that its commit was synced.
 
 use crate::page::{u32_at, u64_at};
 use base::{Ms, checksum};
@@ -184,7 +184,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_published_bytes_of_a_record() {
+    fn a_manifest_record_has_its_published_bytes() {
         let mut bytes = Vec::new();
         let crc = put_record(&mut bytes, Kind::Commit, 7, 0x1122, 0x99, 0x0102_0304, b"abc");
         assert_eq!(bytes[4..16], [3, 0, 0, 0, b'b', b'o', b'b', 2, 7, 0, 0, 0]);
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn a_head_is_refused_with_any_bit_wrong() {
+    fn a_manifest_head_with_a_flipped_bit_is_rejected() {
         let head = Head { number: 3, shards: 1024, blocks_format: 1, identity: 0x1122, created_ms: 5 };
         let mut bytes = head.encode();
         assert_eq!(bytes[16..40], [3, 0, 0, 0, 0, 4, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0x22, 0x11, 0, 0, 0, 0, 0, 0]);
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn kinds_keep_their_numbers() {
+    fn record_kinds_keep_their_numbers() {
         assert_eq!([Kind::Whole, Kind::Commit, Kind::Mark].map(|kind| kind as u8), [1, 2, 3]);
     }
 }

@@ -1,7 +1,7 @@
 //! Writes the manifest: a commit is one appended record, or the first record of a new manifest.
 //!
 //! ```text
-//! append   write the record, sync it: THE COMMIT.  Write a mark behind it, which the next sync takes along.
+//! append   write the record, sync it: THE COMMIT.  Write a mark after it, which the next sync makes durable.
 //! anew     write manifest n + 1 under another name, sync it, rename it, sync the folder: THE COMMIT.
 //! ```
 //!
@@ -26,7 +26,7 @@ pub(crate) struct Log {
     folder: PathBuf,
     file: Option<Box<dyn DiskFile>>,
     number: u32,
-    /// The greatest number ever tried.
+    /// The highest number ever tried.
     tried: u32,
     bytes: u64,
     snapshot_bytes: u64,
@@ -150,8 +150,8 @@ impl Log {
         is_cut
     }
 
-    /// Writes a manifest of the next number with the whole state; `times_ms` are the current time and that of the last
-    /// commit.
+    /// Writes a manifest of the next number with the whole state; `times_ms` are the current time and the time of the
+    /// last commit.
     pub(crate) fn anew(
         &mut self,
         state: &State,

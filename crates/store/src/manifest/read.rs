@@ -35,7 +35,7 @@ pub(crate) struct Walk {
     /// Checksum of the last record, marks aside.
     pub(crate) crc: u32,
     pub(crate) time_ms: Ms,
-    /// What is wrong with trailing bytes, if there are any.
+    /// A description of invalid trailing bytes, if there are any.
     pub(crate) broken: Option<&'static str>,
 }
 
@@ -59,7 +59,7 @@ pub(crate) fn load(disk: &dyn Disk, path: &Path) -> Result<Vec<u8>, StoreError> 
 /// record.
 ///
 /// # Errors
-/// Where it is wrong, and a description.
+/// The offset of the damage, and a description.
 pub fn scan_bytes(bytes: &[u8]) -> Result<(u64, u64), (u64, String)> {
     let walk = walk(bytes)?;
     let salvage = salvage(bytes, walk.head.number, walk.head.shards);

@@ -55,13 +55,13 @@ pub(crate) fn random(seed: u64) -> Random {
     random
 }
 
-/// How many cases a heavy test runs: `BOBBIN_CASES` times the usual number, in hundredths.
+/// Returns the number of cases of a heavy test: `BOBBIN_CASES` percent of the usual number.
 pub(crate) fn cases(usual: u64) -> u64 {
     let percent = std::env::var("BOBBIN_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(100u64);
     (usual * percent / 100).max(1)
 }
 
-/// What a shard must hold.
+/// The expected contents of a shard.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct TwinShard {
     pub(crate) record: ShardRecord,
@@ -69,7 +69,7 @@ pub(crate) struct TwinShard {
     pub(crate) blocks: Vec<(Place, Vec<u8>)>,
 }
 
-/// What a store must hold.
+/// The expected contents of a store.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Twin {
     pub(crate) shards: Vec<TwinShard>,
@@ -82,7 +82,7 @@ impl Twin {
         Self { shards: (0..SHARDS).map(shard).collect(), map: None }
     }
 
-    /// Whether a store says that it holds exactly this.
+    /// Compares the records of a store with this; returns the difference as an error.
     pub(crate) fn compare_records(&self, store: &Store) -> Result<(), String> {
         if store.map() != self.map.as_ref() {
             return Err("the map differs".into());
@@ -91,7 +91,7 @@ impl Twin {
         differs.map_or(Ok(()), |twin| Err(format!("the record of shard {} differs", twin.record.shard)))
     }
 
-    /// Whether a store holds exactly this; in words what differs otherwise.
+    /// Compares the contents of a store with this; returns the difference as an error.
     pub(crate) fn compare(&self, store: &Store) -> Result<(), String> {
         self.compare_records(store)?;
         let reader = store.reader();
@@ -123,7 +123,7 @@ pub(crate) fn records_of(reader: &store::Reader, shard: u32, run: &Run) -> Resul
     Ok(records)
 }
 
-/// Writes a commit of a few shards; gives what the store must hold once it is finished.
+/// Writes a commit of a few shards; returns the expected contents once it is finished.
 pub(crate) fn fill(commit: &mut Commit<'_>, twin: &Twin, random: &mut Random) -> Result<Twin, StoreError> {
     let mut twin = twin.clone();
     for _ in 0..=random.below(3) {
@@ -153,7 +153,7 @@ fn change(commit: &mut Commit<'_>, shard: &mut TwinShard, random: &mut Random) -
             ..TwinShard::default()
         };
     }
-    // Some values go, with the blocks that they named.
+    // Removes some values, with the blocks that they named.
     let kept = random.below(shard.blocks.len() as u64 + 1) as usize;
     shard.blocks.truncate(kept);
     for _ in 0..random.below(4) {
@@ -193,7 +193,7 @@ fn records(random: &mut Random) -> Vec<Vec<u8>> {
         .collect()
 }
 
-/// One commit; gives what the store must hold then.
+/// Makes one commit; returns the expected contents.
 pub(crate) fn commit(store: &mut Store, twin: &Twin, random: &mut Random) -> Result<Twin, StoreError> {
     let mut commit = store.begin(2000);
     let twin = fill(&mut commit, twin, random)?;
@@ -232,7 +232,7 @@ pub(crate) fn is_segment(path: &Path) -> bool {
         || name.len() == "0000000001.blocks".len() && name.ends_with(".blocks")
 }
 
-/// Everything is whole, says the check.
+/// Asserts that a check reports no damage.
 pub(crate) fn assert_whole(disk: &FakeDisk, context: &str) {
     let report = store::check(disk, &folder(), options(), &mut |_, _| {}).expect("a report");
     assert_eq!(report.damages, [], "{context}");

@@ -1,9 +1,9 @@
-//! What the benches of kinds share: sizes, and times of operations.
+//! Shared by the benches of values: sizes, and times of operations.
 
 use std::time::Instant;
 
-/// The sizes to run: the one that is told behind `--`, else the usual ones; without `--bench`, as `cargo test --all-targets`
-/// starts it, a small one shows that it works.
+/// Returns the sizes to run: the one given after `--`, else the usual ones; without `--bench`, as under
+/// `cargo test --all-targets`, one small size.
 pub(crate) fn sizes() -> Vec<u64> {
     let is_bench = std::env::args().any(|text| text == "--bench");
     let told = std::env::args().skip(1).find_map(|text| text.parse().ok());
@@ -22,7 +22,7 @@ pub(crate) fn time(name: &str, times: usize, mut run: impl FnMut()) {
     println!("{name:38} {:>9} ns, median {:>9} ns", turns_ns[0], turns_ns[2]);
 }
 
-/// Prints what work in steps takes for each of `count` members, and its longest step.
+/// Prints the time of work in steps, per member of `count`, and its longest step.
 #[allow(dead_code, reason = "not every bench has such work")]
 pub(crate) fn time_steps(name: &str, count: u64, mut step: impl FnMut() -> bool) {
     let begun = Instant::now();

@@ -28,7 +28,7 @@ pub(super) fn encode(registers: &[u8; REGISTERS]) -> Vec<u8> {
 }
 
 /// Returns the offset of the two bytes that hold the register of `mark`, and their contents once raised to it; `None`
-/// if the register is not lower. The last register lies in the last byte alone, so its pair begins a byte earlier.
+/// if the register is not lower. The last register is in the last byte alone, so its pair begins a byte earlier.
 pub(super) fn raised(bytes: &[u8], mark: Mark) -> Option<(usize, [u8; 2])> {
     let at = (mark.index * 6 / 8).min(BYTES - 2);
     let shift = mark.index * 6 - 8 * at;
@@ -40,7 +40,7 @@ pub(super) fn raised(bytes: &[u8], mark: Mark) -> Option<(usize, [u8; 2])> {
     Some((at, word.to_le_bytes()))
 }
 
-/// Raises the register to `mark`. Returns whether it was lower.
+/// Raises the register to `mark`. Returns true if it was lower.
 pub(super) fn raise(bytes: &mut [u8], mark: Mark) -> bool {
     let raised = raised(bytes, mark);
     if let Some((at, pair)) = raised {

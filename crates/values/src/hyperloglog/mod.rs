@@ -4,7 +4,7 @@
 //!   0      4          5        8            16
 //!   | HYLL | encoding | unused | cached     | registers                      dense: 16,384 of 6 bits, 12,288 bytes
 //!                                count, the                                  sparse: runs, see `sparse`
-//!                                lowest byte first; its highest bit: not true any more
+//!                                lowest byte first; its highest bit: stale
 //! ```
 //!
 //! An element's hash selects a register by its low 14 bits; the register keeps the maximum length of the zero run, plus
@@ -20,9 +20,9 @@ use std::fmt;
 pub const HEAD_BYTES: usize = 16;
 /// The offset of the cached count.
 pub const CACHE_AT: usize = 8;
-/// The length of a dense one.
+/// The length of a dense HyperLogLog, in bytes.
 pub const DENSE_BYTES: usize = HEAD_BYTES + dense::BYTES;
-/// The maximum length of a sparse one: each byte represents at least one register, or is half of a two-byte run.
+/// The maximum length of a sparse one, in bytes: each byte has at least one register, or is half of a two-byte run.
 pub const SPARSE_BYTES_MAX: usize = HEAD_BYTES + 2 * REGISTERS;
 
 const MAGIC: &[u8; 4] = b"HYLL";

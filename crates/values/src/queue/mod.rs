@@ -10,9 +10,9 @@
 //!       ack, gone <---------------- held: leased      |
 //!                       bury ------> held: buried ----'
 //!
-//! beside it  due    0 of what is dead, a time of what is leased or delayed, or never of what is buried; ids
-//!            came   when what has returned was pushed, and its id
-//!            dedups hash of a dedup id, and the id
+//! indices    due    due time and id: 0 if dead, the end of a lease or delay, never if buried
+//!            came   arrival time and id of each returned message
+//!            dedups hash of the dedup id, and id
 //! ```
 //!
 //! A list becomes a queue in place: a head and one segment are inserted before its items. So a message not yet taken
@@ -20,7 +20,7 @@
 //! messages go before the run, ordered by id, as do messages that list commands push at the left end. Segments change
 //! only at the run's ends. The indices are rebuilt on load.
 //!
-//! Time changes nothing by itself: a lease ends only when that has been recorded.
+//! Time changes nothing by itself: a lease ends only by a recorded change.
 
 mod build;
 mod change;
@@ -64,7 +64,7 @@ struct QueueParts {
 /// The figures of a queue.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct QueueFigures {
-    /// Messages that may be taken.
+    /// Ready messages.
     pub ready: u64,
     /// Leased messages.
     pub leased: u64,
@@ -80,7 +80,7 @@ pub struct QueueFigures {
     pub pushed: u64,
     /// The number of acknowledged messages.
     pub acked: u64,
-    /// When the oldest ready message arrived.
+    /// The arrival time of the oldest ready message.
     pub oldest_ms: Option<Ms>,
 }
 
@@ -133,7 +133,7 @@ impl Queue {
         self.parts.as_ref().map_or(0, |parts| parts.ready_len())
     }
 
-    /// Returns how many of them were returned, or pushed at the left end: the first ones, which have records. O(1).
+    /// Returns the number of ready messages with records: the first ones, returned or pushed at the left end. O(1).
     pub fn returned_len(&self) -> u64 {
         self.parts.as_ref().map_or(0, |parts| parts.head.returned)
     }
@@ -431,7 +431,7 @@ impl QueueParts {
     /// Returns the position of an id's record within this range, or its insertion point.
     fn point(&self, range: &Range<u64>, id: i64) -> u64 {
         let is_behind = |mut item: &[u8]| id_of(&mut item).expect(SOUND) < id;
-        // Usually it comes after all others.
+        // Usually it is after all others.
         if range.is_empty() || self.list.get(range.end - 1, is_behind) == Some(true) {
             return range.end;
         }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! head      | form | 14 numbers | retries + 1 : varint | dead letter |          numbers are varints
-//! segment   | first id | count | came : varints | dedup |                      some messages of the run, with ids in a row
+//! segment   | first id | count | came : varints | dedup |                      messages of the run, consecutive ids
 //! record    | id | state | due | deliveries | came : varints | length of dedup : varint | dedup | message |
 //! ```
 //!
@@ -13,14 +13,14 @@ use base::{Ms, varint};
 /// The format of the head, and of everything after it.
 const FORM: u8 = 1;
 
-/// The limits on messages' number, age and deliveries, and where messages beyond them go.
+/// The limits on messages' number, age and deliveries, and the queue for rejected messages.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct QueueLimits {
     /// The maximum number of messages, if not 0.
     pub len_max: u64,
     /// The maximum bytes of messages, if not 0.
     pub bytes_max: u64,
-    /// How long after its arrival a ready message expires, if not 0.
+    /// The lifetime of a ready message after its arrival, in milliseconds, if not 0.
     pub ttl_ms: u64,
     /// The maximum number of redeliveries.
     pub retries: Option<u64>,
@@ -132,7 +132,7 @@ impl QueueHead {
 pub(super) struct Segment {
     pub(super) first: i64,
     pub(super) count: u64,
-    /// When the first of them arrived.
+    /// The arrival time of the first of them.
     pub(super) came_ms: Ms,
     /// The dedup id of a single message, or empty.
     pub(super) dedup: Vec<u8>,
@@ -194,11 +194,11 @@ pub struct Record<'a> {
     pub id: i64,
     /// Its state.
     pub state: State,
-    /// When the state ends; 0 if it does not end by itself.
+    /// The time at which the state ends; 0 if it does not end by itself.
     pub due_ms: Ms,
     /// The number of leases.
     pub deliveries: u64,
-    /// When it was pushed, to about a tenth of a second.
+    /// The arrival time, to about a tenth of a second.
     pub came_ms: Ms,
     /// Its dedup id, or empty.
     pub dedup: &'a [u8],

@@ -2,9 +2,9 @@
 //!
 //! ```text
 //!   intersection   the smallest set, member by member: is it in all others?
-//!   union          the largest set, to which the members of the others are added
-//!   difference     the first set: its members that are in no other, or the whole of it, from which the others'
-//!                  members go - whichever is less work
+//!   union          the largest set, plus the members of the others
+//!   difference     the first set, member by member: is it in no other? or the first set minus the members of the
+//!                  others - whichever is less work
 //! ```
 //!
 //! Hashed sets share one order, so consecutive lookups, insertions and removals are at neighbouring positions. A union
@@ -30,7 +30,7 @@ pub struct SetAlgebra {
     limits: SetLimits,
     /// The maximum number of members wanted.
     count_max: u64,
-    /// The sets whose members are visited, and what to do with each member.
+    /// The sets whose members are visited, and the action on each member.
     passes: Vec<Set>,
     act: Act,
     /// The next member: the index of its pass, and its index there.

@@ -2,10 +2,10 @@
 //!
 //! ```text
 //!   first byte      the item is
-//!   below f8        the text itself (or nothing: the empty text)
-//!   f8              a text that begins with f8 or above, behind this byte
-//!   f9, fa, fb      an integer from 0 up, in 3, 5 or 8 bytes, the highest first: the fewest that hold it
-//!   fc, fd, fe      a negative one n likewise, as -1 - n
+//!   below f8        the string itself (or nothing: the empty string)
+//!   f8              a string that begins with f8 or above, after this byte
+//!   f9, fa, fb      an integer from 0 up, big-endian, in 3, 5 or 8 bytes: the fewest that hold it
+//!   fc, fd, fe      a negative integer n likewise, as -1 - n
 //! ```
 //!
 //! No UTF-8 string starts with f8 or above. There are only three widths, so that nearly all integers of a set have the
@@ -17,7 +17,7 @@ use std::ops::Deref;
 const ESCAPE: u8 = 0xf8;
 const POSITIVE: u8 = 0xf9;
 const NEGATIVE: u8 = 0xfc;
-/// The bytes after each of the three first bytes of a sign.
+/// The number of bytes after each of the three first bytes for a sign.
 const WIDTHS: [usize; 3] = [3, 5, 8];
 
 /// A member in stored form.
@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_member_has_one_item_and_comes_back() {
+    fn every_member_round_trips_through_its_item() {
         let edges = [0, 1, 9_999_999, (1 << 24) - 1, 1 << 24, (1 << 40) - 1, 1 << 40, i64::MAX];
         let integers = edges.iter().flat_map(|edge| [*edge, !*edge, -*edge]).map(|number| number.to_string());
         let texts = ["", "a", "+1", "-0", "01", "9223372036854775808", " 1"].map(str::to_owned);
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_item_is_refused() {
+    fn non_canonical_member_items_are_refused() {
         let wide = [0xfb, 0x80, 0, 0, 0, 0, 0, 0, 0];
         let bad: [&[u8]; 12] = [
             b"12",

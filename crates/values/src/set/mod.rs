@@ -2,9 +2,9 @@
 //!
 //! ```text
 //!   form       list                             order of the members          until it passes a limit
-//!   Integers   | ff 00 00 00 | item | item |    numeric; all are integers     a text; `intset_entries`
-//!   Listed     | ff 01 | item | item | ...      as they came                  `listpack_entries`, `listpack_value`
-//!   Hashed     | item | item | item | ...       by hash of the item, then it
+//!   Integers   | ff 00 00 00 | item | item |    numeric; all are integers     a non-integer; `intset_entries`
+//!   Listed     | ff 01 | item | item | ...      insertion order               `listpack_entries`, `listpack_value`
+//!   Hashed     | item | item | item | ...       by hash of the item, then item
 //! ```
 //!
 //! No item starts with ff (see `member`), so the first one gives the form; the head of integers is as long as most of
@@ -23,7 +23,7 @@ use blocks::{BlockList, Direction, End, Guide};
 use member::MemberItem;
 use std::ops::ControlFlow;
 
-/// How a set orders its members. The numbers are frozen: they appear in effects and stored values.
+/// The order of a set's members. The numbers are frozen: they appear in effects and stored values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum SetForm {
@@ -91,9 +91,9 @@ pub struct Set {
     list: BlockList,
 }
 
-/// Up to this many runs, members are removed one by one.
+/// Maximum number of runs whose members are removed one by one.
 const RUNS_MAX: usize = 16;
-/// A byte with which no item starts.
+/// The first byte of a head; no item starts with it.
 const HEAD: u8 = 0xff;
 const INTEGERS_HEAD: [u8; 4] = [HEAD, 0, 0, 0];
 const LISTED_HEAD: [u8; 2] = [HEAD, 1];
@@ -215,7 +215,7 @@ impl Set {
         items.iter().for_each(|(_, item)| self.list.push(End::Tail, item));
     }
 
-    /// Removes a member. Returns whether it was present. O(log n), in a listed set O(n).
+    /// Removes a member. Returns true if it was present. O(log n), in a listed set O(n).
     pub fn remove(&mut self, member: &[u8]) -> bool {
         self.remove_item(&MemberItem::of(member))
     }
@@ -343,7 +343,7 @@ impl Set {
             }
             SetForm::Hashed => {
                 let hash = hash::order(item);
-                // The filter has already compared whatever is at the position found.
+                // The predicate has already compared the item at the position found.
                 self.list.guided_point(0..self.list.len(), by_hash(hash), |other| {
                     let other_hash = hash::order(other);
                     is_there |= other_hash == hash && other == item;

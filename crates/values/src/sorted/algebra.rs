@@ -1,8 +1,8 @@
 //! Union, intersection and difference of sorted sets, and sets, in steps over clones.
 //!
 //! ```text
-//!   union          members of all --> buckets by hash, in each of which scores meet --.
-//!   intersection   the smallest, member by member: is it in all others?  -------------+--> put in order --> sorted set
+//!   union          members of all --> buckets by hash, scores combined in each -------.
+//!   intersection   the smallest, member by member: is it in all others?  -------------+--> sorted --> sorted set
 //!   difference     the first, member by member: is it in no other?  ------------------'
 //! ```
 
@@ -21,7 +21,7 @@ const STEP_MEMBERS: u64 = 256;
 /// The approximate number of members per bucket: about 100 µs.
 const BUCKET_MEMBERS: u64 = 512;
 
-/// How the scores of a member in several sources are combined.
+/// The function that combines the scores of a member in several sources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Aggregate {
     /// The sum; of infinities of both signs it is 0.
@@ -47,7 +47,7 @@ fn no_nan(score: f64) -> f64 {
     if score.is_nan() { 0.0 } else { score }
 }
 
-/// A source's members; those of a set have score 1.
+/// A source's members; members of a set have score 1.
 #[derive(Clone, Debug)]
 pub enum Members {
     /// The members of a sorted set.
@@ -140,7 +140,7 @@ pub struct Asked {
     pub aggregate: Aggregate,
     /// The maximum number of members.
     pub count_max: u64,
-    /// Whether only their number is wanted: no sorted set is built.
+    /// True if only the number of members is wanted: then no sorted set is built.
     pub is_counted: bool,
 }
 
@@ -171,11 +171,11 @@ enum AlgebraPhase {
 }
 
 impl SortedAlgebra {
-    /// Starts it on at least one source.
+    /// Starts an operation on at least one source.
     pub fn new(asked: Asked, mut sources: Vec<Source>, limits: SortedLimits) -> Self {
         assert!(!sources.is_empty());
         if asked.operation != SetOperation::Difference {
-            // A sum of doubles depends on the order: we use Redis's, smallest source first.
+            // A sum of doubles depends on the order: we use the order of Redis, smallest source first.
             sources.sort_by_key(|source| source.members.len());
         }
         let all = match asked.operation {

@@ -17,7 +17,7 @@ use blocks::End;
 const RUN_MEMBERS: usize = 1024;
 /// Hashes sorted at once, approximately.
 const BUCKET_HASHES: u64 = 512;
-/// The maximum number of buckets: beyond, buckets hold more.
+/// The maximum number of buckets; with more members, buckets hold more.
 pub(super) const BUCKETS_MAX: u64 = 1 << 14;
 /// Members merged in one step.
 const STEP_MEMBERS: usize = 256;

@@ -1,12 +1,12 @@
 //! The sorted set: members ordered by (score, member), and an index that finds a member's score.
 //!
 //! ```text
-//!   small    main     | score member | score member | ...          a member is looked for from the first on
+//!   small    main     | score member | score member | ...          a lookup scans from the first member on
 //!
-//!   large    main     | - | score member | score member | ...      the head, an empty item, says that it is large
+//!   large    main     | - | score member | score member | ...      the head, an empty item, marks the large form
 //!            index    | hash 3, score | hash 3, score | ...        in the order of the hashes
 //!
-//!   member --> hash --> the few scores beside that hash --> for each, whether (score, member) is in main
+//!   member --> hash --> the few scores beside that hash --> for each: is (score, member) in main?
 //! ```
 //!
 //! The index is not stored but rebuilt on load. So its hash can use a random per-process key, and nobody can choose
@@ -65,7 +65,7 @@ struct MemberPlace {
     score: f64,
 }
 
-// ---- looking ----
+// ---- lookups ----
 
 impl Sorted {
     fn main(&self) -> &List {
@@ -219,8 +219,8 @@ impl Sorted {
     }
 
     /// Visits about `wanted` members from `cursor` on, in an order unrelated to scores, and returns the next cursor;
-    /// `None` at the end. Cursor 0 is the start. A member that stays is visited in some step, whatever else comes and
-    /// goes. O(wanted log n), but where very many members share a score, O(those).
+    /// `None` at the end. Cursor 0 is the start. A member that stays is visited in some step, whatever is added or
+    /// removed meanwhile. O(wanted log n), but where very many members share a score, O(those members).
     pub fn scan(&self, cursor: u64, wanted: u64, mut visit: impl FnMut(f64, &[u8])) -> Option<u64> {
         match self.begin_scan(cursor, wanted) {
             Some(mut scan) => {
@@ -306,7 +306,7 @@ impl SortedParts {
     }
 }
 
-/// The order of the main list. Zeros of both signs are equal, as in every comparison of scores.
+/// Compares in the order of the main list. Zeros of both signs are equal, as in every comparison of scores.
 fn order((score, member): (f64, &[u8]), (other_score, other): (f64, &[u8])) -> Ordering {
     score.partial_cmp(&other_score).expect("no score is NaN").then_with(|| member.cmp(other))
 }
@@ -324,25 +324,25 @@ fn score_key(score: f64) -> u64 {
     if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
 }
 
-/// An item of the main list; effects carry the same.
+/// Encodes an item of the main list; effects contain the same bytes.
 pub fn item(score: f64, member: &[u8]) -> Vec<u8> {
     [ScoreForm::of(score).as_bytes(), member].concat()
 }
 
-/// Score and member of what must be an item, but may be none.
+/// Splits an untrusted item into score and member; `None` if it is invalid.
 pub fn checked_item(item: &[u8]) -> Option<(f64, &[u8])> {
     split_checked(item)
 }
 
-// ---- changing ----
+// ---- changes ----
 
 impl Sorted {
-    /// Gives `member` this score, whether it is there or not; the score that it had. One that compares equal changes
-    /// nothing. O(log n); in a small one O(n).
+    /// Sets the score of `member`, adding it if absent; returns its previous score. An equal score changes nothing.
+    /// O(log n); in a small one O(n).
     pub fn put(&mut self, score: f64, member: &[u8]) -> Option<f64> {
         assert!(!score.is_nan());
         let (found, is_large) = (self.find(member), self.is_large());
-        // A small one knows no negative zero, as Redis's does not.
+        // The small form has no negative zero, as in Redis.
         let score = if is_large { score } else { score + 0.0 };
         let parts = self.parts.get_or_insert_default();
         match found {
@@ -366,7 +366,7 @@ impl Sorted {
         found.map(|found| found.score)
     }
 
-    /// Removes `member`; the score that it had. As [`Sorted::put`].
+    /// Removes `member`; returns its previous score. Cost as of [`Sorted::put`].
     pub fn remove(&mut self, member: &[u8]) -> Option<f64> {
         let (found, is_large) = (self.find(member)?, self.is_large());
         let parts = self.parts.as_mut().expect("something was found");
@@ -383,13 +383,13 @@ impl Sorted {
         *self = Removing::new(std::mem::take(self), rank, count).run();
     }
 
-    /// Puts a member behind all others, in whose order it belongs there; of a small one. O(1) as a rule.
+    /// Appends a member that sorts after all others to a small one. O(1) as a rule.
     pub fn push(&mut self, score: f64, member: &[u8]) {
         assert!(!self.is_large());
         self.parts.get_or_insert_default().main.push(End::Tail, &item(score, member));
     }
 
-    /// Takes the sign off zeros in a small one, which knows no negative zero, as Redis's does not. O(n) if it is small.
+    /// Makes negative zeros positive in a small one: the small form has none, as in Redis. O(n) if it is small.
     pub fn forget_zero_signs(&mut self) {
         let mut has_negative = false;
         if self.is_large() {
@@ -402,7 +402,8 @@ impl Sorted {
         }
     }
 
-    /// Turns large if it has more members than this, or one with more bytes. O(n log n).
+    /// Switches to large form if there are more than `members_max` members, or one has more than `member_bytes_max`
+    /// bytes. O(n log n).
     pub fn grow_beyond(&mut self, members_max: u64, member_bytes_max: u64) {
         let is_beyond =
             self.len() > members_max
@@ -419,7 +420,7 @@ impl Sorted {
         }
     }
 
-    /// Turns large, for ever. O(n log n).
+    /// Switches to large form, which it keeps until it is empty. O(n log n).
     pub fn grow(&mut self) {
         let is_large = self.is_large();
         if let Some(parts) = self.parts.as_mut().filter(|_| !is_large) {
@@ -428,14 +429,14 @@ impl Sorted {
         }
     }
 
-    /// What has no member has no head.
+    /// Drops the head and the index if there are no members.
     fn drop_empty(&mut self, was_large: bool) {
         if self.main().len() == u64::from(was_large) {
             self.parts = None;
         }
     }
 
-    /// The sorted set that has this main list; `None` if none has. O(n log n).
+    /// Returns the sorted set with this main list; `None` if it is invalid. O(n log n).
     pub fn of_list(main: List) -> Option<Self> {
         let is_large = main.get(0, <[u8]>::is_empty)?;
         let start = u64::from(is_large);
@@ -465,7 +466,7 @@ impl Sorted {
     }
 }
 
-/// Of a small main list.
+/// Returns true if no member is in a small main list twice.
 fn has_no_member_twice(main: &List) -> bool {
     let mut members = HashSet::new();
     main.walk(0, main.len(), Direction::Forward, &mut |item: &[u8]| match members.insert(split(item).1.to_vec()) {

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   main     | kept ...... | cut ........ | kept ..... |     cut out at once
-//!   index    of few that go: each is taken out; of many: made anew of those that are kept
+//!   index    few removed: each entry is removed; many: rebuilt from the kept members
 //! ```
 
 use super::build::Indexing;

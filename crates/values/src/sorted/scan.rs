@@ -4,15 +4,15 @@
 //! ```text
 //!   index   | 00f3.. 7 | 00f9.. 2 | 0104.. 7 | 0110.. 9 |     a step goes from one hash to another
 //!                 |          |
-//!   main    | ... 2 a | 2 b | ... | 7 c | 7 d | ... |         of those with that score, the one with that hash
+//!   main    | ... 2 a | 2 b | ... | 7 c | 7 d | ... |         of the members with that score, the one with that hash
 //! ```
 //!
-//! If that would examine very many members for each one shown, the step covers more hashes. It runs in turns:
+//! If that would examine very many members for each one returned, the step covers more hashes. It runs in turns:
 //!
 //! ```text
-//!   Take: the scores of some hashes  -->  Weigh: how many members have them  -->  Show: those of each score
+//!   Take: the scores of some hashes  -->  Weigh: count the members with them  -->  Show: the members of each score
 //!     ^                                      |
-//!     '---- too many for what is shown: -----'
+//!     '---- too many for the result: --------'
 //!           more hashes
 //! ```
 
@@ -24,7 +24,7 @@ use blocks::Direction;
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 
-/// Members examined for each one shown, before a step covers more hashes.
+/// Members examined for each one returned, before a step covers more hashes.
 const LOOKS_MAX: u64 = 128;
 /// The smallest part of all members that such a step covers: this many steps cover all.
 const STEPS: u64 = 64;
@@ -147,7 +147,7 @@ impl Scan {
         }
     }
 
-    /// Returns the position of the first member with a score, or of the one after its last.
+    /// Returns the position of the first member with a score, or the position after the last one.
     fn place(&self, score: f64, is_behind: bool) -> u64 {
         let is_before = |item: &[u8]| {
             item.is_empty() || {
@@ -180,7 +180,7 @@ impl Scan {
                 left = left.saturating_sub(1 + member.len() as u64 / LOOK_BYTES);
                 let hash = index::hash(member);
                 if hash >= first && behind.is_none_or(|behind| hash < behind) {
-                    // The main list knows the sign of zero.
+                    // The main list keeps the sign of zero.
                     visit(found, member);
                 }
                 is_tired = left == 0;

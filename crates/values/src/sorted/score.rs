@@ -1,8 +1,8 @@
 //! Scores and their item encoding: compact, with exactly one form per score.
 //!
 //! ```text
-//!   0 to 7   so many bytes of an integer, zigzag, the lowest first      below 2^53 to either side, never -0
-//!   8        eight bytes of a double                                    any other, infinities too, never NaN
+//!   0 to 7   an integer in this many bytes, zigzag, little-endian       magnitude below 2^53, never -0
+//!   8        a double in eight bytes                                    any other score, infinities too, never NaN
 //! ```
 
 /// The tag of a double.
@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_score_has_one_form_and_comes_back() {
+    fn every_score_round_trips_through_its_form() {
         let edges = [0.0, 1.0, -1.0, 127.0, -128.0, 128.0, 32_767.0, 8_388_608.0, 1e15, 9_007_199_254_740_991.0];
         let others = [-0.0, 0.5, 9_007_199_254_740_992.0, 1e300, f64::MIN_POSITIVE, f64::INFINITY, f64::NEG_INFINITY];
         for score in edges.into_iter().flat_map(|edge| [edge, -edge]).chain(others) {
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn integers_take_few_bytes() {
+    fn integer_scores_take_few_bytes() {
         let lengths = [(0.0, 1), (100.0, 2), (-128.0, 2), (30_000.0, 3), (1e6, 4), (1.7e12, 7), (-0.0, 9), (0.5, 9)];
         for (score, length) in lengths {
             assert_eq!(ScoreForm::of(score).as_bytes().len(), length, "{score}");
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn another_form_is_refused() {
+    fn non_canonical_score_forms_are_refused() {
         let nan = [&[DOUBLE][..], &f64::NAN.to_le_bytes()].concat();
         let wide = [&[DOUBLE][..], &1.0f64.to_le_bytes()].concat();
         let far = [&[7][..], &u64::MAX.to_le_bytes()[..7]].concat();

@@ -81,7 +81,7 @@ impl Seen {
     }
 }
 
-/// Returns true if two items are of one delivery, whoever owns it.
+/// Returns true if two items are the same delivery, of any consumer.
 fn same_pending(item: &[u8], next: &[u8]) -> bool {
     item.first() == Some(&PENDING) && item[..key::PENDING_KEY_BYTES] == next[..key::PENDING_KEY_BYTES]
 }

@@ -1,10 +1,10 @@
 //! Several entries in one item, with common parts stored once.
 //!
 //! ```text
-//! chunk   | 7 | first id : 16 | last ms - first ms | last seq | entries | gone | names of the first entry | entry | entry | ...
+//! chunk   | 7 | first id : 16 | last ms - first ms | last seq | entries | removed | names of entry 1 | entry | ...
 //! names   | how many | name : bytes | ...
-//! entry   | head | ms step, if large | seq, if not the usual one | names, if others | value : bytes | ...
-//! head    | ms step x 4 + 2 if the seq is told + 1 if the names are |        all numbers are varints
+//! entry   | head | ms step, if large | seq, if not the usual one | names, if they differ | value : bytes | ...
+//! head    | ms step x 4 + 2 if the seq is stored + 1 if the names are |      all numbers are varints
 //! ```
 //!
 //! The usual seq is the next one within the same millisecond, else 0. A step of [`LARGE_STEP`] means the real one
@@ -106,7 +106,7 @@ impl<'a> StreamChunk<'a> {
         (0..self.entries).map(move |_| reader.take().expect("chunks are made here or checked"))
     }
 
-    /// Returns true if it is exactly what [`Writer`] makes of its entries, of which there is at least one.
+    /// Returns true if it has entries and is exactly the bytes that [`Writer`] writes for them.
     pub(super) fn is_sound(&self, item: &[u8]) -> bool {
         let mut reader = Reader::of(self);
         let mut writer: Option<Writer> = None;

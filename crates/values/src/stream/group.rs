@@ -37,9 +37,9 @@ pub struct Group {
 pub struct Consumer {
     /// The number by which its deliveries refer to it.
     pub number: u32,
-    /// When it last made a request.
+    /// The time of its last request.
     pub seen_ms: Ms,
-    /// When it last received something.
+    /// The time at which it last received an entry.
     pub active_ms: Option<Ms>,
 }
 
@@ -56,7 +56,7 @@ pub struct Pending {
     pub deliveries: u64,
 }
 
-/// Less than this part of a group's pending deliveries is removed one by one.
+/// A smaller part of a group's pending deliveries than this is removed one by one.
 const MUCH_SHARE: u64 = 16;
 
 impl Group {
@@ -127,7 +127,7 @@ pub(super) fn owned(item: &[u8]) -> Option<(u32, u32, StreamId)> {
 
 const SOUND: &str = "items are made here or checked";
 
-// ---- looking ----
+// ---- lookups ----
 
 impl Stream {
     /// Returns the number of groups. O(log n).
@@ -249,7 +249,7 @@ fn count(range: &Range<u64>) -> u64 {
     range.end - range.start
 }
 
-// ---- changing ----
+// ---- changes ----
 
 impl Stream {
     /// Creates a group, or updates what it has read. O(log n).
@@ -324,7 +324,7 @@ impl Stream {
         Some(gone)
     }
 
-    /// Makes a delivery pending, whoever owned it. O(log n).
+    /// Makes a delivery pending; a previous owner loses it. O(log n).
     pub fn put_pending(&mut self, group: u32, pending: Pending) {
         let old = self.pending(group, pending.id);
         self.put(&Key::tag(PENDING).number(group).id(pending.id), &pending.item(group), old.is_some());
@@ -337,7 +337,7 @@ impl Stream {
         }
     }
 
-    /// Removes a pending delivery. Returns whether it was one. O(log n).
+    /// Removes a pending delivery. Returns true if it existed. O(log n).
     pub fn drop_pending(&mut self, group: u32, id: StreamId) -> bool {
         let Some(pending) = self.pending(group, id) else { return false };
         self.list.remove(self.point(&Key::tag(OWNED).number(group).number(pending.consumer).id(id)));

@@ -185,7 +185,7 @@ mod tests {
     proptest! {
         /// Otherwise searches would miss items.
         #[test]
-        fn places_rise_with_keys(one in key(), other in key()) {
+        fn places_ascend_with_keys(one in key(), other in key()) {
             let (low, high) = if one <= other { (one, other) } else { (other, one) };
             prop_assert!(place(&low) <= place(&high), "{low:?} {high:?}");
         }

@@ -1,8 +1,8 @@
 //! Bulk operations on very many entries or deliveries: by chunk and by range rather than one by one.
 //!
 //! ```text
-//!   range     | item | item | item | item |           cut out, walked beside the changes, which are in order too
-//!   changes          | put  |      | gone | put |
+//!   range     | item | item | item | item |           cut out and merged with the changes, in the same order
+//!   changes          | put  |      | del  | put |
 //!   merged    | item | put  | item |      | put |     put in its place as a whole
 //! ```
 
@@ -18,7 +18,7 @@ use std::ops::{ControlFlow, Range};
 
 /// Above this many deliveries at once, their items are built separately and inserted as a whole.
 pub(super) const ONE_BY_ONE_MAX: usize = 64;
-/// Less than this part of a range is changed item by item.
+/// A smaller part of a range than this is changed item by item.
 const MUCH_SHARE: u64 = 16;
 
 /// An item with the same key becomes these bytes, or is removed.
@@ -117,9 +117,9 @@ impl Stream {
         found
     }
 
-    /// Makes deliveries of these ids pending for a consumer, whoever owned them; `make` derives each from the previous
-    /// one, if any. Returns the removed items. O(ids log n), or if the ids ascend and are a large part of those
-    /// pending, O(pending).
+    /// Makes deliveries of these ids pending for a consumer; previous owners lose them. `make` derives each delivery
+    /// from the previous one, if any. Returns the removed items. O(ids log n), or if the ids ascend and are a large
+    /// part of those pending, O(pending).
     pub fn put_pending_of(
         &mut self,
         group: u32,
@@ -173,7 +173,7 @@ impl Stream {
         ids.len() > ONE_BY_ONE_MAX && StreamId::rise(ids) && ids.len() as u64 > self.pending_count(group) / MUCH_SHARE
     }
 
-    /// Changes what some consumers own.
+    /// Changes the deliveries that some consumers own.
     fn merge_owned(&mut self, group: u32, owners: BTreeMap<u32, Vec<Change>>) -> List {
         let mut gone = List::new();
         for (consumer, changes) in owners {

@@ -3,12 +3,12 @@
 //! ```text
 //! list     | group names | groups | consumer names | consumers | pending | owned | chunk | chunk | ... | foot |
 //!
-//! chunk    some entries: `chunk`                       groups and what belongs to them: `group`
-//! foot     | 8 | entries | last id : 16 | greatest id ever deleted : 16 | entries ever added |        numbers are varints
+//! chunk    some entries: `chunk`                       groups, consumers and deliveries: `group`
+//! foot     | 8 | entries | last id : 16 | greatest id ever deleted : 16 | entries ever added |    numbers are varints
 //! ```
 //!
 //! Every item begins with its tag and its sort key, so lookups are O(log n). Appends change only the last chunk and the
-//! foot. The caller decides when a new chunk is opened; so we can trim by the chunk what Redis trims by the node.
+//! foot. The caller decides when a new chunk is opened, so an approximate trim can work by chunk as Redis does by node.
 
 mod check;
 mod chunk;
@@ -56,9 +56,9 @@ pub struct Foot {
 /// The entries kept by a trim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kept {
-    /// The newest, this many.
+    /// This many of the newest entries.
     Newest(u64),
-    /// Those from this id on.
+    /// The entries from this id on.
     From(StreamId),
 }
 
@@ -67,7 +67,7 @@ pub enum Kept {
 pub struct Trim {
     /// The entries to keep.
     pub kept: Kept,
-    /// Whether only whole chunks are removed.
+    /// True if only whole chunks are removed.
     pub whole: bool,
     /// The maximum number of entries removed, if not 0.
     pub limit: u64,
@@ -92,7 +92,7 @@ impl Foot {
     }
 }
 
-// ---- looking ----
+// ---- lookups ----
 
 impl Stream {
     /// Returns its state beside entries and groups. O(log n).
@@ -108,7 +108,7 @@ impl Stream {
         self.foot().len
     }
 
-    /// Returns true if it does not exist: a stream that has lost its entries still does. O(1).
+    /// Returns true if it does not exist: a stream without entries may still exist. O(1).
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
@@ -309,7 +309,7 @@ impl Stream {
     }
 }
 
-// ---- changing ----
+// ---- changes ----
 
 impl Stream {
     /// Adds an entry with an id above all others; `fields` alternates names and values; `opens` a new chunk. O(log n).
@@ -333,7 +333,7 @@ impl Stream {
         }
     }
 
-    /// Removes an entry. Returns whether it existed. O(log n).
+    /// Removes an entry. Returns true if it existed. O(log n).
     pub fn delete(&mut self, id: StreamId) -> bool {
         let chunks = self.chunks();
         let Some(at) = self.chunk_of(&chunks, id) else { return false };

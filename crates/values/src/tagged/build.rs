@@ -22,7 +22,7 @@ pub struct TaggedBuilder {
 }
 
 impl TaggedBuilder {
-    /// Adds the next stored item, which is untrusted. Returns whether it is valid there.
+    /// Adds the next stored item, which is untrusted. Returns true if it is valid there.
     pub fn add(&mut self, item: &[u8]) -> bool {
         let is_head = self.schema.is_none();
         let is_sound = self.check(item) && (is_head || self.continues(item));
@@ -100,13 +100,13 @@ impl TaggedBuilder {
         })
     }
 
-    /// Returns the list; `None` if it is empty and does not stay so. O(chunks), after [`TaggedBuilder::add`].
+    /// Returns the list; `None` if it is empty and not lasting. O(chunks), after [`TaggedBuilder::add`].
     pub fn finish(&mut self) -> Option<Tagged> {
         let list = std::mem::take(&mut self.list);
         let is_lasting = self.is_lasting;
         let schema = self.schema.take().filter(|_| list.len() > 1 || is_lasting)?;
         let index = std::mem::take(&mut self.index);
-        // Also computes the digests of the nodes, now that nobody waits for them.
+        // Also computes the digests of the nodes, while no client waits for them.
         let words = list.digest(&*schema);
         let counts = Counts { visible: words[0], hidden: words[1] };
         Some(Tagged { parts: Some(Box::new(TaggedParts { schema, list, index, counts, is_lasting })) })

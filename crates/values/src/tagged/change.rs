@@ -9,7 +9,7 @@ use blocks::{Direction, End};
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
-/// Labels lie between 0 and this.
+/// The exclusive upper bound of labels; 0 is the label of the head.
 const LABELS_END: u64 = 1 << (8 * LABEL_BYTES);
 /// The first chunk's label, and the distance between labels at the ends.
 const LABEL_FIRST: u64 = LABELS_END / 2;
@@ -104,7 +104,7 @@ impl Tagged {
         if draft.fits() {
             parts.list.set(spot.index, &draft.encode());
         } else {
-            // It has gained columns that it did not have.
+            // The chunk has gained columns.
             parts.exchange(spot.index..spot.index + 1, draft, Lean::Midst, &Hashes::default());
         }
     }
@@ -275,7 +275,7 @@ impl TaggedParts {
         self.list.get(index, label_of).expect("a chunk of the list")
     }
 
-    /// Spreads the labels of a chunk and as many neighbours as needed to leave room for `more` beside each.
+    /// Spreads the labels of a chunk and as many neighbours as needed to leave room for `more` labels between them.
     fn renumber(&mut self, index: u64, more: u64) {
         let (mut from, mut to) = (index, index + 1);
         let (low, step) = loop {

@@ -2,10 +2,10 @@
 //!
 //! ```text
 //! | form 1 | items 2 | planes 2 | width 4 | label 5 | lengths     | plane | plane | ... | value | value | ...
-//!                                 if alike  if       1 or 2 bytes   a bit an item,
-//!                                           unique   if not alike   up to whole bytes
+//!                                 if equal  if       1 or 2 bytes   a bit per item,
+//!                                           unique   if not equal   up to whole bytes
 //!
-//! | form 1 | items 2 | planes 2 |           label 5 |               plane | plane | ... | values, packed as blocks are |
+//! | form 1 | items 2 | planes 2 |           label 5 |               plane | plane | ... | values, packed |
 //! ```
 //!
 //! Chunks that are full and have neighbours on both sides pack their values; changing a value unpacks them. A filter

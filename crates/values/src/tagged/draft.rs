@@ -292,7 +292,7 @@ impl Draft {
         size.fits(self.planes.len(), self.label.is_some())
     }
 
-    /// Returns the item before which half of its bytes lie.
+    /// Returns the index of the first item after half of the bytes.
     fn half(&self) -> usize {
         let mut bytes = 0;
         let is_behind = |length: &u32| {

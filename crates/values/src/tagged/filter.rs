@@ -2,7 +2,7 @@
 
 use super::planes::{Lane, Planes, ends_of};
 
-/// Whether hidden items are wanted.
+/// The visibility of the wanted items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shown {
     /// Visible items only.
@@ -47,9 +47,9 @@ pub struct Term {
 /// A filter for items.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Filter {
-    /// Whether hidden items are wanted.
+    /// The visibility of the wanted items.
     pub shown: Shown,
-    /// The conditions, all of which must hold.
+    /// The conditions; all must hold.
     pub terms: Vec<Term>,
 }
 

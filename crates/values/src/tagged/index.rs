@@ -1,7 +1,7 @@
 //! The index of a list with unique values: for each value, part of its hash and the label of its chunk.
 //!
 //! ```text
-//!   value --> hash --> | hash 3, label 5 | ... --> the chunks of these labels, by descent --> whether the value is there
+//!   value --> hash --> | hash 3, label 5 | ... --> the chunks with these labels, by descent --> is the value there?
 //! ```
 //!
 //! It is not stored but rebuilt on load. So its hash can use a random per-process key.

@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! list     | head: the schema | chunk | chunk | chunk | ...            chunks: `chunk`, one to a leaf as a rule
-//!                               beside the children of nodes, once it is asked for: visible, hidden, which numbers there are
-//! index    | hash, label | hash, label | ...                           of unique values alone: `index`
+//!                               beside the children of nodes, digests: visible, hidden, the numbers of attributes
+//! index    | hash, label | hash, label | ...                           only if values are unique: `index`
 //! ```
 //!
 //! Positions count all items, including hidden ones. A position is found by the counts of subtrees (`blocks::Survey`),
@@ -55,7 +55,7 @@ struct TaggedParts {
     /// Empty unless values are unique.
     index: List,
     counts: Counts,
-    /// Whether it stays when empty.
+    /// True if it stays when empty.
     is_lasting: bool,
 }
 
@@ -91,7 +91,7 @@ impl Counts {
 pub struct TaggedItem<'a> {
     /// The value.
     pub value: &'a [u8],
-    /// Whether it is hidden.
+    /// True if it is hidden.
     pub is_hidden: bool,
     /// Its attributes by number; missing ones are 0.
     pub attributes: &'a [u32],
@@ -100,7 +100,7 @@ pub struct TaggedItem<'a> {
 /// An item's data beside its value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tags {
-    /// Whether it is hidden.
+    /// True if it is hidden.
     pub is_hidden: bool,
     /// Its attributes by number.
     pub attributes: Vec<u32>,

@@ -1,8 +1,8 @@
 //! Bit columns: the planes of each attribute, and its part of a digest.
 //!
 //! ```text
-//! planes of a chunk     | hidden | attribute 0, bit 0 | bit 1 | ... | attribute 1, bit 0 | ...     a bit an item each
-//! digest of a subtree   | visible | hidden | lanes of short attributes, packed | least and greatest of a long one | ...
+//! planes of a chunk     | hidden | attribute 0, bit 0 | bit 1 | ... | attribute 1, bit 0 | ...     a bit per item each
+//! digest of a subtree   | visible | hidden | lanes of short attributes, packed | least, greatest of a long one | ...
 //! ```
 //!
 //! A lane has a bit for each possible number of a short attribute, set if some item below has it. For a long attribute

@@ -1,8 +1,10 @@
 //! The schema of a tagged list: value length, attributes and order. Each list stores its own.
 //!
 //! ```text
-//! | format : 1 | value bytes + 1, or 0 | flags | order | attributes | bits, name | bits, name | ...     numbers are varints
+//! | format : 1 | value bytes + 1, or 0 | flags | order | attributes | bits, name | bits, name | ...
 //! ```
+//!
+//! Numbers are varints.
 
 use super::planes::{Planes, SUMMED_BITS_MAX};
 use base::varint;
@@ -109,7 +111,7 @@ impl Rank {
         }
     }
 
-    /// Compares two ranks; those of different types are equal.
+    /// Compares two ranks; ranks of different types are equal.
     pub fn compare(&self, other: &Self) -> Ordering {
         match (self, other) {
             (Self::Int(one), Self::Int(other)) => one.cmp(other),
@@ -153,7 +155,7 @@ impl Schema {
         value_bytes.is_none_or(|bytes| (1..=VALUE_BYTES_MAX).contains(&bytes)).then_some(schema)
     }
 
-    /// Adds an attribute. Returns whether it could.
+    /// Adds an attribute. Returns false if its name or width is invalid, its name exists, or there are too many.
     pub fn add(&mut self, name: &[u8], bits: u8) -> bool {
         let fits = self.attributes.len() < ATTRIBUTES_MAX
             && (1..=ATTRIBUTE_BITS_MAX).contains(&bits)
@@ -166,7 +168,7 @@ impl Schema {
         fits
     }
 
-    /// Sets the order of lists. Returns whether the attribute exists.
+    /// Sets the order of lists. Returns false for an unknown attribute, or for positions in descending order.
     pub fn set_order(&mut self, by: By, is_descending: bool) -> bool {
         let fits = match by {
             By::Attribute(number) => number < self.attributes.len(),
@@ -204,7 +206,7 @@ impl Schema {
         self.by
     }
 
-    /// Returns true if the greatest comes first.
+    /// Returns true if the order is descending.
     pub fn is_descending(&self) -> bool {
         self.is_descending
     }

@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_read_again() {
+    fn encoded_bytes_decode_to_the_original() {
         // The examples of the RFC.
         for (bytes, text) in
             [("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("foobar", "Zm9vYmFy")]
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_base64_is_refused() {
+    fn invalid_base64_is_rejected() {
         for bad in ["", "foo", "Zg=", "Zg", "Z===", "====", "Zg==Zg==", "Z!==", "Zm9v\n", "=m9v"] {
             assert!(!decode(&mut Vec::new(), bad.as_bytes()), "{bad}");
         }

@@ -17,7 +17,7 @@ use crate::request::{Range, Ranges};
 
 /// The maximum length of a key, in bytes.
 pub const KEY_BYTES_MAX: usize = 250;
-/// The largest configurable value limit, in bytes: that of any string.
+/// The largest configurable value limit, in bytes: the same as for any string.
 pub const ITEM_BYTES_MAX: usize = base::limits::BULK_BYTES_MAX;
 
 /// The maximum length of a line, except lines of keys, in bytes, without its end.
@@ -70,8 +70,8 @@ pub enum Verb {
 pub enum Dialect {
     /// Memcached's, text and meta.
     Items,
-    /// MemcacheQ's: get, gets, set, delete, stats, flush_all and what a port answers itself. A set is passed on as key,
-    /// flags and value: its time means nothing, as there.
+    /// MemcacheQ's: get, gets, set, delete, stats, flush_all and requests that the port answers itself. A set is passed
+    /// on as key, flags and value: its time is ignored, as in MemcacheQ.
     Queues,
 }
 
@@ -96,7 +96,7 @@ pub enum MemcacheStep {
     Request {
         /// The bytes of input consumed.
         used: usize,
-        /// Whether no reply is to be sent.
+        /// True if no reply is to be sent.
         silent: bool,
     },
     /// A request that the port answers itself.
@@ -194,7 +194,7 @@ impl MemcacheDecoder {
         }
     }
 
-    /// Returns true if the current request is not from the client: it deletes what a too long value was to replace.
+    /// Returns true if the current request is not from the client: it deletes an item whose new value is too long.
     pub fn is_refusing(&self) -> bool {
         matches!(self.state, State::Refuse { .. })
     }
@@ -421,7 +421,7 @@ impl MemcacheDecoder {
         MemcacheStep::Request { used: behind, silent: false }
     }
 
-    // ---- what carries a value ----
+    // ---- requests with a value ----
 
     /// Handles `set key flags exptime bytes [noreply]`, and `cas` with a number before that.
     fn storage(&mut self, input: &[u8], line: Line, verb: Verb, ranges: &mut Ranges) -> MemcacheStep {
@@ -516,7 +516,7 @@ impl MemcacheDecoder {
         MemcacheStep::Request { used: line.next, silent: true }
     }
 
-    // ---- what does not ----
+    // ---- requests without a value ----
 
     /// Handles `incr key number [noreply]` and the like.
     fn plain(&mut self, input: &[u8], line: Line, verb: Verb, ranges: &mut Ranges) -> MemcacheStep {

@@ -28,7 +28,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn errors_are_the_clients_or_the_servers() {
+    fn errors_without_a_memcached_prefix_become_server_errors() {
         let line = |text| {
             let mut out = Vec::new();
             error(&mut out, text);

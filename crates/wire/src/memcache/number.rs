@@ -33,7 +33,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_read_as_c_reads_them() {
+    fn numbers_are_parsed_as_in_c() {
         for (text, number) in [
             ("0", Some(0)),
             ("-1", Some(-1)),

@@ -19,7 +19,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn unreserved_characters_stay() {
+    fn unreserved_characters_are_not_percent_encoded() {
         assert_eq!(UriEncoded("aZ9-._~ /%\u{e9}".as_bytes()).to_string(), "aZ9-._~%20%2F%25%C3%A9");
     }
 }

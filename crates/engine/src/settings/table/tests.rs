@@ -6,7 +6,7 @@ use crate::settings::Voice;
 use std::collections::HashSet;
 
 #[test]
-fn every_row_is_presentable() {
+fn every_setting_is_presentable() {
     let mut names = HashSet::new();
     for setting in SETTINGS {
         let name = setting.name;
@@ -29,7 +29,7 @@ fn every_row_is_presentable() {
 }
 
 #[test]
-fn every_default_reads_and_shows_as_itself() {
+fn every_default_round_trips() {
     for setting in SETTINGS {
         let mut current = Current::default();
         let canonical = setting.kind.read(setting.default, Voice::Own, &mut current).unwrap();
@@ -43,7 +43,7 @@ fn every_default_reads_and_shows_as_itself() {
 }
 
 #[test]
-fn every_word_of_a_choice_is_its_own_value() {
+fn every_choice_word_has_a_distinct_value() {
     for setting in SETTINGS {
         let SettingType::Choice { words, .. } = setting.kind else { continue };
         let mut seen: Vec<Current> = Vec::new();
@@ -58,13 +58,13 @@ fn every_word_of_a_choice_is_its_own_value() {
 }
 
 #[test]
-fn environment_names() {
+fn environment_names_derive_from_setting_names() {
     let names = ["fsync", "log-level"].map(|name| find(name).map(Setting::environment_name));
     assert_eq!(names, [Some("BOBBIN_FSYNC".to_owned()), Some("BOBBIN_LOG_LEVEL".to_owned())]);
 }
 
 #[test]
-fn misspelt_names() {
+fn misspelt_names_suggest_the_nearest_setting() {
     assert_eq!(nearest("fsnyc"), Some("fsync"));
     assert_eq!(nearest("appendfsync"), Some("fsync"));
     assert_eq!(nearest("max-clients"), Some("maxclients"));

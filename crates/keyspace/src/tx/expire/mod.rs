@@ -15,7 +15,7 @@ use values::Hash;
 const HINTS_MAX: usize = 8;
 
 impl Tx<'_> {
-    /// Returns a time up to which `key` exists if nobody changes it, before its own expiry and that of all its
+    /// Returns a time up to which `key` exists if it is not changed, before its own expiry and the expiry of any of its
     /// elements; `None` if it is absent.
     pub fn lasts_until(&mut self, key: &[u8]) -> Option<Ms> {
         let entry = self.entry(key)?;

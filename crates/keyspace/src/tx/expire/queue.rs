@@ -3,8 +3,8 @@
 //!
 //! ```text
 //! lease over --> ready
-//!            --> dead, if it was tried too often --> the dead letter key, if that is a list and its shard is to be had at once
-//!                                                --> buried, if it is another kind or full, or there is none
+//!            --> dead, if it was tried too often --> the dead-letter key, if it is a list and its shard can be locked
+//!                                                --> buried, if the key is of another type or full, or there is none
 //! ```
 //!
 //! Both keys change in one frame. If the other shard is held, we retry a moment later.
@@ -22,7 +22,7 @@ use values::{List, Queue};
 
 /// Delay before retrying a shard that was held.
 const AGAIN_MS: Ms = 20;
-/// Bytes of the records of one moved message beside keys and message, at most.
+/// Maximum bytes of the records of one moved message, excluding keys and message.
 const FIELDS_BYTES_MAX: u64 = 256;
 
 /// Location of a queue.

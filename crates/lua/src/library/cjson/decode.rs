@@ -10,7 +10,7 @@ const DEPTH_MAX: usize = 4000;
 /// Decodes exactly one value, within the memory limit.
 ///
 /// # Errors
-/// What was expected, what was found, and where.
+/// A description of the expected token, the token found, and its location.
 pub fn decode(text: &[u8], settings: &Settings, room: Room) -> Result<Data, String> {
     if text.len() >= 2 && (text[0] == 0 || text[1] == 0) {
         return Err("JSON parser does not support UTF-16 or UTF-32".to_owned());
@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_read() {
+    fn json_values_are_decoded() {
         let text = |text: &str| Data::Text(text.as_bytes().to_vec());
         assert_eq!(
             read(" [1, -2.5e1,true,null,\"a\\u00e9\\ud83d\\ude00\\n\"] "),
@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn what_there_is_no_room_for_is_not_kept() {
+    fn decoding_beyond_the_memory_bound_fails() {
         let text = format!("[{}0]", "0,".repeat(1000));
         let of = |bytes| decode(text.as_bytes(), &Settings::default(), Room { bytes });
         assert!(of(1002 * size_of::<Data>()).is_ok());
@@ -342,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told() {
+    fn malformed_json_gets_the_errors_of_cjson() {
         let known = [
             ("", "Expected value but found T_END at character 1"),
             ("[1", "Expected comma or array end but found T_END at character 3"),

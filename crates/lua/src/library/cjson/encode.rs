@@ -101,7 +101,7 @@ impl JsonWriter<'_> {
     }
 }
 
-/// Returns the greatest index, if all keys are indices and not too many are missing.
+/// Returns the highest index, if all keys are indices and not too many are missing.
 fn array_length(lua: &Lua, shared: &Shared, table: &Table, settings: &Settings) -> mlua::Result<Option<i64>> {
     let (mut most, mut items, mut is_array) = (0i64, 0, true);
     // Usually examines one key of an object.

@@ -13,7 +13,7 @@ use std::rc::Rc;
 /// The settings of a script.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
-    /// Whether an array with more holes than allowed becomes an object rather than an error.
+    /// True if an array with more holes than allowed becomes an object; false if it is an error.
     sparse_converts: bool,
     /// The maximum ratio of an array's length to its items; 0 for no limit.
     sparse_ratio: i64,
@@ -25,7 +25,7 @@ pub struct Settings {
     precision: usize,
     keeps_buffer: bool,
     encode_invalid: Invalid,
-    /// Whether hexadecimal numbers, infinities and NaN are read.
+    /// True if hexadecimal numbers, infinities and NaN are accepted.
     pub decode_invalid: bool,
 }
 
