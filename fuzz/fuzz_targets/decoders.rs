@@ -1,6 +1,6 @@
 #![no_main]
-//! What scripts decode: JSON, MessagePack, and the structures of C; and first lines of scripts and libraries. The first byte says
-//! which.
+//! The formats that scripts decode: JSON, MessagePack, and C structures; and the first lines of scripts and libraries.
+//! The first byte selects one.
 
 use libfuzzer_sys::fuzz_target;
 use lua::library::{Room, cjson, cmsgpack, structs};

@@ -61,7 +61,7 @@ fn clear(keyspace: &Keyspace) {
     (0..SHARDS).for_each(|shard| drop(keyspace.take_dead_sections(shard).expect("nobody else is here")));
 }
 
-/// Whether the bytes ask for no more memory and time than a run of the fuzzer should take.
+/// Returns true if the bytes ask for no more memory and time than a run of the fuzzer should take.
 fn is_sane(mut payload: &[u8]) -> bool {
     while !payload.is_empty() {
         match Record::decode(&mut payload) {

@@ -5,9 +5,10 @@
 //!   | 1 | payload lengths .. 0 | change : 1, segment 1, offset 2, value 1 | change ... |     a true journal, changed
 //! ```
 //!
-//! Checksums and seals keep a fuzzer out, so the second shape begins with a true journal, half of whose frames hold what looks
-//! like marks, and may make changed records' checksums hold again: as a client can, which must be of no use, or with the key
-//! of the seals. With that a lie cannot be told from the truth; then nothing is asked but an orderly answer.
+//! Checksums and seals keep a fuzzer out, so the second shape begins with a true journal. Half of its frames contain
+//! bytes that look like marks, and the target may repair the checksums of changed records: without the key of the
+//! seals, as a client can, which must have no effect; or with it. With that key a forgery cannot be detected; then
+//! recovery must only end in order.
 
 #![no_main]
 
@@ -150,7 +151,7 @@ fn segment_files(disk: &FakeDisk) -> Vec<PathBuf> {
         .collect()
 }
 
-/// So many bytes of what looks like marks that know everything synced, in the next segments.
+/// Returns `length` bytes that look like marks of the next segments which report everything as synced.
 fn marks(index: usize, length: usize) -> Vec<u8> {
     let mut bytes = Vec::new();
     for segment in (1 + index as u32 / 4..).take(length.div_ceil(MARK_BYTES)) {

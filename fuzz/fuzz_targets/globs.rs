@@ -47,7 +47,7 @@ fn equal(a: u8, b: u8, case: Case) -> bool {
     if case == Case::Ignored { a.eq_ignore_ascii_case(&b) } else { a == b }
 }
 
-/// Whether a class holds a byte, and what follows it.
+/// Returns whether a class contains a byte, and the bytes after the class.
 fn class(class: &[u8], byte: u8, case: Case) -> (bool, &[u8]) {
     let (negated, mut rest) = match class {
         [b'^', rest @ ..] => (true, rest),

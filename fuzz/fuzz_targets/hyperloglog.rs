@@ -1,7 +1,7 @@
 //! Bytes that call themselves a HyperLogLog: counted, merged, described, added to, made dense and written anew.
 //!
 //! ```text
-//!   | how many elements | elements of four bytes ... | registers ... |      behind a sparse head, or a dense one
+//!   | number of elements | elements of four bytes ... | registers ... |      after a sparse head, or a dense one
 //! ```
 
 #![no_main]

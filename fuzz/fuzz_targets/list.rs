@@ -42,7 +42,7 @@ fn decode(bytes: &[u8]) {
     list.check();
 }
 
-/// What the fuzzer wants, read byte by byte; zeros when it has said everything.
+/// The input of the fuzzer, read byte by byte; zeros after its end.
 struct Input<'a>(&'a [u8]);
 
 impl Input<'_> {

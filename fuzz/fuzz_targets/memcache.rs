@@ -1,5 +1,5 @@
-//! Foreign bytes to the decoder of memcached's protocol: it must hear the same whether they come whole or cut, and never
-//! panic.
+//! Foreign bytes to the decoder of memcached's protocol: it must decode the same whether they come whole or cut, and
+//! never panic.
 //!
 //! ```text
 //!   | longest value: an odd one of queues, from 128 on before a password; sizes of pieces, 1 + 4 | the stream ... |
@@ -28,7 +28,7 @@ fuzz_target!(|data: &[u8]| {
     assert_eq!(whole, hear(stream, sizes, item_bytes_max));
 });
 
-/// What is in `stream`, cut into pieces of `sizes`.
+/// Decodes `stream`, cut into pieces of `sizes`.
 fn hear(stream: &[u8], sizes: impl Iterator<Item = usize>, item_bytes_max: usize) -> Vec<Heard> {
     let dialect = if item_bytes_max.is_multiple_of(2) { Dialect::Items } else { Dialect::Queues };
     let (mut decoder, mut ranges) = (MemcacheDecoder::new(dialect, item_bytes_max), Ranges::new());

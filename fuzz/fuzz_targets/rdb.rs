@@ -1,9 +1,9 @@
 #![no_main]
-//! Foreign bytes under a right checksum: taken or refused, never trusted. What is taken is dumped and comes back. They are
-//! read as a value, and as libraries.
+//! Foreign bytes under a right checksum: taken or refused, never trusted. What is taken is dumped and comes back. They
+//! are read as a value, and as libraries.
 //!
 //! ```text
-//!   | type, value as its type has it ... |      the footer is put behind it here
+//!   | type, value as its type has it ... |      the target appends the footer
 //! ```
 
 use values::Value;
@@ -21,7 +21,7 @@ fuzz_target!(|data: &[u8]| {
     assert_eq!(elements(&value), elements(&again));
 });
 
-/// What it holds, in an order that both have.
+/// Returns the elements of a value, in an order that does not depend on its encoding.
 fn elements(value: &Value) -> Vec<Vec<u8>> {
     let mut all = Vec::new();
     match value {

@@ -1,11 +1,12 @@
-//! Foreign arguments of every command: a request is answered, with an error or not, and the state is what its frames say.
+//! Foreign arguments of every command: a request is answered, with an error or not, and the state equals its frames'
+//! replay.
 //!
 //! ```text
-//!   | number 2 | number 2 | ... |     choices, as the laws of every command draw theirs: a command, the sides of its syntax, values
+//!   | number 2 | number 2 | ... |     choices, as the laws of every command draw theirs: command, syntax, values
 //! ```
 //!
-//! Beside the values that fit a name there are others: bytes as they come, numbers as nobody writes them, and requests that
-//! are cut short or go on. `World` looks at each request on its own, for what it is to record and tell.
+//! Besides values that fit a name there are others: arbitrary bytes, unusual numbers, and requests that are too short
+//! or too long. `World` checks each request alone: the effects it records and its reply.
 
 #![no_main]
 

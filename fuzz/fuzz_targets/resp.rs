@@ -1,5 +1,5 @@
-//! Foreign bytes at both ends of RESP: the decoder must hear the same whether they come whole or cut, and neither it
-//! nor the client's parser may panic.
+//! Foreign bytes at both ends of RESP: the decoder must decode the same whether they come whole or cut, and neither
+//! it nor the client's parser may panic.
 //!
 //! ```text
 //!   | limits and sizes of pieces, 1 + 4 | the stream ... |
@@ -12,7 +12,7 @@ use wire::client::Parser;
 use wire::resp::{RespDecoder, Limits, RespStep, WireError};
 use wire::{OwnedRequest, Ranges};
 
-/// How a stream ended.
+/// The end of a stream.
 #[derive(Debug, PartialEq)]
 enum End {
     Open,

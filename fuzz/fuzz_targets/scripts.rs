@@ -1,8 +1,8 @@
-//! Random programs of what scripts find, on a machine with little memory, and random replies to what they call: nothing but a reply, an
-//! error or the stop comes of one, and the machine runs on.
+//! Random programs that use the functions of scripts, on a Lua machine with little memory, and random replies to their
+//! calls: a program ends only in a reply, an error or the stop, and the machine continues to run.
 //!
-//! One machine runs all programs, as a worker's does: what one leaves the next one meets. So an input that fails only behind others is found
-//! again by a run over the same corpus.
+//! One machine runs all programs, as a worker's does, so a program meets the state that earlier ones left. A run over
+//! the same corpus therefore finds an input again that fails only after others.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Segments in every state of disorder: a record or block that is told is the one that was written.
+//! Segments in every state of disorder: a record or block that is read is the one that was written.
 //!
 //! ```text
 //!   | 0 | a segment's bytes ... |

@@ -1,9 +1,9 @@
 //! Random elements: common code of HRANDFIELD, SRANDMEMBER, SPOP and ZRANDMEMBER.
 //!
 //! ```text
-//! with repetition         places, as many as asked for
-//! few, each once          places first, until enough are different
-//! many, each once         one walk over all places, on which each is drawn with the chance that is left to it
+//! with repetition         as many positions as requested
+//! few, each once          positions first, until enough are distinct
+//! many, each once         one walk over all positions, each drawn with the remaining probability
 //! ```
 //!
 //! Long replies are sent from a clone, in steps, without the lock: a negative count has no bound.

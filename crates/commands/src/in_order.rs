@@ -1,7 +1,7 @@
 //! An incremental sort of very many items, in short steps.
 //!
 //! ```text
-//! push --> run at hand, up to 1,024   --full: sorted-->   runs   <-- their least are in a heap <-- next
+//! push --> current run, up to 1,024   --full: sorted-->   runs   <-- a heap of their least items <-- next
 //! ```
 //!
 //! Items with equal keys keep their order.

@@ -1,4 +1,4 @@
-//! What is too big to be told under a lock, walks over all shards, and blocked clients: beside naive twins.
+//! Values too big for a reply under a lock, scans of all shards, and blocked clients: compared with naive twins.
 
 use commands::registry::{self, Lookup};
 use commands::testing::direct::World;
@@ -87,7 +87,7 @@ fn lpos_and_lrem_match_a_scan_of_a_long_list() {
     assert_eq!(call(&mut world, &["LRANGE", "k", "0", "-1"]), bulks(kept));
 }
 
-/// Where LREM finds elements to remove, by the definition.
+/// Returns the indices of the elements that LREM removes, by the definition.
 fn removed(items: &[String], count: i64, wanted: &str) -> Vec<usize> {
     let mut found: Vec<usize> = (0..items.len()).filter(|index| items[*index] == wanted).collect();
     let limit = if count == 0 { found.len() } else { found.len().min(count.unsigned_abs() as usize) };
@@ -155,7 +155,7 @@ fn long_strings_are_read_appended_and_deleted_whole() {
     assert_eq!(call(&mut world, &["GETDEL", "k"]), Value::bulk(text + "!"));
 }
 
-/// Every command that tells a text, at lengths where it is inline, long, streamed, and cut at an edge of its pieces.
+/// Every command that returns a string, at lengths where it is inline, long, streamed, and split at a piece's edge.
 #[test]
 fn string_commands_agree_at_every_length_boundary() {
     const LENGTHS: [usize; 9] = [16_383, 16_384, 16_385, 20_399, 20_400, 20_401, 65_536, 65_537, 300_000];
@@ -191,7 +191,7 @@ fn string_commands_agree_at_every_length_boundary() {
     }
 }
 
-/// Every command that puts texts as they are.
+/// Runs every command that sets whole strings.
 fn puts_of(world: &mut World, text: &[u8], other: &[u8]) {
     let mut put = |words: &[&[u8]]| world.call(&words.iter().map(|word| word.to_vec()).collect::<Vec<_>>());
     let ok = Value::Simple("OK".to_owned());
@@ -251,7 +251,7 @@ fn a_reply_shows_the_string_as_of_its_command() {
     }
 }
 
-/// The length of a longest common subsequence, by the definition, a command at a time.
+/// Returns the length of a longest common subsequence, by the definition, a row at a time.
 fn common_length(left: &[u8], right: &[u8]) -> i64 {
     let mut command = vec![0; right.len() + 1];
     for one in left {
@@ -310,7 +310,7 @@ fn scan_returns_each_key_that_stays_exactly_once() {
                 break;
             }
             steps_count += 1;
-            // Others come and go between the steps.
+            // Other keys are added and removed between the steps.
             call(&mut world, &["SET", &format!("comes:{steps_count}"), "v"]);
             call(&mut world, &["DEL", &format!("comes:{}", steps_count / 2)]);
         }
@@ -332,7 +332,7 @@ fn keys_returns_all_of_very_many_names() {
     assert_eq!(call(&mut world, &["DBSIZE"]), Value::Int(9_000));
 }
 
-/// A key that RANDOMKEY draws from `random`.
+/// Returns the key that RANDOMKEY draws for `random`.
 fn draw(world: &World, random: u64) -> Value {
     let request = OwnedRequest::of(&["RANDOMKEY"]);
     let Lookup::Command(command) = registry::find(&request.args()) else { panic!("a command") };
@@ -368,11 +368,11 @@ fn randomkey_draws_live_keys_about_equally_often() {
             .or_default() += 1;
     }
     assert_eq!(drawn.len(), 8, "each is drawn, the expired one never");
-    // A hundred each are due; forty is more than six deviations away.
+    // A hundred each are expected; forty is more than six standard deviations away.
     assert!(drawn.values().all(|times| (40..=160).contains(times)), "{drawn:?}");
 }
 
-/// What a blocked request gives while `key` is served.
+/// Returns the reply to a blocked request when `key` is served.
 fn serve(world: &World, words: &[&str], key: &str) -> Result<Value, commands::Failure> {
     let request = OwnedRequest::of(words);
     let args = request.args();
@@ -402,11 +402,11 @@ fn a_blocked_client_is_served_only_from_the_signalled_key() {
     assert_eq!(serve(&world, &["BRPOP", "a", "b", "0"], "a"), pair("a", "2"));
     assert_eq!(serve(&world, &["BLPOP", "s", "b", "0"], "b"), pair("b", "4"));
     assert_eq!(serve(&world, &["BLPOP", "b", "0"], "b"), nothing);
-    // Another kind is nothing to who waits for a list.
+    // A key of another type does not serve a client that waits for a list.
     assert_eq!(serve(&world, &["BLPOP", "s", "0"], "s"), nothing);
     assert_eq!(serve(&world, &["BLMPOP", "0", "2", "s", "a", "LEFT"], "s"), nothing);
     assert_eq!(serve(&world, &["BLMOVE", "s", "a", "LEFT", "LEFT", "0"], "s"), nothing);
-    // But a target of another kind is an error, and the element stays.
+    // But a destination of another type is an error, and the element stays.
     let wrong = Err(commands::Failure::WrongType);
     assert_eq!(serve(&world, &["BLMOVE", "a", "s", "LEFT", "LEFT", "0"], "a"), wrong);
     assert_eq!(serve(&world, &["BRPOPLPUSH", "a", "c", "0"], "a"), Ok(Value::bulk("1")));

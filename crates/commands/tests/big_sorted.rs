@@ -1,4 +1,4 @@
-//! Sorted sets too big to be told under a lock: beside naive twins.
+//! Sorted sets too big for a reply under a lock: compared with naive twins.
 
 use commands::testing::direct::World;
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,7 +11,7 @@ fn call(world: &mut World, words: &[&str]) -> Value {
     world.call(&words.iter().map(|word| word.as_bytes().to_vec()).collect::<Vec<_>>())
 }
 
-/// Members in the order of their scores, some of which are equal.
+/// Returns members in the order of their scores, with ties.
 fn pairs() -> Vec<(u32, String)> {
     let mut pairs: Vec<_> =
         (0..COUNT).map(|nth| (nth * 7919 % 10_007, format!("m{nth}{}", "x".repeat(nth as usize % 13)))).collect();
@@ -105,7 +105,7 @@ fn zrandmember_draws_distinct_members_for_a_positive_count() {
     }
 }
 
-/// A whole walk of ZSCAN, with something done between its steps: what was told.
+/// Returns the members of a whole ZSCAN, with `between` called between its steps.
 fn scanned(world: &mut World, mut between: impl FnMut(&mut World)) -> BTreeMap<Vec<u8>, Vec<u8>> {
     let (mut told, mut cursor, mut steps) = (BTreeMap::new(), "0".to_owned(), 0);
     loop {
@@ -135,7 +135,7 @@ fn zscan_returns_every_member_that_stays() {
         let expected: BTreeMap<Vec<u8>, Vec<u8>> =
             pairs.iter().map(|(score, member)| (member.clone().into_bytes(), score.to_string().into_bytes())).collect();
         assert_eq!(scanned(&mut world, |_| ()), expected);
-        // Half of the members go or come meanwhile, and all others move.
+        // Some members are removed or added meanwhile, and the scores of all others change.
         let mut nth = 0;
         let told = scanned(&mut world, |world| {
             for _ in 0..60 {
@@ -183,7 +183,7 @@ fn set_operations_on_big_sorted_sets_match_the_definition() {
 fn removing_many_members_at_once_keeps_the_index_consistent() {
     let mut pairs = pairs();
     let mut world = world_with(&pairs, Protocol::Resp2);
-    // Of few the index is made anew, of many each is taken out.
+    // The index is rebuilt if few members are left, else each member is removed from it.
     assert_eq!(call(&mut world, &["ZREMRANGEBYRANK", "k", "100", "1099"]), Value::Int(1_000));
     pairs.drain(100..1_100);
     assert_eq!(call(&mut world, &["ZPOPMIN", "k", "500"]), flat(pairs[..500].iter()));

@@ -1,7 +1,7 @@
-//! The law of claims: no frame is longer than what was claimed for it before its shards were locked. [`World`] holds each
-//! request to that; here are requests whose parts are long, and values in their small and large forms.
+//! The law of claims: no frame is longer than the room claimed for it before its shards were locked. [`World`] asserts
+//! that for each request; here are requests with long parts, on values in their small and large forms.
 //!
-//! A file of its own, since the limits of small forms are one for the whole process.
+//! A binary of its own, since the limits of small forms are global to the process.
 
 #[path = "support/dice.rs"]
 mod dice;
@@ -39,7 +39,7 @@ fn words(line: &str) -> Vec<Vec<u8>> {
     line.split(' ').map(|word| word.as_bytes().to_vec()).collect()
 }
 
-/// An element that is recorded under two keys takes the room of two.
+/// An element that is recorded under two keys needs room for two.
 #[test]
 fn smove_of_a_long_member_fits_its_claim() {
     let mut world = World::new(Protocol::Resp2);
@@ -52,7 +52,7 @@ fn smove_of_a_long_member_fits_its_claim() {
     assert_eq!(dump(&world.keyspace), dump(&world.replayed()));
 }
 
-/// Ways to have something under most keys.
+/// Requests that fill most keys.
 const FILL: &[&str] = &[
     "SADD set a 1 2 3 -7 70000000000",
     "XADD stream 5-1 f v",
@@ -78,7 +78,7 @@ proptest! {
         let mut world = World::new(Protocol::Resp2);
         let mut dice = Dice::long(&numbers);
         let all: Vec<&CommandSpec> = commands().collect();
-        // Most are of one group, so that requests meet what others have left.
+        // Most commands are of one group, so that requests meet the results of others.
         let group = all[dice.below(all.len())].group;
         let related: Vec<&CommandSpec> = commands().filter(|command| command.group == group).collect();
         while !dice.is_over() {

@@ -1,9 +1,8 @@
-//! Laws that every command of texts, keys and lists keeps, whatever it does.
+//! Laws that every data command obeys.
 //!
-//! [`World`] holds some of them at every request: a request that fails, or that only reads, records nothing; a frame
-//! fits the room that its arguments bound or that was asked for; effects survive their encoding; a handler touches no
-//! shard that its command's keys do not name (the keyspace refuses); each key that it changes, and no other, is told of by a
-//! keyspace notification. Here is the rest.
+//! [`World`] asserts some of them at every request: a request that fails, or that only reads, records nothing; a frame
+//! fits its claim; effects survive their encoding; a handler touches no shard that its command's keys do not name (the
+//! keyspace refuses); each key that it changes, and no other, has a keyspace notification. Here are the other laws.
 
 use crate::dice;
 use crate::dice::{Dice, is_key, name};
@@ -25,7 +24,7 @@ fn commands() -> impl Iterator<Item = &'static CommandSpec> {
         })
 }
 
-/// Whether commands of a group work on keys of one kind.
+/// Returns true if the commands of a group work on keys of one type.
 fn is_of_a_kind(group: Group) -> bool {
     !matches!(
         group,
@@ -33,7 +32,7 @@ fn is_of_a_kind(group: Group) -> bool {
     )
 }
 
-/// A request with the fewest arguments, each value what `value` says.
+/// Returns a request with the fewest arguments, each value made by `value`.
 fn plain(command: &CommandSpec, value: &mut dyn FnMut(&str) -> Vec<u8>) -> Vec<Vec<u8>> {
     let mut words = name(command);
     syntax::parse(command.syntax).write_least(&mut words, value);
@@ -112,7 +111,7 @@ fn too_few_and_too_many_arguments_are_refused() {
     }
 }
 
-/// Commands of a kind that do not mind another, and why.
+/// Commands of a type that accept keys of another, and why.
 const ANY_KIND: &[(&str, &str)] = &[
     ("SET", "overwrites whatever is there"),
     ("SETEX", "overwrites whatever is there"),
@@ -129,9 +128,9 @@ const ANY_KIND: &[(&str, &str)] = &[
     ("TL.UNDEFINE", "is about no key"),
 ];
 
-/// Whether a command of a kind does not mind another.
+/// Returns true if a command of a type accepts keys of another.
 fn minds_no_kind(command: &CommandSpec) -> bool {
-    // Another kind is no item, and so a miss; and no queue to whoever reads by that port.
+    // A key of another type is a miss for memcached, and no queue for readers of the queue port.
     let is_miss = command.group == Group::Memcached || (command.name.starts_with("MQ.") && command.name != "MQ.SET");
     is_miss || ANY_KIND.iter().any(|(name, _)| *name == command.name)
 }
@@ -158,8 +157,8 @@ fn a_key_of_another_type_is_refused() {
 /// Time that passes between two requests, in milliseconds.
 const STEPS_MS: &[u64] = &[0, 0, 0, 1, 10, 500, 5_000];
 
-/// Runs a request of any of these commands; after it the keyspace is what its frames say. Which command it was, whether it succeeded
-/// and whether it changed something.
+/// Runs a request of any of these commands, and asserts that the keyspace equals the replay of its frames. Returns the
+/// command, whether it succeeded, and whether it changed something.
 fn step(
     world: &mut World,
     copy: &keyspace::Keyspace,
@@ -185,7 +184,7 @@ fn step(
     (command.name, reply.as_error().is_none(), changed)
 }
 
-/// What is leased can be given back only by whoever has its receipt.
+/// Remembers the receipts of leased messages, so that later requests can name them.
 fn learn(dice: &mut Dice<'_>, command: &CommandSpec, reply: &Value) {
     let Value::Array(parts) = reply else { return };
     let (true, [_, Value::Array(leased)]) = (command.name == "Q.RESERVE", &parts[..]) else { return };
@@ -198,7 +197,7 @@ fn learn(dice: &mut Dice<'_>, command: &CommandSpec, reply: &Value) {
     dice.receipts.drain(..old);
 }
 
-/// What random requests hardly ever come to, since each needs the one before it and all may be flushed in between.
+/// States that random requests rarely reach, since each request needs the previous one, with no flush in between.
 const PREPARED: &[&str] = &[
     "DEL stream",
     "XADD stream 1-0 f v",
@@ -226,7 +225,7 @@ fn prepare(world: &mut World, copy: &keyspace::Keyspace) {
     world.frames[frames_before..].iter().for_each(|frame| copy.replay(frame).unwrap());
 }
 
-/// The law below is worth something only if its requests do something.
+/// The law below is useful only if its requests have effects.
 #[test]
 fn random_requests_reach_every_command() {
     let numbers = dice::numbers(1, 4_000_000);
@@ -242,7 +241,7 @@ fn random_requests_reach_every_command() {
         if dice.below(100) == 0 {
             prepare(&mut world, &copy);
         }
-        // Every other request is of a command that has not been seen to do what it does.
+        // Every other request is of a command that has not succeeded, or not changed anything, yet.
         let is_left =
             |command: &&CommandSpec| never_succeeded.contains(command.name) || never_changed.contains(command.name);
         let left: Vec<&CommandSpec> = all.iter().copied().filter(is_left).collect();
@@ -278,14 +277,14 @@ proptest! {
         prop_assert_eq!(dump(&world.keyspace), dump(&world.replayed()));
     }
 
-    /// Which commands touch so much that they are run ahead is said elsewhere; any might.
+    /// Any command may run speculatively here, not only those that touch very much.
     #[test]
     fn a_speculative_run_equals_a_direct_run(
         numbers in prop::collection::vec(any::<u32>(), 200..1200),
     ) {
         let mut worlds = [World::new(Protocol::Resp2), World { rehearses: true, ..World::new(Protocol::Resp2) }];
         let mut dice = Dice::new(&numbers);
-        // These would tell that clones are used by nobody.
+        // Their replies show that clones do not count as uses.
         let told_of_use = ["OBJECT IDLETIME", "MC.ME", "MC.METADUMP"];
         let all: Vec<&CommandSpec> = commands().filter(|command| !told_of_use.contains(&command.name)).collect();
         while !dice.is_over() {

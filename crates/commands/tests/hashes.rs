@@ -1,4 +1,4 @@
-//! Hashes of many fields: what is told in steps, walks while fields come and go, and draws.
+//! Hashes of many fields: replies in steps, scans while fields are added and removed, and draws.
 
 use commands::testing::direct::World;
 use commands::testing::dump::dump;
@@ -14,7 +14,7 @@ fn field(number: usize) -> String {
     format!("field:{number}{}", "x".repeat(number % 11))
 }
 
-/// A hash `k` of so many fields.
+/// Creates a hash `k` of `count` fields.
 fn world_with(protocol: Protocol, count: usize) -> World {
     let mut world = World::new(protocol);
     put(&mut world, 0..count);
@@ -29,7 +29,7 @@ fn put(world: &mut World, numbers: std::ops::Range<usize>) {
     }
 }
 
-/// Has every field of these expire after a second, and a second pass.
+/// Lets these fields expire after a second, and a second pass.
 fn expire(world: &mut World, numbers: impl Iterator<Item = usize>) {
     let names: Vec<String> = numbers.map(field).collect();
     for part in names.chunks(500) {
@@ -85,7 +85,7 @@ fn hgetall_returns_all_fields_that_have_not_expired() {
     }
 }
 
-/// One step: the next cursor and the fields told.
+/// Runs one step; returns the next cursor and the fields.
 fn scan(world: &mut World, cursor: &str, count: &str) -> (String, Vec<String>) {
     let Value::Array(parts) = call(world, &["HSCAN", "k", cursor, "COUNT", count, "NOVALUES"]) else { panic!("two") };
     (String::from_utf8(parts[0].as_bytes().unwrap().to_vec()).unwrap(), words_of(&parts[1]))
@@ -103,7 +103,7 @@ fn hscan_returns_each_field_that_stays_exactly_once() {
                 break;
             }
             cursor = after;
-            // Every fifth of the first ones goes, and others come.
+            // Every fifth of the first fields is removed, and others are added.
             put(&mut world, next..next + 3);
             call(&mut world, &["HDEL", "k", &field(next % 3_000 / 5 * 5)]);
             next += 3;
@@ -128,7 +128,7 @@ fn hscan_ends_after_a_small_hash_grows() {
 
 #[test]
 fn hrandfield_draws_only_live_fields_and_reaches_all() {
-    // Of all, of most, of few.
+    // All fields are live, most, or few.
     for gone in [0, 30, 190] {
         let mut world = world_with(Protocol::Resp2, 200);
         expire(&mut world, 0..gone);
@@ -173,7 +173,7 @@ fn a_hash_becomes_a_hashtable_beyond_512_fields() {
             put(&mut world, first..first + more);
         }
         assert_eq!(encoding(&mut world), Value::bulk(name), "{first} and {more}");
-        // What is there already makes none larger.
+        // Setting existing fields does not convert it.
         let again: Vec<String> = (0..100).flat_map(|number| [field(number % first), "again".to_owned()]).collect();
         let words: Vec<&str> = ["HSET", "k"].into_iter().chain(again.iter().map(String::as_str)).collect();
         assert_eq!(call(&mut world, &words), Value::Int(0));

@@ -1,4 +1,5 @@
-//! `docs/commands.md` is made from the commands. `BLESS=1 cargo test -p commands --test tests manual` writes it anew.
+//! `docs/commands.md` is generated from the command specs. `BLESS=1 cargo test -p commands --test tests manual`
+//! rewrites it.
 
 use commands::{CommandSpec, Group, categories, registry};
 use std::fmt::Write;

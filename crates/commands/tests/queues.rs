@@ -1,4 +1,4 @@
-//! Leases and their receipts, which no transcript can name: they hang on when a queue came.
+//! Leases and their receipts. Transcripts cannot name receipts, which depend on when a queue was created.
 
 use commands::testing::direct::World;
 use commands::testing::dump::dump;
@@ -24,7 +24,7 @@ impl Client {
         }
     }
 
-    /// Receipt, deliveries and message of what is leased.
+    /// Leases messages; returns receipt, deliveries and text of each.
     fn reserve(&mut self, request: &str) -> Vec<(String, i64, String)> {
         let Value::Array(parts) = self.call(&format!("Q.RESERVE {request}")) else { return Vec::new() };
         let Value::Array(messages) = &parts[1] else { panic!("{parts:?}") };
@@ -91,7 +91,7 @@ fn an_expired_lease_passes_to_the_next_consumer() {
     assert_eq!(client.int(&format!("Q.ACK q {}", second[0].0)), 1);
 }
 
-/// What a queue that is gone gave out is worth nothing to the queue that comes after it.
+/// Receipts of a removed queue are invalid in the next queue under its key.
 #[test]
 fn receipts_of_a_removed_queue_are_invalid_in_the_next() {
     let mut client = Client::new();
@@ -199,7 +199,7 @@ fn a_dedup_id_is_free_once_its_message_is_acknowledged() {
     assert!(push(&mut client));
 }
 
-/// Copies and renamed queues keep all that is known of their messages, and so do frames.
+/// Copies, renamed queues and frames keep the whole state of their messages.
 #[test]
 fn rename_and_copy_keep_the_state_of_a_queue() {
     let mut client = Client::new();

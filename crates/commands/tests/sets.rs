@@ -1,4 +1,4 @@
-//! Big sets beside naive twins: what is told, drawn, taken and stored.
+//! Big sets compared with naive twins: replies, draws, pops and stored results.
 
 use commands::testing::direct::World;
 use std::collections::{BTreeMap, BTreeSet};
@@ -98,7 +98,7 @@ fn srandmember_and_spop_of_many_match_a_naive_twin() {
     assert_eq!(sorted(&call(&mut world, &["SMEMBERS", "k"])), left.into_iter().collect::<Vec<_>>());
 }
 
-/// Each of twenty members is drawn one time in twenty: 200 times of 4,000, give or take six times what chance allows.
+/// Each of twenty members is drawn one time in twenty: 200 times of 4,000, give or take six standard deviations.
 #[test]
 fn srandmember_draws_every_member_equally_often() {
     for form in ["0", "x"] {
@@ -106,7 +106,7 @@ fn srandmember_draws_every_member_equally_often() {
         let members: Vec<String> = (0..20).map(|number| format!("{number}{}", &form[1..])).collect();
         fill(&mut world, "k", &members);
         if form == "x" {
-            // From here on it is in the order of hashes.
+            // From here on it is a hash table.
             call(&mut world, &["SADD", "k", &"x".repeat(100)]);
             call(&mut world, &["SREM", "k", &"x".repeat(100)]);
         }

@@ -1,4 +1,4 @@
-//! Streams too big to be told, or searched, under a lock: beside what they must be.
+//! Streams too big for a reply, or a search, under a lock: compared with the expected entries.
 
 use commands::testing::direct::World;
 use wire::client::Value;
@@ -83,8 +83,8 @@ fn many_pending_entries_are_listed_and_removed() {
     assert_eq!(call(&mut world, &["XRANGE", "s", "-", "+"]), entries(COUNT - 9..=COUNT));
 }
 
-/// As in Redis, whose nodes hold 100 entries unless a setting says otherwise: only whole nodes go, and at most 100 of them where
-/// no LIMIT is given.
+/// As in Redis, whose nodes hold 100 entries by default: only whole nodes are removed, and at most 100 of them without
+/// a LIMIT.
 #[test]
 fn an_approximate_trim_removes_whole_hundreds() {
     for (count, trim, removed) in [

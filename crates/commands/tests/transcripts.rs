@@ -44,7 +44,7 @@ fn transcripts_hold_when_run_speculatively() {
     check(|| World { rehearses: true, ..World::new(Protocol::Resp2) });
 }
 
-/// Those of the connection and the server need a session: `tests/session` has them.
+/// Connection and server commands need a session: `tests/session` covers them.
 #[test]
 fn every_command_has_a_transcript() {
     let mut called = BTreeSet::new();
@@ -58,13 +58,13 @@ fn every_command_has_a_transcript() {
     let commands = registry::commands()
         .filter(|command| !matches!(command.run, Run::Session(_) | Run::Parts { .. } | Run::Engine(_)));
     let missing: Vec<&str> = commands.map(|command| command.name).filter(|name| !called.contains(name)).collect();
-    // DEBUG and MEMORY tell of the inside: `tests/session/data.rs` has them.
+    // DEBUG and MEMORY show internals: `tests/session/data.rs` covers them.
     let missing: Vec<&&str> =
         missing.iter().filter(|name| !name.starts_with("DEBUG ") && !name.starts_with("MEMORY ")).collect();
     assert!(missing.is_empty(), "{missing:?}");
 }
 
-/// Requests whose replies are meant to be others than Redis's, and why.
+/// Requests whose replies differ from Redis's on purpose, and why.
 const DIFFERENT: &[(&str, &str)] = &[
     ("INCRBYFLOAT exact", "a sum is exact here; Redis adds in the machine's long double"),
     (
@@ -78,7 +78,7 @@ fn is_meant(difference: &Difference) -> bool {
     DIFFERENT.iter().any(|(request, _)| difference.request.starts_with(request))
 }
 
-/// A server of the test's own, ended with it.
+/// A redis-server; one that the test started ends with it.
 struct Peer {
     process: Option<Child>,
     address: String,
@@ -197,7 +197,7 @@ const NEWER: &[(&str, &str)] = &[("BITOP", "DIFF"), ("BITOP", "DIFF1"), ("BITOP"
 /// Options that are newer than some servers.
 const NEWER_WORDS: &[&str] = &["ACKED", "CLAIM", "DELREF", "IFDEQ", "IFDNE", "IFEQ", "IFNE", "KEEPREF"];
 
-/// Values whose effect does not hang on the hundredths of a second that a request takes.
+/// Returns a value whose effect does not depend on the hundredths of a second that a request takes.
 fn timeless(dice: &mut dice::Dice<'_>, name: &str) -> Vec<u8> {
     let words: &[&str] = match name {
         "seconds" => &["100000", "200000", "0", "-1", "9223372036854775807", "x"],
@@ -214,12 +214,12 @@ fn timeless(dice: &mut dice::Dice<'_>, name: &str) -> Vec<u8> {
     words[dice.below(words.len())].into()
 }
 
-/// The same but for the order of keys and a few seconds.
+/// Returns true if replies are equal except for the order of keys and a few seconds.
 fn alike(command: &str, words: &[Vec<u8>], ours: &Value, theirs: &Value) -> bool {
     match (command, ours, theirs) {
-        // The same time to live, given twice, is greater by what passed in between.
+        // The same time to live, given twice, is longer by the time between the requests.
         ("EXPIRE" | "PEXPIRE", Value::Int(_), Value::Int(_)) if words.iter().any(|word| is_comparing(word)) => true,
-        // Before 7.2 the key was looked at first.
+        // Before 7.2 Redis looked the key up first.
         ("BITCOUNT" | "BITPOS", Value::Error(_), Value::Int(0 | -1) | Value::Error(_)) => true,
         // Steps may be of different lengths.
         ("SCAN", Value::Array(ours), Value::Array(theirs)) if ours[0] != theirs[0] => true,
@@ -231,13 +231,13 @@ fn alike(command: &str, words: &[Vec<u8>], ours: &Value, theirs: &Value) -> bool
         ("XREAD" | "XREADGROUP", Value::Error(ours), Value::Error(theirs)) if ours.contains("Unbalanced") => {
             theirs.contains("Unbalanced")
         }
-        // Compressed in another way; that each reads what the other wrote is tried elsewhere.
+        // The compression differs; another test restores the payloads of each server on the other.
         ("DUMP", Value::Bulk(_), Value::Bulk(_)) => true,
-        // In an order of their own once they are many.
+        // Many elements have an order of their own.
         ("HKEYS" | "HVALS" | "HGETALL", Value::Array(ours), Value::Array(theirs)) => sorted(ours) == sorted(theirs),
         ("SMEMBERS" | "SINTER" | "SUNION" | "SDIFF", Value::Array(ours), Value::Array(theirs))
         | (_, Value::Set(ours), Value::Set(theirs)) => sorted(ours) == sorted(theirs),
-        // Small ones are told at once by both.
+        // Both return small ones at once.
         ("SSCAN", Value::Array(ours), Value::Array(theirs)) => match (&ours[..], &theirs[..]) {
             ([cursor, Value::Array(ours)], [other, Value::Array(theirs)]) => {
                 cursor == other && sorted(ours) == sorted(theirs)
@@ -269,7 +269,7 @@ fn is_comparing(word: &[u8]) -> bool {
     [&b"GT"[..], b"LT"].iter().any(|option| word.eq_ignore_ascii_case(option))
 }
 
-/// Random requests to both; `BOBBIN_CASES` tells how many hundreds.
+/// Random requests to both servers; `BOBBIN_CASES` is the number of sequences.
 #[test]
 #[ignore = "needs redis-server: make transcripts-against-redis"]
 fn random_requests_agree_against_redis() {
@@ -304,7 +304,7 @@ fn random_requests_agree_against_redis() {
             if NEWER.iter().any(|(name, word)| command.name == *name && words[1] == word.as_bytes()) {
                 continue;
             }
-            // Here nobody waits, and each has a clock of its own.
+            // No request waits here, and each server has its own clock.
             let is_timed =
                 |word: &Vec<u8>| word.eq_ignore_ascii_case(b"BLOCK") || word == b"*" || word.ends_with(b"-*");
             let is_newer = |word: &Vec<u8>| {
@@ -328,7 +328,7 @@ fn random_requests_agree_against_redis() {
     }
 }
 
-/// Lists that are searched without their lock: what is found, inserted and removed is what Redis says.
+/// Lists that are searched off the lock: positions, insertions and removals agree with Redis.
 #[test]
 #[ignore = "needs redis-server: make transcripts-against-redis"]
 fn searches_of_big_lists_agree_against_redis() {
@@ -339,7 +339,7 @@ fn searches_of_big_lists_agree_against_redis() {
         redis.ask(&[b"FLUSHALL".to_vec()]).unwrap();
         let numbers = dice::numbers(1_000 + seed, 100_000);
         let mut dice = dice::Dice::new(&numbers);
-        // A few elements that are many, and many that are few.
+        // Few distinct elements, or many.
         let kinds = [3, 200, 20_000][seed as usize % 3];
         let mut both = |words: Vec<String>| {
             let words: Vec<Vec<u8>> = words.into_iter().map(String::into_bytes).collect();
@@ -369,7 +369,7 @@ fn searches_of_big_lists_agree_against_redis() {
     }
 }
 
-/// Areas of all sizes and everywhere, in sets small and large: what is found, and how far away, is what Redis says.
+/// Areas of all sizes everywhere, in small and large sets: members and distances agree with Redis.
 #[test]
 #[ignore = "needs redis-server: make transcripts-against-redis"]
 fn geo_searches_agree_against_redis() {
@@ -386,7 +386,7 @@ fn geo_searches_agree_against_redis() {
             let (ours, theirs) = (world.call(&words), redis.ask(&words).unwrap());
             assert!(ours == theirs, "seed {seed}, {line}: {ours:.300}, {theirs:.300}");
         };
-        // Of some in a town, of most anywhere.
+        // Some places within a town, most anywhere.
         let place = |dice: &mut dice::Dice<'_>| {
             let (within, scale) = [(100_000, 1e6), (8_000_000, 1e5), (35_000_000, 2e5)][dice.below(3)];
             let mut degree = || (dice.below(2 * within) as f64 - within as f64) / scale;
@@ -417,7 +417,7 @@ fn geo_searches_agree_against_redis() {
     }
 }
 
-/// All options at random, on elements few and many.
+/// Random options, on few and many elements.
 #[test]
 #[ignore = "needs redis-server: make transcripts-against-redis"]
 fn sorts_against_redis() {
@@ -473,7 +473,7 @@ fn sorts_against_redis() {
                 line += " ALPHA";
             }
             line += ["", " ASC", " DESC"][dice.below(3)];
-            // What weighs the same comes in any order where only a part of all is put in order, and from a table.
+            // Elements with equal weights have any order if only a part is sorted, or if they come from a hash table.
             if is_tied {
                 line = line.replace(" set", " list").replace(" zset", " list");
             } else {
@@ -491,7 +491,7 @@ fn sorts_against_redis() {
     }
 }
 
-/// Tables that are filled in many steps, wide ones, high ones and square ones.
+/// Tables that are filled in many steps: wide, high and square ones.
 #[test]
 #[ignore = "needs redis-server: make transcripts-against-redis"]
 fn lcs_of_long_strings_agrees_against_redis() {
@@ -512,8 +512,8 @@ fn lcs_of_long_strings_agrees_against_redis() {
     }
 }
 
-/// Sums of ordinary numbers are Redis's but for what its long double adds: where that has 64 bits, less than a
-/// billionth of a billionth of the greatest of the three.
+/// Sums of ordinary numbers equal Redis's except for the rounding of its long double: with 64 bits, less than a
+/// billionth of a billionth of the largest of the three numbers.
 #[test]
 #[ignore = "needs redis-server: make transcripts-against-redis"]
 fn float_sums_agree_against_redis() {
@@ -542,7 +542,7 @@ fn float_sums_agree_against_redis() {
     println!("{equal_count} sums equal, {close_count} differ in what the long double adds");
 }
 
-/// A number of up to six digits before the point and up to four after it.
+/// Returns a number of up to six digits before the point and up to four after it.
 fn ordinary(dice: &mut dice::Dice<'_>) -> String {
     let places = dice.below(5);
     let sign = ["", "-"][dice.below(2)];
@@ -555,7 +555,7 @@ fn scaled_of(reply: &Value) -> i128 {
     scaled(std::str::from_utf8(reply.as_bytes().unwrap()).unwrap())
 }
 
-/// A decimal number in units of its seventeenth place.
+/// Returns a decimal number in units of its seventeenth place.
 fn scaled(text: &str) -> i128 {
     let (negative, text) = text.strip_prefix('-').map_or((false, text), |text| (true, text));
     let (whole, part) = text.split_once('.').unwrap_or((text, ""));

@@ -230,7 +230,7 @@ impl Client {
         self.close();
     }
 
-    /// Returns how much waited for it when it was cut off for that; 0 if it was not.
+    /// Returns the bytes that waited for it when it was cut off for that; 0 if it was not.
     pub fn cut_off_bytes(&self) -> u64 {
         self.cut_off_bytes.load(Relaxed)
     }
@@ -295,7 +295,7 @@ impl Client {
     }
 
     /// Ends its wait, since the peer has gone, so that it is no longer served; `false` if it is being served just now:
-    /// then it must take what it is given, and give back what is leased.
+    /// then it must take the element, and give back a leased message.
     pub fn ends_wait(&self) -> bool {
         self.blocked().is_none_or(|waiter| waiter.claim())
     }

@@ -118,7 +118,7 @@ impl ExpireCycle {
         let due = state.next_due(&engine.keyspace);
         drop(state);
         let Some((due_ms, table)) = due else { return false };
-        // A waiter may want to push what arrives into a value that is still to be read.
+        // A waiter may push the element that arrives to a key whose value is still to be read.
         let feeds = engine.hooks.used_shards().next().is_some();
         if due_ms > now || engine.pause.holds(true, || now).is_some() || feeds && !engine.loading.is_over() {
             return false;
@@ -144,7 +144,7 @@ impl ExpireCycle {
         plan.clear();
         plan.add_shard(shard, Want::Write);
         plan.seal();
-        // A served waiter may push what it took into another key.
+        // A served waiter may push the element it took to another key.
         if feeds
             && let Err(Suspend::Shards(targets)) = plan_has_targets_for(engine, plan, engine.hooks.waited_keys(shard))
         {

@@ -1,25 +1,25 @@
-//! A FIFO lock for tasks of one worker: the first in line proceeds, and the next when it leaves.
+//! A FIFO lock for tasks of one worker: the first in the queue proceeds, and the next when it leaves.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::task::{Poll, Waker};
 
-/// The tasks in line, the first in front.
+/// The queued tasks, the first in front.
 #[derive(Default)]
 pub(crate) struct FifoLock {
     places: RefCell<VecDeque<(u64, Option<Waker>)>>,
     next: Cell<u64>,
 }
 
-/// A place in the line: when dropped, the next task moves up.
+/// A position in the queue: when dropped, the next task moves up.
 pub(crate) struct LinePlace<'t> {
     fifo_lock: &'t FifoLock,
     number: u64,
 }
 
 impl FifoLock {
-    /// Waits until all earlier tasks have left. If dropped, it leaves the line too.
+    /// Waits until all earlier tasks have left. If dropped, it leaves the queue too.
     pub(crate) async fn enter(&self) -> LinePlace<'_> {
         let place = LinePlace { fifo_lock: self, number: self.next.get() };
         self.next.set(place.number + 1);

@@ -30,7 +30,7 @@ impl KeyWatch {
 
 /// The hooks of all shards.
 pub struct Hooks {
-    /// One bit per shard: whether it has any hooks.
+    /// One bit per shard: set if it has any hooks.
     used: Box<[AtomicU64]>,
     shards: Box<[Mutex<ShardHooks>]>,
 }
@@ -122,13 +122,13 @@ impl Hooks {
         })
     }
 
-    /// Returns true if a waiter is the first watchful one in a key's line.
+    /// Returns true if a waiter is the first watchful one in a key's queue.
     pub fn is_first_watchful(&self, shard: usize, database: u32, key: &[u8], waiter: &Arc<Waiter>) -> bool {
         let hooks = self.shard(shard);
         hooks.waiters.get(&name(database, key)).is_some_and(|queue| is_first_watchful(queue, waiter))
     }
 
-    /// Returns the keys to which a key's waiters move what they take.
+    /// Returns the keys to which a key's waiters move the elements they take.
     pub fn targets(&self, shard: usize, database: u32, key: &[u8]) -> Vec<Vec<u8>> {
         let hooks = self.shard(shard);
         let mut targets = Vec::new();

@@ -103,7 +103,7 @@ impl Waiter {
         self.looks_at_ms.store(at_ms.unwrap_or(Ms::MAX), Ordering::SeqCst);
     }
 
-    /// Makes its connection retry, from its place in the line.
+    /// Makes its connection retry, from its position in the queue.
     pub fn look(&self) {
         self.looks.store(true, Ordering::SeqCst);
         let waker = lock(&self.slot).waker.take();
@@ -142,7 +142,7 @@ impl Waiter {
         if is_over && self.claim() { Poll::Ready(Answer::TimedOut) } else { Poll::Pending }
     }
 
-    /// Returns true if its command moves what it takes to another key.
+    /// Returns true if its command moves the element it takes to another key.
     pub fn has_target(&self) -> bool {
         self.command.keys.iter().any(|spec| spec.flags.contains("INSERT"))
     }

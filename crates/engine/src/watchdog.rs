@@ -267,7 +267,7 @@ impl WatchdogState {
         self.gate.store(count << 32 | worker << 16 | u64::from(command), Relaxed);
     }
 
-    /// Returns how often something of this kind took too long.
+    /// Returns the number of operations of this kind that took too long.
     pub(crate) fn count(&self, what: WatchedThing) -> u64 {
         self.counts[what as usize].load(Relaxed)
     }

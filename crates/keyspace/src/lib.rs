@@ -46,8 +46,8 @@ pub use cut::{
 pub use effect::extras::{BINARY_KEY, CLAIMED, FETCHED, STALE};
 pub use effect::{Counting, DecodeError, Effect, Log, Named, Payload, Record};
 pub use guard::{
-    Absent, Ending, Expiry, FieldExpiry, HashMut, ListMut, QueueMut, Reader, Redelivery, SetMut, SortedMut, StreamMut,
-    StringMut, TaggedMut, Whole,
+    Absent, Ending, Expiry, FieldExpiry, HashMut, ListLike, ListLikeMut, ListMut, QueueMut, Reader, Redelivery, SetMut,
+    SortedMut, StreamMut, StringMut, TaggedMut, Whole,
 };
 pub use held::{Held, Plan, RetainedLock};
 pub use key_index::{CatchUp, Found, IndexState, IndexStep, KeyOrder, OrderTurn, Page, Span};

@@ -46,7 +46,8 @@ impl ShardState {
     }
 
     /// Returns a CAS number that no key of this shard has had: above all assigned or received here since start-up,
-    /// above those loaded, and, unless the clock was set back, above all assigned before start-up.
+    /// above those loaded, and, unless the clock was set back, above all assigned before start-up. Saturates at
+    /// `u64::MAX`.
     pub(crate) fn next_cas(&self, now: Ms) -> u64 {
         let floor = self.cas_max().max(now << CAS_BITS_OF_MS);
         let next = |last: u64| last.max(floor).saturating_add(1);
@@ -236,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shard_never_assigns_a_cas_number_twice() {
+    fn new_cas_numbers_exceed_all_earlier_ones_until_the_maximum() {
         let mut shard = ShardState::default();
         let first = shard.next_cas(NOW);
         assert!(shard.next_cas(NOW) > first, "in one millisecond");

@@ -1,5 +1,5 @@
-//! A board: threads with a kind, a grade and a mark, a tenth of them hidden. As one tagged list, and as people keep it in
-//! Redis today: a list of what is visible, and sorted sets of it, one of all and one for each thing that is asked for.
+//! A board: threads with a kind, a grade and a mark, a tenth of them hidden. As one tagged list, and as applications
+//! keep it in Redis today: a list of the visible threads, and sorted sets, one of all and one for each query.
 
 use crate::contents::{Contents, Items, below, mixed, shuffled};
 use crate::fill::{ITEMS_PER_PUSH, Pipe};
@@ -9,7 +9,7 @@ use std::io;
 
 /// Bytes of a thread's name.
 const NAME_BYTES: usize = 12;
-/// Grades, and how many of a thousand threads have each; all others have none.
+/// Grades, and their shares in thousandths; all other threads have none.
 const GRADES: [(u32, u64); 4] = [(5, 1), (4, 100), (3, 10), (2, 20)];
 
 /// A board to be put into a server.
@@ -59,7 +59,7 @@ impl Thread {
     }
 }
 
-/// Puts the board into a server; the schema is there.
+/// Loads the board into a server, which already has the schema.
 ///
 /// # Errors
 /// The connection broke or a reply is an error.

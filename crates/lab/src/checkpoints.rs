@@ -16,10 +16,10 @@ use std::time::{Duration, Instant};
 const LIMIT: Duration = Duration::from_secs(600);
 const LOOK_AGAIN: Duration = Duration::from_millis(10);
 
-/// From when to when one was under way.
+/// The start and end of a checkpoint.
 pub(crate) type Span = (Instant, Instant);
 
-/// Does `work`, and has checkpoints made meanwhile if they are wanted: at least one, and none when it returns.
+/// Runs `work` with repeated checkpoints if they are wanted: at least one, and none is running when it returns.
 ///
 /// # Errors
 /// The server is gone, made none in time, or refused.
@@ -55,7 +55,7 @@ fn repeat(wanted: &Checkpoints, port: u16, over: &AtomicBool) -> io::Result<Vec<
     Ok(spans)
 }
 
-/// Asks for one checkpoint and waits until it has ended; one that is under way already is taken for it.
+/// Requests one checkpoint and waits for its end; one that is already running counts.
 ///
 /// # Errors
 /// The server is gone, refuses, or is not done in time.
@@ -90,14 +90,14 @@ impl Progress {
     /// Asks the server.
     ///
     /// # Errors
-    /// It is gone, or gives no such account.
+    /// It is gone, or does not report its progress.
     pub(crate) fn ask(client: &mut Client) -> io::Result<Self> {
         Self::read(&client.call("INFO persistence")?).ok_or_else(|| io::Error::other("INFO tells of no checkpoints"))
     }
 
     fn read(info: &str) -> Option<Self> {
         let field = |name: &str| field(info, name);
-        // A peer counts its dumps and its rewritten logs apart.
+        // A peer counts dumps and rewritten logs separately.
         let rounds = field("checkpoint_rounds").or_else(|| Some(field("rdb_saves")? + field("aof_rewrites")?))?;
         let is_running = ["rdb_bgsave_in_progress", "aof_rewrite_in_progress", "aof_rewrite_scheduled"]
             .into_iter()

@@ -5,8 +5,8 @@
 //! party 1   say = "get key:{random:12}", 50 connections                   |call|call| ...     at once
 //! ```
 //!
-//! One thread waits for all connections, so that a thousand of them cost it no more than ten. Each party makes as many calls as
-//! requests are asked for. A call that finds nothing is made again: who takes from a queue takes as much as was put in.
+//! One thread waits for all connections, so that a thousand cost no more than ten. Each party makes as many calls as
+//! requested. A call that finds nothing is repeated, so a consumer of a queue takes as much as was put in.
 
 use crate::contents::{Contents, Items, below, mixed};
 use crate::load::{Outcome, allow_open_files, rounded, step_error};
@@ -33,7 +33,7 @@ const NOISE_BYTES: usize = 1 << 20;
 const NEXT: &str = "{next:12}";
 const RANDOM: &str = "{random:12}";
 
-/// Has all parties make their calls.
+/// Runs the calls of all parties.
 ///
 /// # Errors
 /// The server refused, or the limit has passed.
@@ -231,7 +231,7 @@ impl Exchange {
     }
 }
 
-/// Sends all of it, however little the socket takes at once.
+/// Sends all bytes, however few the socket takes at once.
 fn send(stream: &mut TcpStream, mut bytes: &[u8]) -> io::Result<()> {
     while !bytes.is_empty() {
         match stream.write(bytes) {
@@ -266,7 +266,7 @@ mod tests {
 
         measured(&[party("RPUSH q", Some(300_000), 7)]);
         assert_eq!(ask("LLEN q"), "1000");
-        // More than a socket takes at once, both ways.
+        // More than a socket takes at once, in both directions.
         assert_eq!(ask("LINDEX q 999").len(), 300_000);
         let outcome = measured(&[party("LPOP q", None, 5)]);
         assert_eq!((outcome.requests, extra(&outcome, "found_nothing")), (1000, 0.0));

@@ -124,7 +124,7 @@ pub(crate) struct Filled {
     pub(crate) content_bytes: u64,
 }
 
-/// Data that grows from mark to mark.
+/// Data loaded in stages.
 pub(crate) struct Filler {
     data: Data,
     items: Items,
@@ -134,7 +134,7 @@ pub(crate) struct Filler {
 }
 
 impl Filler {
-    /// Nothing yet, `most` at last.
+    /// Creates a filler of nothing yet, and `most` in the end.
     pub(crate) fn new(data: Data, most: u64) -> Self {
         let items = match data {
             Data::List { contents, item_bytes } | Data::Lists { contents, item_bytes, .. } => {
@@ -144,7 +144,7 @@ impl Filler {
             Data::Set { contents, item_bytes } | Data::Sorted { contents, item_bytes, .. } => {
                 Items::new(contents, item_bytes)
             }
-            // What an element has of several parts is one item, cut.
+            // The parts of an element are one item, split.
             Data::Hash { contents, name_bytes, value_bytes } => Items::new(contents, name_bytes + value_bytes),
             Data::Hashes { fields, contents, value_bytes } => Items::new(contents, fields as usize * value_bytes),
             Data::Stream { value_bytes } => Items::new(Contents::Digits, 2 * value_bytes),

@@ -20,7 +20,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Latencies above this are counted as this.
+/// The maximum recorded latency; higher ones count as this.
 const LATENCY_US_MAX: u64 = 600_000_000;
 const RANDOM: &str = "{random:12}";
 const NEXT: &str = "{next:12}";
@@ -38,8 +38,8 @@ pub(crate) struct Timed {
 /// The work of a timed loop.
 pub(crate) struct Loop<'a> {
     pub(crate) port: u16,
-    /// Commands of one call, with ` ; ` between; `{random:12}` is a number below `random_bound`, `{next:12}` one not below it
-    /// that no other call has.
+    /// Commands of one call, with ` ; ` between; `{random:12}` is a number below `random_bound`, `{next:12}` one not
+    /// below it that no other call has.
     pub(crate) command: &'a str,
     pub(crate) instead: &'a [Instead],
     pub(crate) random_bound: u64,
@@ -47,7 +47,7 @@ pub(crate) struct Loop<'a> {
     pub(crate) requests: u64,
     /// Calls due in a second, over all connections; unpaced if absent.
     pub(crate) pace_per_s: Option<u64>,
-    /// Done by further clients meanwhile.
+    /// The work of other clients meanwhile.
     pub(crate) beside: Option<&'a Beside>,
     pub(crate) limit: Duration,
 }
@@ -136,7 +136,7 @@ impl Loop<'_> {
         self.pace_per_s.map_or_else(Instant::now, |pace| begin + Duration::from_secs_f64(offset_s(pace)))
     }
 
-    /// One client of those beside the timed calls.
+    /// One of the clients beside the timed calls.
     fn keep_busy(&self, place: u64, bytes_per_s: u64, over: &Arc<AtomicBool>, rounds: &AtomicU64) -> io::Result<()> {
         let Some(beside) = self.beside else { return Ok(()) };
         let mut client = Client::connect(self.port)?;

@@ -53,7 +53,7 @@ mod writes;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Why the lab could not do what it was asked.
+/// An error of the lab.
 #[derive(Debug, thiserror::Error)]
 pub enum LabError {
     /// The system refused.

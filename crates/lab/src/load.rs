@@ -15,7 +15,7 @@ use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Time for a server to give memory back before it is looked at; and for one that has just started to come to rest.
+/// The time for a server to return memory before a measurement, and for a started one to settle.
 const SETTLE: Duration = Duration::from_secs(2);
 const SETTLE_EMPTY: Duration = Duration::from_millis(500);
 /// jemalloc, which both sides use, keeps pages that are free for ten seconds; memory after steps is measured later.
@@ -38,7 +38,7 @@ pub(crate) struct Outcome {
     pub(crate) extra: Vec<(String, f64)>,
 }
 
-/// Does one unmeasured step.
+/// Runs one unmeasured step.
 ///
 /// # Errors
 /// The server did not take it.
@@ -152,7 +152,7 @@ fn apply_plain(
     }
 }
 
-/// Asks the case's question.
+/// Runs the check of the case.
 ///
 /// # Errors
 /// The answer is another.
@@ -285,7 +285,7 @@ fn generator_line(work: &Loop) -> String {
     format!("generator: {} x {} over {}{pace}{beside}", work.requests, work.command, work.connections)
 }
 
-/// Does a side's own steps, and looks what they have added to its memory.
+/// Runs a side's own steps, and measures the memory they have added.
 fn take_steps(server: &Server, steps: &[Prepare], counts: PlaceholderValues) -> Result<Outcome, LabError> {
     thread::sleep(SETTLE);
     let (before, _) = proc::memory_bytes(server.pid())?;
@@ -319,7 +319,7 @@ fn step_text(step: &Prepare) -> String {
     }
 }
 
-/// When memory is looked at.
+/// The points at which memory is measured.
 struct Looks<'a> {
     marks_percent: &'a [u64],
     from_percent: u64,

@@ -14,7 +14,7 @@ pub(crate) struct Machine {
 }
 
 impl Machine {
-    /// Looks at the machine; `data` is a folder on the filesystem that the servers write to.
+    /// Describes the machine; `data` is a folder on the filesystem that the servers write to.
     ///
     /// # Errors
     /// `/proc` cannot be read.
@@ -26,7 +26,7 @@ impl Machine {
         let data = data.canonicalize().map_err(io_error(data.display().to_string()))?;
         let filesystem = filesystem(&read("/proc/self/mounts")?, &data);
         let cores = thread::available_parallelism().map_or(1, usize::from);
-        // What the firmware keeps back is not there: 23.5 GiB is sold as 24.
+        // Memory reserved by the firmware is missing: 23.5 GiB is sold as 24.
         let memory_gib = memory_kib.div_ceil(1024 * 1024);
         let slug = format!("{}-{cores}c-{memory_gib}g", family(&cpu));
         let text = format!("{cpu}, {cores} cores, {memory_gib} GiB, Linux {}, {filesystem}", kernel.trim());

@@ -1,4 +1,4 @@
-//! Messages: some publish, many listen, and every delivery is counted, in order.
+//! Messages: a few publishers, many listeners; every delivery is counted, in order.
 //!
 //! ```text
 //! publisher 0   |16 messages|replies|until all listeners have them|16 messages| ...
@@ -26,7 +26,7 @@ use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Threads that listen: on a small machine they must not be what everybody waits for.
+/// The number of listening threads: on a small machine they must not be the bottleneck.
 const LISTENING_THREADS: usize = 2;
 const PUBLISHER_DIGITS: usize = 4;
 const NUMBER_DIGITS: usize = 12;
@@ -141,7 +141,7 @@ impl Tally {
 struct Published {
     /// By channel.
     sent: Vec<u64>,
-    /// Microseconds from a pipeline's start until all who listen had all of it.
+    /// Microseconds from the start of a pipeline until all listeners had all of it.
     latency_us: Histogram<u64>,
 }
 
@@ -162,7 +162,7 @@ fn exchange(
             .map(|part| {
                 scope.spawn(|| {
                     let done = hear_all(part, shared);
-                    // Nobody is to wait for those who no longer listen.
+                    // Publishers must not wait for listeners that have ended.
                     shared.over.store(true, Ordering::Relaxed);
                     done
                 })
@@ -177,7 +177,7 @@ fn exchange(
             publishers.into_iter().map(|one| one.join().expect("a publisher does not panic")).collect();
         shared.over.store(true, Ordering::Relaxed);
         let mut heard = Vec::new();
-        // Why one of those has left off says more than that somebody waited for him in vain.
+        // A listener's error says more than the timeout of a publisher that waited for it.
         for ear in ears {
             heard.extend(ear.join().expect("a listener does not panic")?);
         }
@@ -231,7 +231,7 @@ struct Listener {
     ear: Ear,
 }
 
-/// Connects all who listen, and has them subscribe.
+/// Connects and subscribes all listeners.
 fn listen(server: &Server, work: &Messages) -> Result<Vec<Listener>, LabError> {
     let mut listeners = Vec::new();
     for channel in (0..work.channels).flat_map(|channel| (0..work.listeners).map(move |_| channel)) {
@@ -249,7 +249,7 @@ fn listen(server: &Server, work: &Messages) -> Result<Vec<Listener>, LabError> {
     Ok(listeners)
 }
 
-/// Listens on all of these until all is over.
+/// Listens on all of these connections until the end.
 fn hear_all(mut listeners: Vec<Listener>, shared: &SharedMessages) -> io::Result<Vec<Listener>> {
     let poll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
     for (listener, place) in listeners.iter().zip(0..) {
@@ -304,7 +304,7 @@ impl Ear {
         Self { head: whole, tail, next: vec![0; work.publishers as usize], held: Vec::new() }
     }
 
-    /// Counts the messages that are whole now, by publisher.
+    /// Counts the messages that are complete now, by publisher.
     fn hear(&mut self, bytes: &[u8], delivered: &mut [u64]) -> io::Result<()> {
         if self.held.is_empty() {
             let done = self.whole_ones(bytes, delivered)?;

@@ -1,4 +1,4 @@
-//! The protocols that a side may be spoken to in, as far as the lab speaks them: calls of one line with at most one payload.
+//! The protocols of a side, as far as the lab needs them: calls of one line with at most one payload.
 //!
 //! ```text
 //! say = "SET key"        RESP                *3 $3 SET $3 key $100 payload

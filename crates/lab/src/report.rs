@@ -1,7 +1,7 @@
 //! From rows to figures: medians of a run, the two sides of a case beside each other, and the tables of the documents.
 //!
-//! The page of figures has every line. The README has ten at most, for which scenarios have a name there, by how far the
-//! first side is ahead.
+//! The page of figures has every line. The README has ten at most, for which scenarios have a name there, by how far
+//! the first side is ahead.
 
 use crate::record::{self, Row};
 use crate::scenario::{Figure, Scenario, Target};
@@ -507,7 +507,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn the_readme_keeps_what_is_around_the_table() {
+    fn the_readme_keeps_the_text_around_the_table() {
         let folder = tempfile::tempdir().unwrap();
         let readme = folder.path().join("README.md");
         fs::write(&readme, format!("before\n{BEGIN}\nold\n{END}\nafter\n")).unwrap();

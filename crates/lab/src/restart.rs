@@ -65,7 +65,7 @@ pub(crate) fn measure(
     })
 }
 
-/// When it is killed: anywhere between the least and all of the writers' time.
+/// Returns the time of the kill, between `least_s` and the end of the writers' time.
 fn moment(writes: &Writes, least_s: u64, draw: u64) -> Duration {
     let span_ms = writes.seconds.saturating_sub(least_s) * 1000;
     Duration::from_millis(least_s * 1000 + below(mixed(draw), span_ms.max(1)))
@@ -113,7 +113,7 @@ fn killed_while_writing(
     keys: u64,
     after: Duration,
 ) -> Result<(Written, Duration), LabError> {
-    // The time is the killer's to watch.
+    // The kill ends the writers, not their own time limit.
     let lasting = Writes { seconds: after.as_secs() + 600, ..writes.clone() };
     let writers = Writers { port: server.port(), writes: &lasting, keys, spares: true };
     let forgiven = AtomicBool::new(false);

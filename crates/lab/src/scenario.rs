@@ -1,4 +1,4 @@
-//! Scenarios are data: two sides, what to load, what to run, what must then be true, and what is hoped for.
+//! Scenarios are data: two sides, the data to load, the load to run, the check afterwards, and the targets.
 //!
 //! ```text
 //! scenario  what, items, side x 2, prepare *, also *   one server start a turn, or one a case
@@ -37,7 +37,7 @@ pub(crate) struct Scenario {
     /// Seconds that one load may take.
     #[serde(default = "limit_s_default")]
     pub(crate) limit_s: u64,
-    /// Turns beyond which nothing is learned, where a figure is the same in each.
+    /// The number of turns that is enough for a figure that is the same in each.
     pub(crate) turns_max: Option<u32>,
     /// True if each case has a server of its own, prepared anew.
     #[serde(default)]
@@ -47,7 +47,7 @@ pub(crate) struct Scenario {
     pub(crate) sides: [Side; 2],
     #[serde(default)]
     pub(crate) prepare: Vec<Prepare>,
-    /// Shown of every case besides its own figure.
+    /// Further figures shown for every case.
     #[serde(default)]
     pub(crate) also: Vec<Also>,
     #[serde(rename = "case")]
@@ -103,7 +103,7 @@ pub(crate) struct Case {
     /// True if only the first side runs: the second has nothing of the kind, or there is no room for it.
     #[serde(default)]
     pub(crate) alone: bool,
-    /// Asked when the load is over.
+    /// The check after the load.
     pub(crate) check: Check,
     /// The figure of a row that the table shows.
     #[serde(default)]
@@ -181,7 +181,7 @@ pub(crate) enum Data {
     Stream { value_bytes: usize },
 }
 
-/// Under what the members of a sorted set come.
+/// The scores of the members of a sorted set.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Scores {
@@ -203,8 +203,8 @@ pub(crate) enum Load {
     Node(String),
     /// Our own timed calls; each connection has one under way.
     Generator {
-        /// Commands with ` ; ` between are one call; `{random:12}` is another number below `items` for each call, `{next:12}`
-        /// one from there on.
+        /// Commands with ` ; ` between are one call; `{random:12}` is another number below `items` for each call,
+        /// `{next:12}` one from there on.
         command: String,
         /// Other calls that replace some of these.
         #[serde(default)]
@@ -215,7 +215,8 @@ pub(crate) enum Load {
         /// Work of other clients meanwhile, uncounted.
         beside: Option<Beside>,
     },
-    /// The growth of the server's memory at shares of `count`, above the empty server or the server with the first share.
+    /// The growth of the server's memory at shares of `count`, above the empty server or the server with the first
+    /// share.
     Memory {
         count: String,
         data: Data,
@@ -241,7 +242,7 @@ pub(crate) enum Load {
     Writes(Writes),
     /// As many messages as requests are asked for; each delivery counts as one.
     Messages(Messages),
-    /// Data put in, some of it taken out again, and then nothing for a while: what the disk holds then.
+    /// Data loaded, some of it removed, and then a rest; measures the disk use then.
     Fill {
         count: String,
         data: Data,
@@ -279,15 +280,15 @@ pub(crate) struct Writes {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Party {
-    /// The call's line without its payload; `{random:12}` is another number below `items` for each call, `{next:12}` the one
-    /// after the last.
+    /// The call's line without its payload; `{random:12}` is another number below `items` for each call, `{next:12}`
+    /// the one after the last.
     pub(crate) say: String,
     /// The length of the payload after the line.
     pub(crate) bytes: Option<usize>,
     pub(crate) connections: u64,
 }
 
-/// Messages on channels drawn at random, and who listens to them.
+/// Messages on channels drawn at random, and their listeners.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Messages {
@@ -295,7 +296,7 @@ pub(crate) struct Messages {
     /// Connections of each channel.
     pub(crate) listeners: u64,
     pub(crate) publishers: u64,
-    /// Messages that a publisher sends at once; the next leave when all who listen have had them.
+    /// Messages that a publisher sends at once; the next follow when all listeners have received them.
     pub(crate) pipeline: u64,
     pub(crate) message_bytes: usize,
 }
@@ -314,7 +315,7 @@ pub(crate) enum Verb {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Instead {
-    /// As the usual one is written.
+    /// The command, in the format of the usual one.
     pub(crate) command: String,
     /// The share of calls, in percent, drawn at random.
     pub(crate) percent: u64,
@@ -362,7 +363,7 @@ pub(crate) enum Figure {
     BytesPerConnection,
     /// Memory of one item, key or list; the worst of all marks.
     BytesEach,
-    /// By the server's own account, as the next three.
+    /// Reported by the server itself, as the next three.
     LongestTurnUs,
     LongestLockHoldUs,
     LongestLockWaitUs,
@@ -447,7 +448,7 @@ impl Scenario {
         paths.iter().map(|path| Self::read(path)).collect()
     }
 
-    /// Makes every count small: a look whether all works, no measurement.
+    /// Makes every count small: a test that everything works, not a measurement.
     pub(crate) fn shorten(&mut self) {
         self.items = self.items.div_ceil(QUICK_DIVISOR);
         for case in &mut self.cases {
@@ -479,7 +480,7 @@ impl Scenario {
         Some(self)
     }
 
-    /// In the words of one side, with its steps.
+    /// Returns the scenario with the words and steps of one side.
     pub(crate) fn said_by(&self, side: &Side) -> Self {
         let mut said = self.clone();
         let own = |text: &mut String| {

@@ -77,7 +77,7 @@ impl Server {
         Ok(server)
     }
 
-    /// Ends it as a crash of the process would, and waits until it is gone.
+    /// Kills it as a crash would, and waits until it is gone.
     ///
     /// # Errors
     /// The system refused.
@@ -86,7 +86,7 @@ impl Server {
         self.child.wait().map(drop).map_err(io_error("wait"))
     }
 
-    /// Starts the same program anew on what it left, and does not wait until it answers.
+    /// Starts the same program again on its data, and does not wait until it answers.
     ///
     /// # Errors
     /// It cannot be started.
@@ -211,7 +211,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // A number of one that is gone may be another's by now.
+        // The process id of an ended server may belong to another process by now.
         if !matches!(self.child.try_wait(), Ok(None)) {
             return;
         }
@@ -224,7 +224,7 @@ impl Drop for Server {
             }
             thread::sleep(LOOK_AGAIN);
         }
-        // It had its time; whether it is already gone does not matter.
+        // Its time is over; it does not matter if it is already gone.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -239,7 +239,7 @@ fn spawn(launch: &Launch, port: u16, folder: &Path, log: &Path) -> Result<Child,
     tied(&launch.path, "KILL")
         .args(launch.program.arguments(port, &folder))
         .args(launch.flags.iter().map(|flag| flag.replace("{folder}", &folder)))
-        // Several run beside each other; a side has no protocols but those that it is spoken to through.
+        // Several servers run concurrently, so each listens only for the protocol of its side.
         .env("BOBBIN_MEMCACHED_PORT", own_port(Protocol::Memcached))
         .env("BOBBIN_QUEUE_PORT", own_port(Protocol::Queue))
         .stdin(Stdio::null())

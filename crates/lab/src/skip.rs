@@ -1,7 +1,7 @@
 //! Reports that a test could not run here because a tool is missing.
 //!
-//! The test harness knows "ignored" only before a test runs. A test that finds out later calls [`skip`] and returns; the
-//! line goes to the file named by `BOBBIN_SKIPS`, from which `make test` counts, and to the test's output.
+//! The test harness knows "ignored" only before a test runs. A test that finds out later calls [`skip`] and returns;
+//! the line goes to the file named by `BOBBIN_SKIPS`, from which `make test` counts, and to the test's output.
 
 use std::fs::OpenOptions;
 use std::io::Write;

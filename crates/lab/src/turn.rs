@@ -85,7 +85,7 @@ impl Runner {
         }
         load::forget_longest(server)?;
         let cpu_before_us = proc::cpu_us(server.pid())?;
-        // Another in each run and turn, the same for both sides.
+        // Different in each run and turn, the same for both sides.
         let draw = (u64::from(std::process::id()) << 32) | u64::from(turn);
         let outcome = load::apply(case, server, &self.programs, counts, scenario.limit_s, draw)?;
         let cpu_us = proc::cpu_us(server.pid())?.saturating_sub(cpu_before_us);

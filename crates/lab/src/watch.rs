@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Between two looks.
+/// The interval between two samples.
 const STEP: Duration = Duration::from_millis(100);
 /// The period before a checkpoint whose memory counts as the memory before it.
 const BEFORE: Duration = Duration::from_secs(1);
@@ -19,7 +19,7 @@ const BEFORE: Duration = Duration::from_secs(1);
 #[derive(Default)]
 pub(crate) struct Seen {
     pub(crate) folder_bytes_max: u64,
-    /// When, and how many bytes; empty unless asked for.
+    /// Times with memory in bytes; empty unless requested.
     pub(crate) memory: Vec<(Instant, u64)>,
 }
 
@@ -32,9 +32,9 @@ pub(crate) struct Growth {
     pub(crate) peak: u64,
 }
 
-/// Does `work` and looks on.
+/// Runs `work` and samples meanwhile.
 ///
-/// A look at memory makes the kernel walk the server's pages, so it is taken only where it is wanted.
+/// A memory sample makes the kernel walk the server's pages, so it is taken only if requested.
 ///
 /// # Errors
 /// The server is gone.
@@ -63,7 +63,7 @@ fn look_on(server: &Server, wants_memory: bool, over: &AtomicBool) -> Result<See
     }
 }
 
-/// Bytes that the files of a folder and those below it take on the disk. Files that go meanwhile count nothing.
+/// Returns the disk use of the files in a folder and its subfolders, in bytes. Files removed meanwhile do not count.
 pub(crate) fn folder_bytes(folder: &Path) -> u64 {
     let entries = fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
     let bytes = entries.map(|entry| match entry.metadata() {
@@ -74,7 +74,7 @@ pub(crate) fn folder_bytes(folder: &Path) -> u64 {
     bytes.sum()
 }
 
-/// Memory before and during checkpoints; absent where nobody looked at the right time.
+/// Returns the memory before and during checkpoints; `None` without samples at the right times.
 pub(crate) fn growth(memory: &[(Instant, u64)], spans: &[Span]) -> Option<Growth> {
     let (first, _) = *spans.first()?;
     let is_before = |at: Instant| at < first && first - at <= BEFORE;

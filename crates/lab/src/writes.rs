@@ -333,7 +333,7 @@ pub(crate) mod tests {
 
         let paced = Writes { pace_per_s: Some(400), ..writes(Verb::Rpush) };
         let pushes = measure(&server, &paced, 1, None).unwrap();
-        // One second's worth, whatever came in between: each that is due is sent.
+        // The records of one second, whatever stalls: each record that is due is sent.
         assert_eq!(pushes.requests, 400);
         assert_eq!(client.call("LLEN list:000000000000").unwrap(), "400");
     }

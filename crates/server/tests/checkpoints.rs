@@ -1,4 +1,4 @@
-//! Checkpoints of the real binary: what is saved is there after a crash, disk shrinks as data does, and a folder that has
+//! Checkpoints of the real binary: saved data survives a crash, the folder shrinks with the data, and a folder that has
 //! lost a part is refused.
 
 use crate::support::{Connection, Server, request};
@@ -83,7 +83,7 @@ fn the_folder_shrinks_with_the_data() {
     assert!(drained < 20_000_000, "{drained} bytes for no message");
 }
 
-/// Has everything stored, after the round under way.
+/// Stores everything, after the running round.
 fn save(client: &mut Connection<std::net::TcpStream>) {
     while client.call(&["SAVE"]) != Value::Simple("OK".to_owned()) {}
 }

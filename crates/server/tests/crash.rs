@@ -27,7 +27,7 @@ const NUMBERS_A_ROUND: u64 = 1_000;
 /// Numbers asked for by one MGET.
 const NUMBERS_A_READ: u64 = 500;
 
-/// An element of the list: who pushed it, and the number that goes with it.
+/// An element of the list: its writer and number.
 type Item = (u64, u64);
 
 /// A fact reported by a reply.
@@ -92,7 +92,7 @@ impl Content {
         self.briefs.extend(brief.then_some(number));
     }
 
-    /// Panics unless all that was there when `last` was the last number is there still, and nothing else that old.
+    /// Panics unless everything that was present at number `last` still is, and nothing else of that age.
     fn check_base(&self, base: &Self, last: u64) {
         assert!(self.texts.range(..=last).eq(&base.texts), "texts of earlier rounds");
         assert!(self.pairs.range(..=last).eq(&base.pairs), "pairs of earlier rounds");
@@ -222,7 +222,7 @@ impl Round<'_> {
         }
     }
 
-    /// Has one checkpoint made after another, until the server is gone.
+    /// Requests one checkpoint after another, until the server is gone.
     fn save(&self) -> Vec<Fact> {
         let mut client = self.server.connect();
         let save = || vec![request(&["SAVE"])];

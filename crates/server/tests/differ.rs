@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::process::Command;
 
-/// Lists in `scripts/differ-known` are of this version of the peer.
+/// The version of the peer for which the lists in `scripts/differ-known` were made.
 const PEER_VERSION: &str = "v=7.0.";
 
 /// Commands that must return data from existing values in the rounds of this seed.

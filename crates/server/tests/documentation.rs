@@ -1,4 +1,5 @@
-//! COMMAND DOCS of the real binary beside redis-server: what client libraries build their methods from. Sentences are ours.
+//! COMMAND DOCS of the real binary, from which client libraries generate methods, compared with redis-server's, except
+//! for sentences.
 
 use crate::support::peer::{Peer, Redis};
 use crate::support::{Connection, Server};

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Requests that each has a reply of one line.
+/// Requests that have a reply of one line each.
 const REQUESTS: &[&[&[u8]]] = &[
     &[b"\xff\xfe\xfdX"],
     &[b"caf\xe9", b"a\xff", b"\xf4\x8f\xbf\xbf", b"\x80"],
@@ -22,7 +22,7 @@ const REQUESTS: &[&[&[u8]]] = &[
     &[b"EVAL", b"return {ok='\xff\xf4\x8f\xbf\xbf'}", b"0"],
     &[b"EVAL", b"return {err='MY \xe9 x'}", b"0"],
     &[b"EVAL", b"return redis.pcall('OBJECT', '\xff')", b"0"],
-    // Characters that stand for CR and LF where bytes are kept in texts: they are no line ends.
+    // Characters that replace CR and LF in strings: they are not line ends.
     &[b"EVAL", b"#!lua flags=\xf4\x8f\xbc\x8d\xf4\x8f\xbc\x8a+X\nreturn 1", b"0"],
     &[b"EVAL", b"#!\xf4\x8f\xbc\x8d\xf4\x8f\xbc\x8a+X\nreturn 1", b"0"],
     &[b"\xf4\x8f\xbc\x8d\xf4\x8f\xbc\x8a+X"],
@@ -93,7 +93,7 @@ fn errors_repeat_bytes_that_are_not_utf8_unchanged() {
     for (request, lines) in OF_RESP3 {
         compare(request, &ours.ask(request, *lines), &theirs.ask(request, *lines));
     }
-    // What a script calls an error stays in its line of INFO.
+    // An error code from a script stays within its line of INFO.
     server.connect().call(&["EVAL", "return {err='a:b\\r\\n+x y'}", "0"]);
     assert_eq!(server.info("errorstat_a_b__+x"), "count=1");
 }

@@ -1,4 +1,5 @@
-//! Keys that fall due at one instant: a million and their memory go, and others are served meanwhile; LATENCY has long holds.
+//! A million keys that expire at one instant: they and their memory are freed while others are served; LATENCY has long
+//! holds.
 
 use crate::support::{Connection, Server, request};
 use std::net::TcpStream;
@@ -68,7 +69,7 @@ fn a_million_keys_expiring_together_are_removed_promptly() {
     assert_eq!(client.call(&["DBSIZE"]), Value::Int((LIVE + KEYS) as i64));
     let full_bytes = number(&server, "used_memory");
     assert_eq!(client.call(&["CONFIG", "RESETSTAT"]), Value::Simple("OK".to_owned()));
-    // None of the keys is asked for, so none goes because somebody looked at it.
+    // None of the keys is requested, so none is removed by a request.
     let is_back = || number(&server, "used_memory") < empty_bytes + (full_bytes - empty_bytes) / 50;
     while !(client.call(&["DBSIZE"]) == Value::Int(LIVE as i64) && is_back()) {
         get_live(&mut client);
@@ -82,7 +83,8 @@ fn a_million_keys_expiring_together_are_removed_promptly() {
     println!("longest turn {longest_turn_us} us, longest lock hold {hold_us} us");
 }
 
-/// Listeners to expirations that are added at a time, and the most of them. The more they are, the longer a shard is held.
+/// The number of subscribers added at a time, and the maximum. More subscribers to expirations make a shard held
+/// longer.
 const LISTENERS: usize = 50;
 const LISTENERS_MAX: usize = 2_000;
 

@@ -54,7 +54,7 @@ fn stop_up(disk: &Disk) {
 
 /// Others give back a little of what they have.
 fn ease(disk: &Disk) {
-    // The stopper may have less: how much was free when growers were refused is not said.
+    // The stopper may be smaller: the free space at the first refusal is not known.
     let file = OpenOptions::new().write(true).open(ballast(disk)).unwrap();
     file.set_len(file.metadata().unwrap().len() - LITTLE_BYTES).unwrap();
 }
@@ -107,7 +107,7 @@ fn prepare(client: &mut Connection<TcpStream>) {
     }
 }
 
-/// Pushes until the disk is full; how many there are then of the items of this length.
+/// Pushes until the disk is full; returns the number of items of this length.
 fn grow(mut client: Connection<TcpStream>, bytes: usize, mut pushed: usize) -> usize {
     let list = format!("grown:{bytes}");
     loop {
@@ -134,7 +134,7 @@ fn take(client: &mut Connection<TcpStream>, taken: usize) -> usize {
 
 /// Growers until all are refused; pops, deletions and reads beside them.
 fn fill(disk: &Disk, server: &Server, told: &mut Told) {
-    // Held by each grower, let go however it ends.
+    // Each growing client holds it, and releases it however the client ends.
     let growing = Arc::new(());
     let is_growing = Arc::downgrade(&growing);
     std::thread::scope(|scope| {
@@ -158,14 +158,14 @@ fn fill(disk: &Disk, server: &Server, told: &mut Told) {
             told.taken = take(&mut client, told.taken);
         }
     });
-    // What is too little for a grower may do for the least of all changes.
+    // Room too small for growth may be enough for the smallest change.
     let mut client = server.connect();
     assert_eq!(client.call(&["CLIENT", "DURABLE", "ALWAYS"]), ok());
     save(&mut client);
     await_spare(server);
     let mut refused = 0;
     while refused < SETTLED {
-        // A checkpoint gives room back: here others take it at once.
+        // A checkpoint frees room: here other files take it at once.
         stop_up(disk);
         let reply = client.call(&["INCR", "counter"]);
         if is_refusal(&reply) {

@@ -24,7 +24,7 @@ fn pong() -> Value {
     Value::Simple("PONG".to_owned())
 }
 
-/// A client that is never idle, while `body` runs; how many pipelines of its were answered meanwhile.
+/// Runs `body` beside a client that is never idle; also returns the number of its pipelines answered meanwhile.
 fn beside_a_busy_client<R>(server: &Server, body: impl FnOnce() -> R) -> (R, u64) {
     /// Ends the busy client, whatever ends the body.
     struct Over<'a>(&'a AtomicBool);
@@ -65,7 +65,8 @@ fn a_hundred_thousand_short_connections_are_all_served() {
         for length in 1..=CONNECTIONS / COMERS {
             let mut client = server.connect();
             assert_eq!(client.call(&["RPUSH", &key, "a"]), Value::Int(length.into()));
-            // Most hang up by a reset: an orderly end keeps the port for a minute, and there are fewer ports than this.
+            // Most disconnect by a reset: a clean close keeps the port for a minute, and there are fewer ports than
+            // this.
             if !length.is_multiple_of(10) {
                 SockRef::from(&client.stream).set_linger(Some(Duration::ZERO)).unwrap();
             }

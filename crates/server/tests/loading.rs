@@ -184,7 +184,7 @@ fn damage_found_during_loading_stops_the_server() {
     assert!(log.contains(&name) && log.contains("Restore") && log.contains("--repair"), "{log}");
 }
 
-/// Nothing is loaded but what somebody waits for.
+/// Only requested shards are loaded.
 const STOPPED: (&str, &str) = ("BOBBIN_TEST_LOADER_REST_MS", "3600000");
 /// Items of one list of some 50 MB.
 const LARGE_ITEMS: usize = 50_000;
@@ -233,7 +233,7 @@ fn a_large_list_is_loaded_after_its_shards_other_keys() {
     }
     server.restart_with(&[STOPPED]);
     let mut client = server.connect();
-    // Somebody waits for it when the server ends.
+    // A client waits for it when the server ends.
     client.call(&["GET", "key:1"]);
     client.send(&["LINDEX", "large", "7"]);
     server.signal(Signal::KILL);

@@ -1,5 +1,5 @@
-//! The memcached port of the real binary: beside memcached itself, on one keyspace with Redis's port, and against clients
-//! that mean ill.
+//! The memcached port of the real binary: compared with memcached itself, on one keyspace with Redis's port, and
+//! against malicious clients.
 //!
 //! ```text
 //! TALKS          --> Bobbin and memcached: the same answers, but for the numbers of versions
@@ -166,7 +166,7 @@ fn statistics_match_those_of_memcached() {
         "ma a\r\nma a q\r\nma a MD\r\nma no\r\nma no q\r\nma no MD\r\nma a C1\r\n",
     ];
     let names: Vec<&str> = NAMES.split_whitespace().collect();
-    // Of total_items no more: what memcached's own crawler looks at is not counted up in place, but replaced.
+    // total_items is not compared here: memcached's incr replaces an item that its crawler holds, and counts a new one.
     let requests = storing.map(|request| (request, &names[..])).into_iter();
     let requests = requests.chain(counting.map(|request| (request, &names[..names.len() - 1])));
     let (mut ours, mut theirs) = (Lines::connect(port), Lines::connect(memcached.1));
@@ -213,7 +213,7 @@ impl Watching {
     }
 }
 
-/// Lines of memcached without those that Bobbin does not write: that what is stored was looked for.
+/// Returns memcached's lines without those that Bobbin does not write: the lookups of stores.
 fn as_told_here(lines: Vec<String>) -> Vec<String> {
     let is_store = |line: &str| line.contains("type=item_store");
     let key = |line: &str| line.split(' ').nth(1).map(str::to_owned);
@@ -282,7 +282,7 @@ fn watchers_select_their_events_and_their_requests_are_ignored() {
     lines.ask("set a 0 0 1\r\nx\r\nget a\r\nset the-end 0 0 1\r\nx\r\nget the-end\r\n");
     assert_eq!(fetchers.until("the-end"), ["type=item_get key=a status=found clsid=1 size=1"]);
     assert_eq!(mutations.until("the-end"), ["type=item_store key=a status=stored cmd=set ttl=0 clsid=1 size=1"]);
-    // Two are there, and memcached takes twenty.
+    // Two are connected, and memcached allows twenty.
     let _others: Vec<Watching> = (0..18).map(|_| Watching::begin(port, " evictions").0).collect();
     assert_eq!(Watching::begin(port, "").1, "WATCHER_TOO_MANY log watcher limit reached\r\n");
     drop(mutations);
@@ -538,7 +538,7 @@ fn items_survive_crashes_and_checkpoints() {
     look(port, true);
     let mut lines = Lines::connect(port);
     assert_eq!(lines.ask("mg stale v\r\nmg stale v\r\n"), "VA 1 X W\r\na\r\nVA 1 Z X\r\na\r\n");
-    // What was given before the crash is given to nobody else.
+    // A version given before the crash is not given again.
     assert_eq!(lines.ask("set small 0 0 1\r\nx\r\n"), "STORED\r\n");
     assert_ne!(lines.ask("gets small\r\n").split_whitespace().nth(4), version.split_whitespace().nth(4));
 }
@@ -578,7 +578,7 @@ fn oversized_items_are_refused_with_an_error() {
     assert_eq!(lines.ask("append k 0 0 1\r\nx\r\nprepend k 0 0 1\r\nx\r\n"), too_large.repeat(2));
     assert_eq!(server.connect().call(&["CONFIG", "SET", "memcached-item-size-max", "4kb"]).to_string(), "OK");
     assert_eq!(lines.ask("append k 0 0 1\r\nx\r\nmg k s\r\n"), "STORED\r\nHD s2049\r\n");
-    // Lengths that nobody sends.
+    // Invalid lengths.
     assert_eq!(
         lines
             .ask("set k 0 0 -1\r\nset k 0 0 99999999999999999999\r\nset k 0 0 2147483647\r\n")
@@ -595,7 +595,7 @@ fn oversized_items_are_refused_with_an_error() {
     let mut endless = Lines::connect(port);
     endless.send(vec![b'x'; 4000]);
     assert_eq!(endless.until_closed(), "");
-    // Half a value, and gone.
+    // Disconnects within a value.
     let mut halved = Lines::connect(port);
     halved.send("set half 0 0 100\r\nabc");
     drop(halved);
@@ -606,7 +606,7 @@ fn oversized_items_are_refused_with_an_error() {
 fn a_slow_reader_is_disconnected() {
     let (server, port) = start(&["--client-output-buffer-limit", "normal 1kb 0 0"]);
     let mut lines = Lines::connect(port);
-    // Wherever the socket takes no more, more than the limit is left of one.
+    // Wherever the socket stops, more than the limit is left of one reply.
     let value = "x".repeat(1_000_000);
     assert_eq!(lines.ask(format!("set k 0 0 {}\r\n{value}\r\n", value.len())), "STORED\r\n");
     // More than any socket takes.
@@ -651,7 +651,7 @@ fn refusals_use_memcached_errors_and_setting_names() {
     drop(server);
 }
 
-/// Why a server with these flags does not start.
+/// Returns the output of a server that does not start with these flags.
 fn refusal(flags: &[&str]) -> String {
     // Another test may take the port of Redis's port before the server does.
     let logs = (0..20).map(|_| Server::try_start_once(tempfile::tempdir().unwrap(), flags).err().expect("it starts"));

@@ -1,4 +1,4 @@
-//! Memory that ends: a server under a limit refuses what grows before an allocation fails, and starts again under that limit.
+//! Memory limits: a server under a limit refuses growth before an allocation fails, and starts again under that limit.
 //!
 //! ```text
 //!   fill until OOM --> reads, deletions --> kill -9 --> start: all is there --> deletions --> writes again
@@ -41,7 +41,7 @@ fn is_refused(reply: &Value) -> bool {
     matches!(reply, Value::Error(text) if text == OOM || text.starts_with(NOT_LOADED))
 }
 
-/// Sets keys until all of a batch are refused; which were set.
+/// Sets keys until all of a batch are refused; returns those that were set.
 fn fill(mut client: Connection<TcpStream>, writer: usize, from: usize) -> Vec<usize> {
     let mut set = Vec::new();
     for batch in (from..).step_by(BATCH) {
@@ -208,7 +208,7 @@ fn data_beyond_the_limit_is_served_as_far_as_possible() {
     for number in &there {
         assert_eq!(client.call(&["DEL", &key(0, *number)]), Value::Int(1));
     }
-    // What has been deleted makes room, which what was not loaded takes.
+    // The deletions make room for data that was not loaded.
     let began = Instant::now();
     while server.info("loading_shards_left").parse::<u32>().unwrap() >= left {
         assert!(began.elapsed() < PATIENCE, "loading does not go on");

@@ -98,13 +98,13 @@ fn a_silent_target_times_out_without_blocking_others() {
     let (mut client, mut other) = (server.connect(), server.connect());
     call(&mut client, "SET k v");
     client.send(&["MIGRATE", "127.0.0.1", &port.to_string(), "k", "0", "300"]);
-    // On the same worker or not: others go on meanwhile.
+    // On the same worker or not, other clients are served meanwhile.
     for _ in 0..50 {
         assert_eq!(call(&mut other, "APPEND k x"), other.call(&["STRLEN", "k"]).to_string());
     }
     assert_eq!(client.reply().to_string(), "!IOERR error or timeout reading to target instance");
     assert_eq!(call(&mut client, "STRLEN k"), "51");
-    // What the client watches itself is what counts in its own transaction.
+    // Only the client's own WATCH affects its transaction.
     call(&mut client, "WATCH k");
     assert!(call(&mut client, &format!("MIGRATE 127.0.0.1 {port} k 0 20")).starts_with("!IOERR"));
     call(&mut client, "MULTI");
@@ -141,7 +141,7 @@ fn a_key_changed_during_migrate_is_sent_again() {
                     break;
                 }
                 pushed += 1;
-                // It rests, so that the list may go at some time.
+                // It sleeps, so that the list can be migrated at some time.
                 std::thread::sleep(std::time::Duration::from_micros(200));
             }
             pushed

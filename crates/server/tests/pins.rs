@@ -16,7 +16,7 @@ fn rewrite(client: &mut Connection<TcpStream>, eighth: usize, mark: &str) {
     }
 }
 
-/// A field of each client's line, those without it left out, by their numbers.
+/// Returns a field of each client's line by client id, without clients that lack it.
 fn clients(client: &mut Connection<TcpStream>, field: &str) -> Vec<(u64, u64)> {
     let reply = client.call(&["CLIENT", "LIST"]);
     let list = String::from_utf8(reply.as_bytes().expect("a list").to_vec()).unwrap();
@@ -52,7 +52,7 @@ fn slow_readers_that_pin_most_are_disconnected_first() {
         (0..8).filter(|&nth| !there.iter().any(|(id, _)| *id == readers[nth].0)).collect::<Vec<_>>()
     };
     while server.info("evicted_clients") == "0" || gone(&mut writer).is_empty() {}
-    // The housekeeper may look again once what was pinned has settled.
+    // The housekeeper may check again once the pinned bytes have settled.
     while server.info("mem_clients_pinned").parse::<u64>().unwrap() > LIMIT_BYTES {}
     let gone = gone(&mut writer);
     assert_eq!(gone, (0..gone.len()).collect::<Vec<_>>(), "those that pin most, the first to ask, went");

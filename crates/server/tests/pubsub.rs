@@ -53,7 +53,7 @@ fn messages_reach_all_subscribers_and_nobody_else() {
     {
         assert_eq!(server.info(field), value, "{field}");
     }
-    // What was said before comes before the end of a subscription, and nothing after it.
+    // Earlier messages arrive before the end of a subscription, and none after it.
     assert_eq!(publisher.call(&["PUBLISH", "news", "last"]), Value::Int(3));
     one.send(&["UNSUBSCRIBE"]);
     assert_eq!(heard(&mut one), "message news last");

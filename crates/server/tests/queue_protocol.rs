@@ -1,4 +1,5 @@
-//! The queue port of a whole server: MemcacheQ's words and Kestrel's, on the lists and queues that Redis's commands see.
+//! The queue port of a whole server: the commands of MemcacheQ and Kestrel, on the lists and queues of Redis's
+//! commands.
 
 use crate::support::disk::Disk;
 use crate::support::lines::Lines;
@@ -78,7 +79,7 @@ fn errors_are_reported_and_lose_no_message() {
     assert!(lines.ask(set("text", "m")).starts_with("SERVER_ERROR WRONGTYPE"));
     assert_eq!(lines.ask("get text\r\ndelete text\r\n"), "END\r\nNOT_FOUND\r\n");
     assert_eq!(call(&server, "GET text"), "x");
-    // Half a message, and gone; and each beginning of one.
+    // Disconnects within a message, after each of its bytes.
     let whole = set("q", "cut");
     for cut in 1..whole.len() {
         Lines::of_queues(port).send(&whole[..cut]);
@@ -167,7 +168,7 @@ fn errors_of_kestrel_close_the_connection() {
         refused.send(format!("get {unsound}\r\nversion\r\n"));
         assert_eq!(refused.until_closed(), "CLIENT_ERROR\r\n", "{unsound}");
     }
-    // Looking is fine, and so are messages of other queues.
+    // Peeking is allowed, and so are messages of other queues.
     assert_eq!(lines.ask("get q/open q/peek\r\n"), value("q", "a") + &value("q", "b") + "END\r\n");
     assert_eq!(lines.ask(set("r", "c") + "get r r/open\r\n"), "STORED\r\n".to_owned() + &value("r", "c") + "END\r\n");
     assert_eq!(lines.ask("get q/close/t=60000\r\n"), "END\r\n");
@@ -286,7 +287,7 @@ fn statistics_after_a_restart_include_all_queues() {
     assert_eq!(call(&server, "MQ.QUEUES"), "[STAT q 3/1, END]");
 }
 
-/// To MemcacheQ a queue that was made is there, though it is empty.
+/// For MemcacheQ a queue exists once it was created, even if it is empty.
 #[test]
 fn an_emptied_queue_can_be_deleted() {
     let (server, port) = start(&[]);
@@ -295,7 +296,7 @@ fn an_emptied_queue_can_be_deleted() {
     lines.ask(set("q", "a") + "get q\r\n");
     assert_eq!(lines.ask("stats queue\r\n"), "STAT q 1/1\r\nEND\r\n");
     assert_eq!(lines.ask("delete q\r\ndelete q\r\nstats queue\r\n"), "DELETED\r\nNOT_FOUND\r\nEND\r\n");
-    // One that this port has taken from and others have emptied, but not one that this port has never seen.
+    // This holds for a queue that this port has used and others have emptied, not for one that it has never used.
     lines.ask(set("q", "a") + &set("q", "b") + "get q\r\n");
     assert_eq!(call(&server, "LPOP q"), "b");
     assert_eq!(call(&server, "RPUSH r a"), "1");
@@ -348,7 +349,7 @@ fn puts_and_takes_survive_a_crash() {
     server.restart();
     let port = server.flag("--queue-port").parse().unwrap();
     let mut lines = Lines::of_queues(port);
-    // What was open is leased still, and comes back when that is over.
+    // The open message is still leased, and returns when the lease ends.
     for number in 31..100 {
         assert_eq!(lines.ask("get q\r\n"), value("q", &number.to_string()) + "END\r\n");
     }
@@ -378,7 +379,7 @@ fn pipelines_are_answered_in_order_and_slow_readers_disconnected() {
     let gets = "get q\r\n".repeat(5_000);
     let expected: String = (0..5_000).map(|number: u32| value("q", &number.to_string()) + "END\r\n").collect();
     assert!(lines.ask(puts + &gets) == expected);
-    // Wherever the socket takes no more, more than the limit is left of one.
+    // Wherever the socket stops, more than the limit is left of one reply.
     let message = "x".repeat(1_000_000);
     lines.ask(set("long", &message));
     // More than any socket takes.
@@ -439,7 +440,7 @@ fn a_full_disk_refuses_messages_and_can_be_drained() {
         stored += AT_ONCE;
     }
     assert!(stored * 10_000 > 32 << 20, "it took {stored} messages");
-    // What was consumed gives its room back, with nothing asked.
+    // Consumed messages free their room without a request.
     let began = Instant::now();
     while bytes_in(&server.data()) > 32 << 20 {
         assert!(began.elapsed() < 2 * PATIENCE, "{} bytes are left", bytes_in(&server.data()));

@@ -172,12 +172,12 @@ fn a_full_tracking_table_invalidates_some_keys() {
         }
     }
     assert_eq!(server.info("tracking_total_keys"), "100");
-    // Many keys in one request, too, and of somebody else.
+    // Also many keys in one request, of another client.
     other.call(&["CLIENT", "TRACKING", "ON"]);
     let names: Vec<String> = (0..1_000).map(|number| number.to_string()).collect();
     let request: Vec<&str> = std::iter::once("MGET").chain(names.iter().map(String::as_str)).collect();
     other.send(&request);
-    // The reply comes first: who keeps what it shows would keep it for ever if a key of it were dropped before.
+    // The reply comes before invalidations: otherwise a client could cache a value of the reply for ever.
     assert_eq!(other.reply().as_slice().map(<[Value]>::len), Some(1_000));
     assert!(server.info("tracking_total_keys").parse::<u32>().unwrap() < 1_000);
 }

@@ -67,13 +67,13 @@ fn transcripts_pass_in_resp3() {
     for_each(every(), |transcript| transcript::check(transcript, &mut connect(&start(&[]), true)));
 }
 
-/// A server that does not live long.
+/// A server that is restarted after each write.
 struct Restarting {
     server: Server,
     socket: Socket,
     /// The request that chose the database, if one did.
     select: Option<Vec<Vec<u8>>>,
-    /// When something may fall due that a request has set, by each of its numbers: from, to.
+    /// The intervals in which a deadline set by a request may pass, for each number in the request.
     dues: Vec<(Instant, Instant)>,
     end: fn(&mut Server),
 }
@@ -110,7 +110,7 @@ impl Restarting {
 
 /// Deadlines further off than this are beyond the end of a transcript.
 const DUE_MS_MAX: u64 = 60_000;
-/// So much may the server's clock differ from the test's.
+/// The maximum difference between the server's clock and the test's.
 const CLOCK_SLACK: Duration = Duration::from_millis(20);
 
 impl Endpoint for Restarting {

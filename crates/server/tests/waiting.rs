@@ -1,4 +1,4 @@
-//! The real binary and connections that wait: blocked, paused, streamed to.
+//! Waiting connections of the real binary: blocked, paused, and receiving streamed replies.
 
 use crate::support::{Connection, Server, request};
 use std::net::{Shutdown, TcpStream};

@@ -75,7 +75,7 @@ fn an_http_request_closes_the_connection_before_anything_runs() {
             format!("*2\r\n${}\r\n{name}\r\n$1\r\n/\r\n*3\r\n$3\r\nSET\r\n$2\r\npw\r\n$1\r\nx\r\n", name.len());
         assert_eq!(until_closed(server.port, stream.as_bytes()), "", "{name} as an array");
     }
-    // In the midst of a connection.
+    // In the middle of a connection.
     let mut client = server.connect();
     assert_eq!(client.call(&["MULTI"]).to_string(), "OK");
     assert_eq!(client.call(&["SET", "pw", "x"]).to_string(), "QUEUED");
@@ -170,7 +170,7 @@ fn requests_of_unauthenticated_clients_are_not_buffered_without_limit() {
     let (server, _) = start(&["--requirepass", "opener"]);
     let mut stream = TcpStream::connect(("127.0.0.1", server.port)).unwrap();
     stream.set_write_timeout(Some(Duration::from_secs(1))).unwrap();
-    // Nothing is read: the server stops reading, too, or closes.
+    // The client reads nothing: the server stops reading, too, or closes.
     let requests = b"PING\r\n".repeat(10_000);
     let sent = (0..2_000).take_while(|_| stream.write_all(&requests).is_ok()).count();
     assert!(sent < 2_000, "120 MB were taken in");
@@ -300,7 +300,7 @@ fn created_files_are_accessible_to_their_owner_only() {
         assert_eq!(*mode, if *is_folder { 0o700 } else { 0o600 }, "{path}");
     }
     server.stop();
-    // What somebody has opened stays so, and is said.
+    // Permissions opened by the administrator stay, with a warning.
     std::fs::set_permissions(server.data(), std::fs::Permissions::from_mode(0o755)).unwrap();
     server.restart();
     server.wait_for_log("close it with: chmod -R go= ");
@@ -346,7 +346,7 @@ fn local_clients_can_connect_to_a_full_server() {
     assert_eq!(until_closed(ports[0], b""), "-ERR max number of clients reached\r\n");
     assert_eq!(info(&mut late, "maxclients_local_reserve_used"), 32);
     assert_eq!(info(&mut late, "maxclients_local_reserve"), 32);
-    // A place that is left is taken again.
+    // A freed place can be taken again.
     drop(clients.pop());
     wait_for(&mut late, "connected_clients", 34);
     let mut again = server.connect();

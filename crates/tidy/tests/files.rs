@@ -10,7 +10,7 @@ const FUNCTION_LINES_MAX: usize = 100;
 const LONG_FUNCTIONS: &[(&str, usize)] = &[];
 
 #[test]
-fn every_module_opens_with_what_it_is() {
+fn every_module_begins_with_a_doc_comment() {
     let opens = |file: &File| file.text.starts_with("//! ") || file.text.starts_with("#![no_main]\n//! ");
     let faults = rust_files().into_iter().filter(|file| !opens(file)).map(|file| file.path);
     assert_none("the first line of a module begins with `//! `:", &faults.collect::<Vec<_>>());

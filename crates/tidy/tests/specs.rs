@@ -31,7 +31,7 @@ fn a_specification_names_every_field_that_clients_see() {
 }
 
 #[test]
-fn commands_are_told_apart_by_their_specification_not_their_name() {
+fn commands_are_distinguished_by_their_specification_not_their_name() {
     let forms = [
         "command.name == \"",
         "command.name != \"",

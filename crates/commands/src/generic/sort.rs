@@ -2,9 +2,9 @@
 //!
 //! ```text
 //! few elements, no other keys     under the lock
-//! many, or other keys, returned   on a clone made at its begin, without a lock; reads each other key at a time of its own
+//! many, or other keys, returned   on a clone made at the start, without a lock; other keys are read one by one
 //! many, stored                    likewise, and again if the source has changed meanwhile: see `Tx::combine`
-//! other keys, stored              on a clone made at its begin; the result is stored at one instant
+//! other keys, stored              on a clone made at the start; the result is stored at one instant
 //! ```
 
 use super::sorting::{KeyPattern, SortElements, SortOrder, Sorting};

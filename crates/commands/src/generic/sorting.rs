@@ -1,9 +1,9 @@
 //! A SORT in progress: elements of a clone, their weights, their order, then the output for each.
 //!
 //! ```text
-//! element --> weight: itself, or what is under a key (or in a field) that has it in its name --> order
-//!   ... all of them ...
-//! next in order --> itself, or for each GET what is under such a key --> result
+//! element --> weight: itself, or the value of a key (or field) that contains it in its name --> order
+//!   ... for all elements ...
+//! next in order --> itself, or for each GET the value of such a key --> result
 //! ```
 //!
 //! It runs in steps. When it needs a key, a step ends and names it.

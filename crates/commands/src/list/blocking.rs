@@ -5,12 +5,11 @@
 //! errors Redis reports that one first.
 
 use super::end;
-use super::pop::{pop_from, pops_at};
+use super::pop::{pop_from, pop_one, pops_at};
 use super::transfer::{MoveEnds, pass};
 use crate::blocking_source::first_filled_list;
 use crate::engine_arguments::timeout_ms;
 use crate::prelude::*;
-use crate::queue::as_list;
 use crate::spec::{TimeoutAt, as_it_is};
 use blocks::End;
 
@@ -28,7 +27,7 @@ const BLPOP: CommandSpec = CommandSpec {
     since: "2.0.0",
     brief: "Removes and returns the first element of a list; waits if there is none.",
     answer: "array: the key and the element; null: the time was up",
-    run: blocking(|tx, args, reply| pop_one(tx, args, reply, End::Head), TimeoutAt::Last),
+    run: blocking(|tx, args, reply| pop_named(tx, args, reply, End::Head), TimeoutAt::Last),
 };
 
 const BRPOP: CommandSpec = CommandSpec {
@@ -43,7 +42,7 @@ const BRPOP: CommandSpec = CommandSpec {
     since: "2.0.0",
     brief: "Removes and returns the last element of a list; waits if there is none.",
     answer: "array: the key and the element; null: the time was up",
-    run: blocking(|tx, args, reply| pop_one(tx, args, reply, End::Tail), TimeoutAt::Last),
+    run: blocking(|tx, args, reply| pop_named(tx, args, reply, End::Tail), TimeoutAt::Last),
 };
 
 const BLMPOP: CommandSpec = CommandSpec {
@@ -110,26 +109,19 @@ const fn passing(try_now: crate::spec::Local) -> Run {
     Run::Blocking { try_now, timeout: TimeoutAt::Last, empty: |reply| reply.null(), settled: as_it_is }
 }
 
-fn pop_one(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, end: End) -> Outcome {
+fn pop_named(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, end: End) -> Outcome {
     timeout_ms(args, TimeoutAt::Last)?;
     let keys = args.slice(1, args.len() - 1);
     let key = first_filled_list(tx, keys)?;
     reply.array(2);
     reply.bulk(key);
-    if tx.list(key).is_err() {
-        return as_list::pop(tx, key, end, reply);
-    }
-    tx.list_mut(key, Absent::Leave)?.expect("just seen").pop(end, 1, |item| reply.bulk(item));
-    Ok(())
+    pop_one(tx, key, end, reply)
 }
 
 fn pop_some(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let pops = pops_at(args, 2)?;
     timeout_ms(args, TimeoutAt::First)?;
     let key = first_filled_list(tx, pops.keys)?;
-    if tx.list(key).is_err() {
-        return as_list::pop_from(tx, key, pops, reply);
-    }
     pop_from(tx, key, pops, reply)
 }
 

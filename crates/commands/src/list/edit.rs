@@ -5,8 +5,8 @@
 
 use super::find::LOCKED_BYTES_MAX;
 use super::range::index_of;
+use super::{plain, plain_mut};
 use crate::prelude::*;
-use crate::queue::as_list::no_list;
 use blocks::{Direction, End};
 use keyspace::{Classes, Finding, SearchQuery};
 
@@ -112,8 +112,7 @@ const LTRIMBACK: CommandSpec = CommandSpec {
 };
 
 fn lset(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
-    let Ok(list) = tx.list_mut(args.get(1), Absent::Leave) else { return Err(no_list(tx, args.get(1))) };
-    let mut list = list.ok_or(Failure::NoSuchKey)?;
+    let mut list = plain_mut(tx, args.get(1))?.ok_or(Failure::NoSuchKey)?;
     let index = index_of(parse::int(args.get(2))?, list.len()).ok_or(Failure::IndexOutOfRange)?;
     list.set(index, args.get(3));
     reply.ok();
@@ -159,8 +158,7 @@ fn lrem(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
 
 /// Returns the positions of the elements; `None` if the key is absent.
 fn find<'k>(tx: &mut Tx<'k>, key: &[u8], aim: &SearchQuery) -> Result<Option<Finding<'k>>, Failure> {
-    let Ok(list) = tx.list(key) else { return Err(no_list(tx, key)) };
-    let Some(list) = list else { return Ok(None) };
+    let Some(list) = plain(tx, key)? else { return Ok(None) };
     if list.content_bytes() > LOCKED_BYTES_MAX {
         return Ok(Some(tx.search(key, aim)?));
     }
@@ -169,8 +167,7 @@ fn find<'k>(tx: &mut Tx<'k>, key: &[u8], aim: &SearchQuery) -> Result<Option<Fin
 
 fn ltrim(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let (start, stop) = (parse::int(args.get(2))?, parse::int(args.get(3))?);
-    let Ok(list) = tx.list_mut(args.get(1), Absent::Leave) else { return Err(no_list(tx, args.get(1))) };
-    if let Some(mut list) = list {
+    if let Some(mut list) = plain_mut(tx, args.get(1))? {
         let (start, count) = parse::range(start, stop, list.len());
         if count == list.len() {
             // Redis notifies even so.
@@ -185,8 +182,7 @@ fn ltrim(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
 
 fn drop_end(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, end: End) -> Outcome {
     let count = parse::count(args.get(2))?;
-    let Ok(list) = tx.list_mut(args.get(1), Absent::Leave) else { return Err(no_list(tx, args.get(1))) };
-    let Some(mut list) = list else {
+    let Some(mut list) = plain_mut(tx, args.get(1))? else {
         reply.int(0);
         return Ok(());
     };

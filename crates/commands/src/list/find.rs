@@ -1,7 +1,7 @@
 //! LPOS: finds an element.
 
+use super::plain;
 use crate::prelude::*;
-use crate::queue::as_list::no_list;
 use blocks::{Direction, Search};
 use keyspace::Pin;
 use std::ops::Range;
@@ -46,8 +46,7 @@ struct PositionOptions {
 fn lpos(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let options = options(args)?;
     let keyspace = tx.keyspace();
-    let Ok(list) = tx.list(args.get(1)) else { return Err(no_list(tx, args.get(1))) };
-    let Some(list) = list else {
+    let Some(list) = plain(tx, args.get(1))? else {
         match options.count {
             Some(_) => reply.array(0),
             None => reply.null(),

@@ -3,8 +3,8 @@
 use super::end;
 use super::range::{self, ListPart};
 use crate::prelude::*;
-use crate::queue::as_list;
 use blocks::{Direction, End};
+use keyspace::WrongType;
 
 pub(crate) const COMMANDS: &[CommandSpec] = &[LPOP, RPOP, LMPOP];
 
@@ -64,32 +64,54 @@ const LMPOP: CommandSpec = CommandSpec {
 fn pop(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, end: End) -> Outcome {
     let key = args.get(1);
     if args.len() == 2 {
-        match tx.list_mut(key, Absent::Leave) {
-            Ok(Some(mut list)) => list.pop(end, 1, |item| reply.bulk(item)),
-            Ok(None) => reply.null(),
-            Err(_) => return as_list::pop(tx, key, end, reply),
-        }
-        return Ok(());
+        return pop_one(tx, key, end, reply);
     }
     let count = parse::count(args.get(2))?;
-    match tx.list(key).map(|list| list.is_some()) {
-        Ok(true) => return pop_many(tx, key, end, count, reply),
-        Ok(false) => {}
-        Err(_) if as_list::is_filled(tx, key)? => return as_list::pop_many(tx, key, end, count, reply),
-        Err(_) => {}
+    if is_filled(tx, key)? {
+        return pop_many(tx, key, end, count, reply);
     }
     reply.null_array();
     Ok(())
 }
 
-/// Pops up to `count` elements from an existing list and replies with an array.
-pub(super) fn pop_many(tx: &mut Tx, key: &[u8], end: End, count: u64, reply: &mut dyn Reply) -> Outcome {
+/// Pops an element and replies with it, or with null if there is none.
+pub(super) fn pop_one(tx: &mut Tx, key: &[u8], end: End, reply: &mut dyn Reply) -> Outcome {
+    let mut is_absent = true;
+    if let Some(mut list) = tx.list_like_mut(key, Absent::Leave)? {
+        list.pop(end, 1, |item| {
+            is_absent = false;
+            reply.bulk(item);
+        });
+    }
+    if is_absent {
+        reply.null();
+    }
+    Ok(())
+}
+
+/// Returns true if there is a list, or a queue with ready messages, under `key`.
+pub(crate) fn is_filled(tx: &mut Tx, key: &[u8]) -> Result<bool, WrongType> {
+    Ok(tx.list_like(key)?.is_some_and(|list| !list.is_empty()))
+}
+
+/// Pops up to `count` elements from an existing list or queue and replies with an array.
+fn pop_many(tx: &mut Tx, key: &[u8], end: End, count: u64, reply: &mut dyn Reply) -> Outcome {
+    expect_pop(tx, key, count)?;
     let keyspace = tx.keyspace();
-    let list = tx.list(key)?.expect("the caller has looked");
+    let list = tx.list_like(key)?.expect("the caller has looked");
     let part = part_of(list.len(), count, end);
     let count = part.count;
-    range::tell(reply, list, part, || keyspace.pin(key));
-    tx.list_mut(key, Absent::Leave)?.expect("the caller has looked").discard(end, count);
+    range::tell_any(reply, list, part, || keyspace.pin(key));
+    tx.list_like_mut(key, Absent::Leave)?.expect("the caller has looked").discard(end, count);
+    Ok(())
+}
+
+/// Runs the command speculatively first if popping `count` elements is much work.
+fn expect_pop(tx: &mut Tx, key: &[u8], count: u64) -> Outcome {
+    let work = tx.list_like(key)?.map_or(0, |list| list.removal_work(count));
+    if work > 0 {
+        tx.expect_work(work)?;
+    }
     Ok(())
 }
 
@@ -105,11 +127,8 @@ pub(crate) fn part_of(len: u64, count: u64, end: End) -> ListPart {
 fn lmpop(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let pops = pops_at(args, 1)?;
     for key in pops.keys {
-        match tx.list(key).map(|list| list.is_some()) {
-            Ok(true) => return pop_from(tx, key, pops, reply),
-            Ok(false) => {}
-            Err(_) if as_list::is_filled(tx, key)? => return as_list::pop_from(tx, key, pops, reply),
-            Err(_) => {}
+        if is_filled(tx, key)? {
+            return pop_from(tx, key, pops, reply);
         }
     }
     reply.null_array();
@@ -136,8 +155,9 @@ pub(super) fn pops_at<'a>(args: &Args<'a>, at: usize) -> Result<ListPop<'a>, Fai
     Ok(ListPop { keys: args.slice(at + 1, end_at), end, count })
 }
 
-/// Pops from `key`, an existing list, and replies with its name and the elements.
+/// Pops from `key`, an existing list or queue, and replies with its name and the elements.
 pub(super) fn pop_from(tx: &mut Tx, key: &[u8], pops: ListPop<'_>, reply: &mut dyn Reply) -> Outcome {
+    expect_pop(tx, key, pops.count)?;
     reply.array(2);
     reply.bulk(key);
     pop_many(tx, key, pops.end, pops.count, reply)

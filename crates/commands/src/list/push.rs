@@ -3,8 +3,10 @@
 //! The four differ in the end and in what they do when the key is absent; the command table has both.
 
 use crate::prelude::*;
-use crate::queue::as_list;
+use crate::queue;
 use blocks::End;
+use keyspace::{ListLike, ListLikeMut};
+use values::queue::MESSAGE_BYTES_MAX;
 
 pub(crate) const COMMANDS: &[CommandSpec] = &[LPUSH, LPUSHX, RPUSH, RPUSHX];
 
@@ -69,16 +71,27 @@ const RPUSHX: CommandSpec = CommandSpec {
 };
 
 fn push(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, end: End, absent: Absent) -> Outcome {
-    let mut list = match tx.list_mut(args.get(1), absent) {
-        Ok(Some(list)) => list,
-        Ok(None) => {
-            reply.int(0);
-            return Ok(());
-        }
-        Err(_) => return as_list::push(tx, args.get(1), args.from(2), end, reply),
-    };
     let items: smallvec::SmallVec<[&[u8]; 8]> = args.from(2).iter().collect();
-    list.push(end, &items);
-    reply.int(list.len() as i64);
+    let len = push_items(tx, args.get(1), &items, end, absent)?;
+    reply.int(len as i64);
     Ok(())
+}
+
+/// Pushes items to a list or queue and returns its length; 0 if it is absent and left so.
+pub(crate) fn push_items(tx: &mut Tx, key: &[u8], items: &[&[u8]], end: End, absent: Absent) -> Result<u64, Failure> {
+    let Some(mut list) = tx.list_like_mut(key, absent)? else { return Ok(0) };
+    if let ListLikeMut::Queue(queue) = &mut list {
+        queue.look(|queue| check_room(ListLike::Queue(queue), items))?;
+    }
+    list.push(end, items);
+    Ok(list.len())
+}
+
+/// Checks whether a queue takes these messages; a list takes any.
+pub(super) fn check_room(list: ListLike<'_>, items: &[&[u8]]) -> Outcome {
+    if matches!(list, ListLike::Queue(_)) && items.iter().any(|item| item.len() > MESSAGE_BYTES_MAX) {
+        return Err(Failure::text("ERR the message is too long"));
+    }
+    let bytes: usize = items.iter().map(|item| item.len()).sum();
+    list.admits(items.len() as u64, bytes as u64).map_err(queue::full)
 }

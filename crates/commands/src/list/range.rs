@@ -1,14 +1,13 @@
 //! LLEN LRANGE LINDEX: read a list by position.
 //!
 //! ```text
-//! likely up to 64 KiB:   | written under the lock | what is left after all, from a clone |
-//! likely longer:         | all of it from a clone, 32 KiB at a time, without the lock      |
+//! likely up to 64 KiB:   | written under the lock | a remainder, if any, from a clone  |
+//! likely longer:         | all from a clone, 32 KiB at a time, without the lock        |
 //! ```
 
 use crate::prelude::*;
-use crate::queue::as_list;
 use blocks::{Direction, Visit};
-use keyspace::Pin;
+use keyspace::{ListLike, Pin};
 use std::ops::ControlFlow;
 use values::{List, Queue};
 use wire::{More, SOURCE_STEP_BYTES, Source};
@@ -43,13 +42,7 @@ const LLEN: CommandSpec = CommandSpec {
     brief: "Returns the length of a list.",
     answer: "int: elements; 0 if the key is absent",
     run: Run::Local(|tx, args, reply| {
-        let len = match tx.list(args.get(1)) {
-            Ok(list) => list.map_or(0, List::len),
-            Err(_) => {
-                as_list::expect_queue(tx, args.get(1))?;
-                as_list::ready_len(tx, args.get(1))?
-            }
-        };
+        let len = tx.list_like(args.get(1))?.map_or(0, |list| list.len());
         reply.int(len as i64);
         Ok(())
     }),
@@ -73,30 +66,19 @@ const LINDEX: CommandSpec = CommandSpec {
 fn lrange(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let (start, stop) = (parse::int(args.get(2))?, parse::int(args.get(3))?);
     let keyspace = tx.keyspace();
-    let list = match tx.list(args.get(1)) {
-        Ok(Some(list)) => list,
-        Ok(None) => {
-            reply.array(0);
-            return Ok(());
-        }
-        Err(_) => return as_list::tell(tx, args.get(1), start, stop, reply),
+    let Some(list) = tx.list_like(args.get(1))? else {
+        reply.array(0);
+        return Ok(());
     };
     let (start, count) = parse::range(start, stop, list.len());
-    tell(reply, list, ListPart { start, count, direction: Direction::Forward }, || keyspace.pin(args.get(1)));
+    tell_any(reply, list, ListPart { start, count, direction: Direction::Forward }, || keyspace.pin(args.get(1)));
     Ok(())
 }
 
 fn lindex(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
-    let list = match tx.list(args.get(1)) {
-        Ok(Some(list)) => list,
-        Ok(None) => {
-            reply.null();
-            return Ok(());
-        }
-        Err(_) => {
-            as_list::expect_queue(tx, args.get(1))?;
-            return as_list::index(tx, args.get(1), parse::int(args.get(2))?, reply);
-        }
+    let Some(list) = tx.list_like(args.get(1))? else {
+        reply.null();
+        return Ok(());
     };
     let index = index_of(parse::int(args.get(2))?, list.len());
     if index.and_then(|index| list.get(index, |item| reply.bulk(item))).is_none() {
@@ -106,7 +88,7 @@ fn lindex(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
 }
 
 /// Resolves an index that may count from the end; `None` if it is out of range.
-pub(crate) fn index_of(index: i64, len: u64) -> Option<u64> {
+pub(super) fn index_of(index: i64, len: u64) -> Option<u64> {
     let index = if index < 0 { index.saturating_add(len as i64) } else { index };
     u64::try_from(index).ok().filter(|index| *index < len)
 }
@@ -115,6 +97,14 @@ pub(crate) fn index_of(index: i64, len: u64) -> Option<u64> {
 const LOCKED_BYTES_MAX: usize = 64 << 10;
 /// The approximate size of an item's header, in bytes.
 const HEADER_BYTES: usize = 8;
+
+/// Replies with part of a list or queue as an array; `pin` is for the clone, if it takes one.
+pub(super) fn tell_any(reply: &mut dyn Reply, list: ListLike<'_>, part: ListPart, pin: impl FnOnce() -> Pin) {
+    match list {
+        ListLike::List(list) => tell(reply, list, part, pin),
+        ListLike::Queue(queue) => tell(reply, queue, part, pin),
+    }
+}
 
 /// Replies with part of a list as an array; `pin` is for the clone, if it takes one.
 pub(crate) fn tell<L: Indexed>(reply: &mut dyn Reply, list: &L, part: ListPart, pin: impl FnOnce() -> Pin) {

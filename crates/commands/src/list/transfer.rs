@@ -1,10 +1,10 @@
 //! LMOVE RPOPLPUSH: pop an element from one list and push it to another, or to the other end of the same.
 
 use super::end;
+use super::push::check_room;
 use crate::prelude::*;
-use crate::queue::as_list;
 use blocks::End;
-use keyspace::Classes;
+use keyspace::{Classes, ListLike, ListLikeMut};
 
 pub(crate) const COMMANDS: &[CommandSpec] = &[LMOVE, RPOPLPUSH];
 
@@ -58,37 +58,56 @@ impl MoveEnds {
     pub(super) const TAIL_TO_HEAD: Self = Self { from: End::Tail, to: End::Head };
 }
 
-/// Moves an element, or replies null if the source is absent.
+/// Moves an element, or replies null if the source is absent. Each key may be a list or a queue.
 pub(super) fn pass(tx: &mut Tx, source: &[u8], target: &[u8], ends: MoveEnds, reply: &mut dyn Reply) -> Outcome {
-    let list = match tx.list(source) {
-        Ok(Some(list)) => list,
-        Ok(None) => {
-            reply.null();
-            return Ok(());
-        }
-        Err(_) => {
-            as_list::expect_queue(tx, source)?;
-            return as_list::pass(tx, source, target, ends, reply);
-        }
+    let found = tx.list_like(source)?.and_then(|list| {
+        let item = list.get_end(ends.from, <[u8]>::to_vec)?;
+        Some((item, is_only_item(list), matches!(list, ListLike::Queue(_))))
+    });
+    let Some((item, is_only, is_queue)) = found else {
+        reply.null();
+        return Ok(());
     };
-    let len = list.len();
-    let index = if ends.from == End::Head { 0 } else { len - 1 };
-    let item = list.get(index, <[u8]>::to_vec).expect("a list in a table is not empty");
-    if tx.list(target).is_err() {
-        as_list::expect_queue(tx, target)?;
-        return as_list::pass(tx, source, target, ends, reply);
+    let mut has_queue = is_queue;
+    if source != target
+        && let Some(list) = tx.list_like(target)?
+    {
+        check_room(list, &[&item])?;
+        has_queue |= matches!(list, ListLike::Queue(_));
     }
-    // The target counts twice: if it has expired it is removed first.
-    tx.need_room((item.len() + source.len() + 2 * target.len() + 128) as u64)?;
-    if source != target || len > 1 {
-        tx.list_mut(source, Absent::Leave)?.expect("just seen").discard(ends.from, 1);
-        tx.list_mut(target, Absent::Create)?.expect("is to be made").push(ends.to, &[&item]);
+    // The target counts twice: if it has expired it is removed first. A queue's record has more fields.
+    let fields_bytes = if has_queue { source.len() + 192 } else { 128 };
+    tx.need_room((item.len() + source.len() + 2 * target.len() + fields_bytes) as u64)?;
+    if source == target && is_only {
+        push_back(tx, source, ends, &item, is_queue)?;
     } else {
-        // Back to where it was: a one-element list keeps its deadline.
-        tx.note(source, Classes::LIST, if ends.from == End::Head { "lpop" } else { "rpop" });
-        let list = tx.list_mut(source, Absent::Leave)?.expect("just seen");
-        list.told_as(if ends.to == End::Head { "lpush" } else { "rpush" }).set(0, &item);
+        tx.list_like_mut(source, Absent::Leave)?.expect("just seen").discard(ends.from, 1);
+        tx.list_like_mut(target, Absent::Create)?.expect("is to be made").push(ends.to, &[&item]);
     }
     reply.bulk_owned(item);
+    Ok(())
+}
+
+/// Returns true if removing one item would remove the key.
+fn is_only_item(list: ListLike<'_>) -> bool {
+    match list {
+        ListLike::List(list) => list.len() == 1,
+        ListLike::Queue(queue) => queue.len() == 1,
+    }
+}
+
+/// Moves the only element of a key to that key again, which is not removed in between: a list keeps its deadline, and a
+/// queue its state.
+fn push_back(tx: &mut Tx, key: &[u8], ends: MoveEnds, item: &[u8], is_queue: bool) -> Outcome {
+    if !is_queue {
+        tx.note(key, Classes::LIST, if ends.from == End::Head { "lpop" } else { "rpop" });
+    }
+    match tx.list_like_mut(key, Absent::Leave)?.expect("just seen") {
+        ListLikeMut::List(list) => list.told_as(if ends.to == End::Head { "lpush" } else { "rpush" }).set(0, item),
+        ListLikeMut::Queue(mut queue) => {
+            queue.push(ends.to, &[item]);
+            queue.pop(if ends.to == End::Head { End::Tail } else { End::Head }, 1);
+        }
+    }
     Ok(())
 }

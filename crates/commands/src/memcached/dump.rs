@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! lru_crawler metadump all   key=k exp=-1 la=1795586172 cas=2 fetch=yes cls=1 size=61     each item, then END
-//! stats cachedump 1 10       ITEM k [1 b; 0 s]                                            so many items, then END
+//! stats cachedump 1 10       ITEM k [1 b; 0 s]                                            up to 10 items, then END
 //! ```
 //!
 //! All items are in one class. Shards are visited one after another, each under its own lock.

@@ -126,7 +126,7 @@ impl<'a> RequestFlags<'a> {
         place(letter).is_some() && place(letter) > place(other)
     }
 
-    /// Appends what is echoed: the opaque token, and the key.
+    /// Appends the echoed fields: the opaque token, and the key.
     pub(super) fn echo(&self, line: &mut SmallVec<[u8; 64]>, flag: &[u8], key: &[u8]) {
         match flag[0] {
             b'O' => {

@@ -3,7 +3,7 @@
 //! ```text
 //! get k          MC.GET k          |  VALUE k 5 3\r\nabc\r\n     a line and a value
 //! set k 5 0 3    MC.SET k 5 0 abc  |  STORED\r\n                 a line
-//! mg missing q   MC.MG missing q   |                             no value: nothing is said
+//! mg missing q   MC.MG missing q   |                             no value: no reply
 //! ```
 //!
 //! Commands reply in memcached's words, whatever the protocol: the port only adds line ends. A key of another type is a

@@ -1,7 +1,6 @@
-//! Queues: lists whose messages are leased rather than lost. For list commands on queues see `as_list`.
+//! Queues: lists whose messages are leased rather than lost. List commands see the ready messages.
 
 pub(crate) mod acknowledge;
-pub(crate) mod as_list;
 pub(crate) mod lengths;
 pub(crate) mod limit;
 pub(crate) mod protocol;
@@ -53,7 +52,7 @@ fn leased(queue: &mut QueueMut<'_, '_>, receipts: Args<'_>) -> Result<Vec<i64>, 
 }
 
 /// Returns the error for a full queue.
-fn full(full: Full) -> Failure {
+pub(crate) fn full(full: Full) -> Failure {
     Failure::text(match full {
         Full::Len(most) => format!("QUEUEFULL the queue has its MAXLEN of {most} messages"),
         Full::Bytes(most) => format!("QUEUEFULL the queue has its MAXBYTES of {most} bytes of messages"),

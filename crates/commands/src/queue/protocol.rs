@@ -5,7 +5,7 @@
 //! get q             MQ.GET q                 |  VALUE q 0 3\r\nabc\r\n          from the head, as LPOP
 //! get q/t=500       MQ.GET q BLOCK 500
 //! get q/peek        MQ.PEEK q
-//! get q/open        MQ.OPEN q                |  VALUE q 0 3\r\nabc\r\n          leased; the connection knows by what receipt
+//! get q/open        MQ.OPEN q                |  VALUE q 0 3\r\nabc\r\n          leased; the session keeps the receipt
 //! get q/close       MQ.CLOSE q 17-1          |                                 as Q.ACK; q/abort as Q.NACK
 //! ```
 //!
@@ -15,7 +15,8 @@
 //! Commands reply in the protocol's words, like those of the memcached port. For readers, a key of another type is no
 //! queue; for writers, it is an error.
 
-use super::{LEASE_MS, as_list, due_ms, leased, receipt, reserve};
+use super::{LEASE_MS, due_ms, leased, receipt, reserve};
+use crate::list::push::push_items;
 use crate::memcached::flush::remove_those;
 use crate::memcached::stats::{tell_stats, topic};
 use crate::prelude::*;
@@ -117,10 +118,7 @@ const SET: CommandSpec = CommandSpec {
             flags => Some([ENVELOPE, &flags.to_be_bytes(), message].concat()),
         };
         let message = envelope.as_deref().unwrap_or(message);
-        match tx.list_mut(key, Absent::Create) {
-            Ok(list) => list.expect("is to be made").push(End::Tail, &[message]),
-            Err(_) => as_list::put(tx, key, &[message], End::Tail)?,
-        }
+        push_items(tx, key, &[message], End::Tail, Absent::Create)?;
         reply.simple("STORED");
         Ok(())
     }),

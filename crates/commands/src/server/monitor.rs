@@ -81,7 +81,7 @@ pub fn secret_arguments(command: &Command, args: &Args<'_>) -> Vec<usize> {
     }
 }
 
-/// Returns whether a setting of this name, in any case, is secret.
+/// Returns true if a setting of this name, in any case, is secret.
 fn is_secret_setting(name: &[u8]) -> bool {
     SECRET_SETTINGS.iter().any(|secret| secret.eq_ignore_ascii_case(name))
 }
@@ -119,7 +119,7 @@ fn secrets_of_migrate(args: &Args<'_>) -> Vec<usize> {
     secrets
 }
 
-/// Returns whether a name that is no command may be a misspelt AUTH or HELLO, so that what follows may be a password.
+/// Returns true if an unknown command may be a misspelt AUTH or HELLO, whose arguments may contain a password.
 pub fn may_be_secret(name: &[u8]) -> bool {
     let is_near = |meant: &[u8]| {
         if name.len().abs_diff(meant.len()) > 1 {

@@ -1,4 +1,4 @@
-//! KEEPREF DELREF ACKED: what happens to pending deliveries of removed entries.
+//! KEEPREF DELREF ACKED: the treatment of pending deliveries of removed entries.
 
 use crate::parse;
 use std::ops::ControlFlow;

@@ -1,10 +1,10 @@
 //! LCS: the longest common subsequence of two strings.
 //!
 //! With `lengths[i][j]` the answer for the first `i` bytes of one and the first `j` of the other, tracing back from the
-//! end of that table gives the bytes, and their runs in both strings, last first. Among several longest subsequences we
-//! choose as Redis does: on a tie, drop a byte of the second. Tracing back needs only one bit per cell: whether dropping
-//! a byte of the first is better; of the lengths only the latest row is kept. Rows run along the longer string, so that
-//! they are short.
+//! end of that table gives the bytes, and their runs in both strings, last first. Among several longest subsequences
+//! we choose as Redis does: on a tie, drop a byte of the second. Tracing back needs only one bit per cell: whether
+//! dropping a byte of the first is better; of the lengths only the latest row is kept. Rows run along the longer
+//! string, so that they are short.
 //!
 //! ```text
 //! take memory --> copy the strings --> fill the table --> trace back --> reply        one step each, or many

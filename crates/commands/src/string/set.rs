@@ -150,7 +150,7 @@ fn set_for(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, unit: Unit) -> Outco
     Ok(())
 }
 
-/// Sets the string; a past deadline leaves nothing behind.
+/// Sets the string; a past deadline leaves no key.
 pub(super) fn put(tx: &mut Tx, key: &[u8], value: &[u8], expiry: Expiry) {
     match expiry {
         Expiry::At(at_ms) if at_ms <= tx.now() => tx.put_expired(key),

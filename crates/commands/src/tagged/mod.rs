@@ -1,7 +1,7 @@
 //! Commands of tagged lists: lists whose items carry attributes, paged and counted by them.
 //!
 //! ```text
-//! TL.DEFINE prefix ...    the schema of new lists under names that begin so; one that is there remembers its own
+//! TL.DEFINE prefix ...    the schema of new lists under names with that prefix; an existing list keeps its own
 //! words of a request      -- conditions --> Asked -- schema --> Filter -- values::Tagged --> items
 //! ```
 

@@ -158,7 +158,7 @@ fn command_getkeys_finds_the_keys_of_a_request() {
     }
 }
 
-/// Whatever the arguments: the keys told are among them, and every reply is well formed.
+/// The returned keys are always arguments, and every reply is well formed.
 #[test]
 fn command_getkeys_returns_arguments_for_random_requests() {
     let numbers = dice::numbers(30, 400_000);

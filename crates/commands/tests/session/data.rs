@@ -1,4 +1,4 @@
-//! MEMORY USAGE and DEBUG OBJECT, DIGEST, DIGEST-VALUE: what looks into the data.
+//! MEMORY USAGE and DEBUG OBJECT, DIGEST, DIGEST-VALUE: commands that inspect the data.
 
 use crate::session::fake::{Fake, World};
 use blocks::End;

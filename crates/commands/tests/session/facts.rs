@@ -1,4 +1,4 @@
-//! Every command against what Redis says of the command of that name.
+//! Compares COMMAND INFO of every command with Redis's.
 
 use crate::session::fake::Fake;
 use wire::client::Value;
@@ -6,7 +6,7 @@ use wire::resp::Protocol;
 
 const PUBLISHED: &str = include_str!("facts.txt");
 
-/// Commands whose facts are meant to be others, and why.
+/// Commands whose facts differ on purpose, and why.
 const DIFFERENT: &[(&str, &str)] = &[
     ("debug", "its subcommands are commands of their own here; the flags are theirs"),
     ("move", WHOLE),
@@ -29,7 +29,7 @@ const OURS: &[&str] = &[
     "zsum",
 ];
 
-/// Commands of Redis that have no command, and why.
+/// Commands of Redis that are missing here, and why.
 const ABSENT: &[(&str, &str)] = &[];
 
 fn text(value: &Value) -> String {
@@ -54,7 +54,7 @@ fn in_order(values: &Value) -> String {
 fn spec(spec: &Value) -> String {
     let field = |map: &Value, index: usize| map.as_slice().unwrap()[2 * index + 1].clone();
     let has_note = text(&spec.as_slice().unwrap()[0]) == "notes";
-    // A note is a sentence, which is in other words here: that there is one is the fact.
+    // The wording of a note may differ; only its presence is compared.
     let note = if has_note { " noted" } else { "" };
     let spec = &Value::Array(spec.as_slice().unwrap()[if has_note { 2 } else { 0 }..].to_vec());
     let (flags, begin, find) = (field(spec, 0), field(spec, 1), field(spec, 2));
@@ -68,7 +68,7 @@ fn spec(spec: &Value) -> String {
     format!("{} at {begin} {find_kind} {} {}{note}", flags.join(" "), field(&find, 0), field(&find, 1))
 }
 
-/// COMMAND INFO's array of ten, and those of subcommands, a line each, as the file has them.
+/// Appends a line in the file's format for COMMAND INFO's array of ten, and one for each subcommand.
 fn add_lines(info: &Value, lines: &mut Vec<String>) {
     let fields = info.as_slice().unwrap();
     let keys: Vec<String> = fields[8].as_slice().unwrap().iter().map(spec).collect();

@@ -14,7 +14,7 @@ use wire::client::{Parser, Value};
 use wire::resp::{Encoder, Protocol};
 use wire::{Output, OwnedRequest, Reply};
 
-/// A session that remembers.
+/// A session that records its calls.
 #[derive(Default)]
 pub(crate) struct Fake {
     pub(crate) name: String,
@@ -22,10 +22,10 @@ pub(crate) struct Fake {
     pub(crate) speaks_resp3: bool,
     pub(crate) is_in: bool,
     pub(crate) password: Option<&'static str>,
-    /// What was asked of it, in order.
+    /// The recorded calls, in order.
     pub(crate) asked: Vec<String>,
     pub(crate) filter: ClientFilter,
-    /// How many connections a KILL finds.
+    /// Number of connections that a KILL finds.
     pub(crate) killed: u64,
     pub(crate) slow: Vec<SlowEntry>,
     pub(crate) latency_monitor: Vec<SlowEvents>,
@@ -33,12 +33,12 @@ pub(crate) struct Fake {
     pub(crate) figures: MemoryFigures,
     pub(crate) now_us: u64,
     pub(crate) refusal: Option<&'static str>,
-    /// What it has subscribed to, with the topic.
+    /// Its subscriptions, with their topics.
     pub(crate) listens: Vec<(Topic, Vec<u8>)>,
 }
 
 impl Fake {
-    /// Connected, let in.
+    /// Creates an authenticated session.
     pub(crate) fn new() -> Self {
         Self { is_in: true, ..Self::default() }
     }
@@ -56,7 +56,7 @@ impl Fake {
         self.call_in(Protocol::Resp2, request)
     }
 
-    /// As [`Fake::call`], in RESP3.
+    /// Like [`Fake::call`], in RESP3.
     pub(crate) fn call3(&mut self, request: &str) -> String {
         self.call_in(Protocol::Resp3, request)
     }
@@ -65,12 +65,12 @@ impl Fake {
         self.value(protocol, request).map_or_else(|| "(nothing)".to_owned(), |value| value.to_string())
     }
 
-    /// The reply; `None` if there is none.
+    /// Returns the reply; `None` if there is none.
     pub(crate) fn value(&mut self, protocol: Protocol, request: &str) -> Option<Value> {
         self.value_of(protocol, &request.split(' ').collect::<Vec<_>>())
     }
 
-    /// As [`Fake::value`], for words of any bytes.
+    /// Like [`Fake::value`], for arguments of any bytes.
     pub(crate) fn value_of<W: AsRef<[u8]>>(&mut self, protocol: Protocol, words: &[W]) -> Option<Value> {
         let owned = OwnedRequest::of(words);
         let args = owned.args();
@@ -85,7 +85,7 @@ impl Fake {
     }
 }
 
-/// What `write` replies, read back.
+/// Returns the parsed reply of `write`.
 pub(crate) fn reply_of(protocol: Protocol, write: impl FnOnce(&mut dyn Reply) -> Result<(), Failure>) -> Option<Value> {
     let mut output = Output::new();
     let mark = output.mark();
@@ -108,7 +108,7 @@ pub(crate) fn reply_of(protocol: Protocol, write: impl FnOnce(&mut dyn Reply) ->
     value
 }
 
-/// A keyspace of two databases at a time of one's own choosing.
+/// A keyspace of two databases at a given time.
 pub(crate) struct World {
     pub(crate) keyspace: Keyspace,
     pub(crate) now: Ms,
@@ -119,7 +119,7 @@ impl World {
         Self { keyspace: Keyspace::new(KeyHasher::new([hash_key; 16]), 2), now: 1_700_000_000_000 }
     }
 
-    /// Runs `work` on `database` with every shard at hand.
+    /// Runs `work` on `database` with every shard held.
     pub(crate) fn tx<R>(&self, database: u32, work: impl FnOnce(&mut Tx) -> R) -> R {
         let held = Held::under_gate(&self.keyspace);
         let mut log = Log::default();

@@ -1,5 +1,5 @@
-//! Commands of the connection and the server against a session that is a record of what was asked of it. Expected
-//! replies are those of the published pages and of redis-server itself.
+//! Connection and server commands on a fake session that records its calls. Expected replies come from Redis's
+//! documentation and from redis-server itself.
 
 mod command;
 mod connection;

@@ -1,4 +1,5 @@
-//! INFO TIME ROLE LOLWUT WAIT REPLICAOF CLUSTER CONFIG SLOWLOG LATENCY MEMORY BGSAVE LASTSAVE SHUTDOWN DEBUG SET-ACTIVE-EXPIRE MC.STATS MC.WATCH MQ.STATS.
+//! INFO TIME ROLE LOLWUT WAIT REPLICAOF CLUSTER CONFIG SLOWLOG LATENCY MEMORY BGSAVE LASTSAVE SHUTDOWN
+//! DEBUG SET-ACTIVE-EXPIRE MC.STATS MC.WATCH MQ.STATS.
 
 use crate::session::fake::Fake;
 use commands::{MemoryFigures, SlowEntry, SlowEvents, shutdown_arguments, sleep_ms};
@@ -262,7 +263,7 @@ fn sleep_arguments_are_checked() {
     let sleep = |request| sleep_ms(&owned(request).args()).map_err(|failure| failure.to_string());
     assert_eq!(sleep("DEBUG SLEEP 0"), Ok(0));
     assert_eq!(sleep("DEBUG SLEEP 1.5"), Ok(1_500));
-    // Redis reads a number as far as there is one.
+    // Redis parses the longest numeric prefix.
     for seconds in ["0\r\n", "0 ", " 0"] {
         let request = OwnedRequest::of(&["DEBUG", "SLEEP", seconds]);
         assert_eq!(sleep_ms(&request.args()).ok(), Some(0), "{seconds:?}");

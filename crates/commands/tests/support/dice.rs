@@ -1,4 +1,4 @@
-//! Random requests: what proptest or a counter draws, made into words.
+//! Random requests, made from numbers drawn by proptest or a generator.
 
 #![allow(dead_code, reason = "each test file uses its part of this")]
 
@@ -6,17 +6,17 @@ use crate::syntax;
 use commands::{CommandSpec, Group};
 use std::cell::RefCell;
 
-/// The words of a command's name.
+/// Returns the words of a command's name.
 pub(crate) fn name(command: &CommandSpec) -> Vec<Vec<u8>> {
     command.name.split(' ').map(|word| word.as_bytes().to_vec()).collect()
 }
 
-/// Whether a syntax line's word stands for a key.
+/// Returns true if a word of a syntax line stands for a key.
 pub(crate) fn is_key(name: &str) -> bool {
     ["key", "newkey", "source", "destination", "destkey", "sourcekey", "key1", "key2"].contains(&name)
 }
 
-/// What `name` means in the syntax of `command`, where that is another than elsewhere.
+/// Returns the meaning of `name` in the syntax of `command`, if it differs from the usual one; else `name`.
 fn meant<'a>(command: &CommandSpec, name: &'a str) -> &'a str {
     match (command.group, name) {
         (Group::Generic, "start" | "end") => "bound",
@@ -37,7 +37,7 @@ fn meant<'a>(command: &CommandSpec, name: &'a str) -> &'a str {
     }
 }
 
-/// `count` numbers that are the same for ever.
+/// Returns `count` pseudo-random numbers that never change for a seed.
 pub(crate) fn numbers(seed: u64, count: usize) -> Vec<u32> {
     let mut state = seed;
     let next = |_| {
@@ -47,16 +47,16 @@ pub(crate) fn numbers(seed: u64, count: usize) -> Vec<u32> {
     (0..count).map(next).collect()
 }
 
-/// A source of choices: what proptest gives, and where it ends, noughts.
+/// A source of choices: the numbers of proptest, then zeros.
 pub(crate) struct Dice<'a> {
     numbers: std::slice::Iter<'a, u32>,
-    /// The last receipts that were given for messages of queues.
+    /// The latest receipts of queue messages.
     pub(crate) receipts: Vec<Vec<u8>>,
-    /// Some keys, elements and names of what is in values are long.
+    /// Some keys, elements and names in values are long.
     are_long: bool,
 }
 
-/// Parts of a request that may be any bytes: with keys, those that a frame repeats.
+/// Arguments that may be any bytes: with keys, the arguments that a frame repeats.
 const FREE: &[&str] = &[
     "value",
     "element",
@@ -80,17 +80,17 @@ impl<'a> Dice<'a> {
         Self { numbers: numbers.iter(), receipts: Vec::new(), are_long: false }
     }
 
-    /// As [`Self::new`], where some keys, elements and names are long, and some arguments empty.
+    /// Like [`Self::new`], but some keys, elements and names are long, and some arguments empty.
     pub(crate) fn long(numbers: &'a [u32]) -> Self {
         Self { are_long: true, ..Self::new(numbers) }
     }
 
-    /// Whether all numbers have been used.
+    /// Returns true if all numbers have been used.
     pub(crate) fn is_over(&self) -> bool {
         self.numbers.len() == 0
     }
 
-    /// A request of `command` as its syntax says, each value what `value` makes of its name.
+    /// Returns a request of `command` according to its syntax, with each value made by `value` from its name.
     pub(crate) fn request(
         &mut self,
         command: &CommandSpec,
@@ -112,7 +112,7 @@ impl<'a> Dice<'a> {
         words
     }
 
-    /// A key that few commands of other groups use, so that it mostly holds what those of this one work on.
+    /// Returns a key that few commands of other groups use, so that it mostly holds this group's type.
     fn home(&mut self, group: Group) -> Vec<u8> {
         match group {
             Group::Generic => {
@@ -125,7 +125,7 @@ impl<'a> Dice<'a> {
         }
     }
 
-    /// A number that an item's version may well have: the first ones of the first millisecond.
+    /// Returns a likely version of an item: one of the first of the first millisecond.
     fn version(&mut self) -> Vec<u8> {
         let first = 1_700_000_000_000u64 << 16;
         match self.below(4) {
@@ -134,7 +134,7 @@ impl<'a> Dice<'a> {
         }
     }
 
-    /// Has an entry have, as a rule, an id that others may name too.
+    /// Mostly gives a new entry an id that other requests may name too.
     fn name_entry(&mut self, command: &CommandSpec, words: &mut [Vec<u8>]) {
         let any = words.iter_mut().find(|word| command.name == "XADD" && *word == b"*");
         if let Some(any) = any.filter(|_| self.below(16) > 0) {
@@ -142,7 +142,7 @@ impl<'a> Dice<'a> {
         }
     }
 
-    /// Has `FIELDS numfields` and `IDS numids` say, as a rule, how many follow.
+    /// Mostly corrects the counts of `FIELDS numfields` and `IDS numids`.
     fn count_fields(&mut self, command: &CommandSpec, words: &mut [Vec<u8>]) {
         let Some(at) = words.iter().position(|word| word == b"FIELDS" || word == b"IDS") else { return };
         if self.below(4) > 0 {
@@ -159,7 +159,7 @@ impl<'a> Dice<'a> {
         words[self.below(words.len())].into()
     }
 
-    /// What DUMP might have told of a value of some kind.
+    /// Returns a payload as DUMP might return it for some type.
     fn payload(&mut self) -> Vec<u8> {
         use values::{Collection, List, LongString, Set, Value, set::SetForm};
         let many = 1 + self.below(2) * 20_000;
@@ -180,13 +180,13 @@ impl<'a> Dice<'a> {
         })
     }
 
-    /// A plausible value of that name.
+    /// Returns a plausible value for that name.
     pub(crate) fn value(&mut self, name: &str) -> Vec<u8> {
         const INTS: &[&str] =
             &["0", "1", "-1", "2", "3", "-2", "5", "100", "-100", "9223372036854775807", "-9223372036854775808", "x"];
         match name {
             _ if self.are_long && self.below(20) == 0 => Vec::new(),
-            // Few different ones, so that they are met again; longer than all else of most requests.
+            // Few distinct ones, so that they recur; longer than the rest of most requests.
             name if self.are_long && (is_key(name) || FREE.contains(&name)) && self.below(4) == 0 => {
                 vec![b'l'; [5_000, 70_000][self.below(2)]]
             }
@@ -200,7 +200,7 @@ impl<'a> Dice<'a> {
                 0 => self.pick(&["1", "9", "99", "18446744073709551615"]),
                 _ => self.value("value"),
             },
-            // Of the empty text, of `a` and of another one; and none.
+            // Digests of the empty string, of `a` and of another string; and no digest.
             "digest" => self.pick(&["2d06800538d394c2", "E6C632B61E964E1F", "0123456789abcdef", "12"]),
             "member" | "member1" | "member2" => {
                 self.pick(&["a", "b", "cc", "", "12", "-7", "3", "4", "5", "70000000000", "a longer member"])

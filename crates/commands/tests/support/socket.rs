@@ -1,4 +1,4 @@
-//! A server behind a socket, as a port for transcripts. Tests of other crates take this file by its path.
+//! A connection to a server over a socket, for transcripts. Tests of other crates include this file by its path.
 
 use commands::testing::transcript::Endpoint;
 use std::io::{self, Read, Write};
@@ -28,7 +28,7 @@ impl Socket {
         Ok(socket)
     }
 
-    /// The reply to a request.
+    /// Returns the reply to a request.
     pub(crate) fn ask(&mut self, words: &[Vec<u8>]) -> io::Result<Value> {
         let mut bytes = Vec::new();
         resp::request(&mut bytes, OwnedRequest::of(words).args());

@@ -1,7 +1,7 @@
 //! Requests made from the syntax lines of commands: `key [NX | XX] [EX seconds]`.
 //!
 //! ```text
-//! [x]  may be left out      <x | y>  one of them      word ...  behind a group: again and again
+//! [x]  optional      <x | y>  one of them      ...  repeats the group before it
 //! ```
 
 #![allow(dead_code, reason = "each test file uses its part of this")]
@@ -26,7 +26,7 @@ pub(crate) enum Part {
 /// Reads a syntax line.
 ///
 /// # Panics
-/// If it is none.
+/// Panics if it is malformed.
 pub(crate) fn parse(syntax: &str) -> Part {
     let spaced = syntax.replace('[', " [ ").replace(']', " ] ").replace('<', " < ").replace('>', " > ");
     let words: Vec<&str> = spaced.split_whitespace().collect();
@@ -75,7 +75,7 @@ fn sequence(words: &[&str], at: &mut usize) -> Part {
 }
 
 impl Part {
-    /// The least number of words.
+    /// Returns the least number of words.
     pub(crate) fn least(&self) -> usize {
         match self {
             Self::Literal(_) | Self::Value(_) => 1,
@@ -85,7 +85,7 @@ impl Part {
         }
     }
 
-    /// Whether there is but one number of words.
+    /// Returns true if the number of words is fixed.
     pub(crate) fn is_fixed(&self) -> bool {
         match self {
             Self::Literal(_) | Self::Value(_) => true,

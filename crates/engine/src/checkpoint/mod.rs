@@ -65,7 +65,7 @@ pub struct CheckpointPace {
     pub journal_bytes_max: u64,
     /// The approximate size of a commit, in bytes.
     pub commit_bytes: u64,
-    /// Entries looked at under one hold of a shard.
+    /// Maximum number of entries visited under one hold of a shard.
     pub step_entries: usize,
     /// Bytes of the disk reserved for rounds: see [`journal::Options::kept_free_bytes`].
     pub kept_free_bytes: u64,
@@ -80,7 +80,7 @@ pub struct Checkpointer {
     engine: Arc<Engine>,
     /// The journal's end at the beginning of the last round that stored everything.
     stored: Position,
-    /// The journal's end at the last look, and since when.
+    /// The journal's end at the last check, and the time since which it is there.
     looked: (Position, Ms),
     /// When the first unstored change was seen.
     changed_ms: Option<Ms>,

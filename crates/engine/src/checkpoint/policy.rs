@@ -184,8 +184,8 @@ impl SegmentGroup {
 }
 
 /// Sorts the groups in the order in which they are written when the disk has no room: first those that give back most
-/// for the bytes written; equal ones, and those that give back later, in the order of their shards, as their deltas
-/// lie.
+/// for the bytes written; equal ones, and those that give back later, in the order of their shards, which is the order
+/// of their deltas on disk.
 pub(super) fn by_gain(groups: &mut [SegmentGroup]) {
     groups.sort_by_key(|group| (group.cost().min(COST_MAX), group.shards.first().copied()));
 }

@@ -1,4 +1,4 @@
-//! The block segments in which a shard's stored values lie: summed over the newest record of each key.
+//! The block segments that hold a shard's stored values: summed over the newest record of each key.
 
 use blocks::Place as LeafPlace;
 use keyspace::{DecodeError, TableId, named_by};
@@ -35,7 +35,7 @@ impl Usage {
         Self { values: alive.map(|(name, shares)| (name.clone(), shares.clone())).collect() }
     }
 
-    /// Returns the tables and keys of values that lie in one of `segments`, which are in order. O(values).
+    /// Returns the tables and keys of values with blocks in one of `segments`, which are in order. O(values).
     pub(super) fn lying_in(&self, segments: &[u32]) -> Vec<(TableId, Box<[u8]>)> {
         let lies = |share: &Share| segments.binary_search(&share.segment).is_ok();
         let values = self.values.iter().filter(|(_, shares)| shares.iter().any(lies));
@@ -57,7 +57,8 @@ fn shares_of(sum: BTreeMap<u32, u64>) -> Vec<Share> {
     sum.into_iter().map(|(segment, bytes)| Share { segment, bytes }).collect()
 }
 
-/// Returns the store's place of a leaf. A record that names segment 0, which does not exist, is refused when loaded.
+/// Returns the location of a leaf in the store. A record that names segment 0, which does not exist, is refused when
+/// loaded.
 pub(super) fn place_of(place: LeafPlace) -> Place {
     Place::of_number(place.number()).unwrap_or_else(|| Place::new(u32::MAX, 0).expect("a segment"))
 }

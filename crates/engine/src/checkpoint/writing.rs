@@ -209,7 +209,7 @@ impl Writing<'_, '_> {
 }
 
 impl Hands {
-    /// Chooses what is written of a shard and turns it, under one lock.
+    /// Chooses the run that is written for a shard and turns it, under one lock.
     async fn turn(&self, shard: usize, stored: &StoredShard) -> (Turned, Choice) {
         loop {
             let mut memory = TurnMemory::default();
@@ -243,7 +243,7 @@ impl Hands {
         }
     }
 
-    /// Passes the places of unchanged leaves on to values that have changed while they were written: otherwise
+    /// Passes the locations of unchanged leaves on to values that have changed while they were written: otherwise
     /// everything below each node copied for the change would be written again.
     async fn tell_places(&self, shard: usize, done: Vec<sink::StoredValue>) {
         for stored in done.chunks(KEYS_AT_ONCE) {
@@ -286,7 +286,7 @@ impl Hands {
         self.inside(|map| usage.shares(|table| map.names(table))).await
     }
 
-    /// Shows `look` the map of databases while nobody changes it.
+    /// Calls `look` with the map of databases while it cannot change.
     async fn inside<R>(&self, look: impl FnOnce(&DatabaseMap) -> R) -> R {
         loop {
             if let Some(_inside) = self.member.enter() {

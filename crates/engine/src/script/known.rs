@@ -1,6 +1,6 @@
 //! Scripts known by name, however many there are.
 //!
-//! They lie in 256 maps, by the first byte of their names, so growing never rehashes much at once.
+//! They are stored in 256 maps, by the first byte of their names, so growing never rehashes much at once.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;

@@ -49,15 +49,15 @@ pub(crate) struct RetryState {
     pub(super) room_bytes: u64,
     /// More shards, exclusively.
     pub(super) shards: Vec<usize>,
-    /// Long texts that it may put, cut into pieces.
+    /// Long strings that it may store, split into pieces.
     pub(super) cuts: PrebuiltStrings,
-    /// Big lists to search, and what was found in them.
+    /// Big lists to search, and the search results.
     pub(super) jobs: OffLockJobs,
     /// The result of a speculative run, to be committed.
     pub(super) speculated: Cell<Option<Box<SpeculativeResult>>>,
     /// Number of speculative runs so far.
     pub(super) speculations: u32,
-    /// Its place in the lines of its keys, if it waits there and retries by itself.
+    /// Its position in the queues of its keys, if it waits there and retries by itself.
     pub(super) wait: Option<ElementWait>,
     /// Its wait for journal room.
     pub(super) room_wait: Option<RoomWait>,
@@ -113,7 +113,7 @@ impl Served {
 }
 
 impl Session {
-    /// Returns the long texts that a request may put, including those of an EXEC's queue.
+    /// Returns the long strings that a request may store, including those of an EXEC's queue.
     pub(super) fn long_texts<'a>(&'a self, command: &Command, args: &Args<'a>) -> impl Iterator<Item = &'a [u8]> {
         let is_exec = matches!(command.run, Run::Engine(Verb::Exec));
         let queue = self.multi.iter().filter(move |_| is_exec).flat_map(|multi| &multi.queue);
@@ -326,7 +326,7 @@ impl Session {
     }
 
     /// Abandons the transaction and returns the missing requirement. A command that is to run speculatively has changed
-    /// nothing yet, so elements already handed to others stay theirs.
+    /// nothing yet, so elements already served to other clients stay theirs.
     #[cold]
     fn lacking(
         &mut self,
@@ -480,8 +480,8 @@ impl Session {
         Ok(())
     }
 
-    /// Returns when a waiter retries by itself: for a message falling due in a queue, only if it is the first in a line
-    /// to do so.
+    /// Returns when a waiter retries by itself: for a message falling due in a queue, only if it is the first waiter to
+    /// do so.
     fn looks_again_at(&self, worker: &Worker, waiter: &Arc<Waiter>, tx: &Tx<'_>) -> Option<Ms> {
         let mut is_first = !waiter.is_watchful();
         waiter.for_each_key(|key, is_target| {
@@ -507,7 +507,7 @@ impl Session {
     }
 }
 
-/// Returns true if a command found nothing: for a waiter already in a line, another type also counts as nothing.
+/// Returns true if a command found nothing: for a waiter already in a queue, another type also counts as nothing.
 fn is_nothing(failure: &Failure, needs: &RetryState) -> bool {
     matches!(failure, Failure::Nothing) || needs.wait.is_some() && matches!(failure, Failure::WrongType)
 }
@@ -548,7 +548,7 @@ fn out_of_memory_line(command: &Command) -> &'static str {
     if command.has(Flag::ChangesNumber) { "SERVER_ERROR out of memory" } else { OUT_OF_MEMORY_LINE }
 }
 
-/// The line of memcached when there is no memory for an item.
+/// Memcached's error line when there is no memory for an item.
 pub(super) const OUT_OF_MEMORY_LINE: &str = "SERVER_ERROR out of memory storing object";
 
 /// Makes a payload to be encoded by the journal's thread: its clones may by then be the last references to their
@@ -652,7 +652,7 @@ pub(super) fn want_shut(engine: &Engine, plan: &Plan) -> Option<(usize, Want)> {
     shut.inspect(|(shard, _)| engine.loading.want(*shard)).last()
 }
 
-/// Maximum bytes of texts cut in a turn: some 250 µs.
+/// Maximum bytes of strings split in a turn: some 250 µs.
 const CUT_BYTES_MAX: usize = 1 << 20;
 
 /// The error when the disk is full.

@@ -148,7 +148,7 @@ impl Session {
         if !is_due {
             return Ok(());
         }
-        // After so many changes, much of the old state may have no other reference.
+        // After many changes, much of the old state may have no other reference.
         worker.engine.deferred_drop.free(Box::new(before));
         let (mut at, mut pace) = (Some(0), CataloguePace::default());
         while let Some(number) = at {
@@ -180,7 +180,7 @@ impl Session {
                 Ok(functions) => functions,
                 Err(Unloaded::Cut(failure)) => return Err(failure),
                 Err(Unloaded::Broken(text)) => {
-                    // It could be loaded on an earlier day: its calls fail, and nothing else does.
+                    // It could be loaded when it was stored: its calls fail now, and nothing else does.
                     told.push(broken(&name, &text));
                     Vec::new()
                 }
@@ -309,7 +309,7 @@ pub(super) fn source_of(name: &str, tx: &mut Tx<'_>) -> Option<Vec<u8>> {
     tx.of_server(|tx| tx.hash(LIBRARIES).ok()??.get(name.as_bytes(), now, |pair| pair.value.to_vec()))
 }
 
-/// Returns the name and source of the library at this place in the table. O(log n).
+/// Returns the name and source of the library at this position in the table. O(log n).
 fn library_at(table: &Hash, at: u64) -> Option<(Arc<str>, Vec<u8>)> {
     let mut found = None;
     let _ = table.walk_from(at, &mut |pair| {

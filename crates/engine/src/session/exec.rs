@@ -34,7 +34,7 @@ impl Session {
         let multi = self.multi.as_mut().expect("asked by the caller");
         multi.bytes += (request.heap_bytes() + size_of::<(Command, OwnedRequest)>()) as u64;
         if multi.bytes > worker.settings().query_buffer_bytes_max {
-            // Queued requests are input that waits.
+            // Queued requests count as pending input.
             self.closing = true;
             let text = "ERR the transaction is longer than client-query-buffer-limit";
             return self.refuse(worker, Some(command), output, text);

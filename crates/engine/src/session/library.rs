@@ -24,10 +24,10 @@ const LOAD_MS_MAX: u64 = 500;
 /// Maximum bytes that a change of libraries records beside names and sources: in all, and per library.
 const RECORDS_BYTES: u64 = 4096;
 const RECORD_BYTES: u64 = 64;
-/// Libraries of a payload put into the table at once.
+/// Maximum number of a payload's libraries stored in the table at once.
 const PUT_AT_ONCE: usize = 32;
 
-/// Libraries to be put, and their sources.
+/// Libraries to be stored, and their sources.
 type Fresh = Vec<(Arc<Library>, Vec<u8>)>;
 
 impl Session {
@@ -170,7 +170,7 @@ impl Session {
         if policy == RestorePolicy::Flush {
             self.flush_libraries(worker, tx);
         }
-        // Done before any is put: a new library may have a function of a replaced one.
+        // Done before any is stored: a new library may have a function of a replaced one.
         for some in fresh.chunks(PUT_AT_ONCE).filter(|_| policy == RestorePolicy::Replace) {
             let removed = some.iter().map(|(library, _)| Change::Remove(library.name.clone()));
             self.note_libraries(worker, removed.collect(), tx);
@@ -275,7 +275,7 @@ fn need_room<S: AsRef<[u8]>>(sources: &[S], tx: &Tx<'_>) -> Result<(), Failure> 
     Ok(tx.need_room(bytes + RECORDS_BYTES)?)
 }
 
-/// Puts libraries into the table.
+/// Stores libraries in the table.
 fn put(libraries: &[(&Arc<Library>, &[u8])], tx: &mut Tx<'_>) -> Result<(), Failure> {
     let pairs: Vec<&[u8]> = libraries.iter().flat_map(|(library, source)| [library.name.as_bytes(), *source]).collect();
     tx.of_server(|tx| match tx.hash_mut(LIBRARIES, Absent::Create)? {

@@ -94,7 +94,7 @@ impl Source for Listing {
 /// A FUNCTION DUMP reply: made first, then sent as a whole.
 struct Dumping {
     table: Hash,
-    /// The place of the next library.
+    /// The position of the next library.
     at: u64,
     dump: LibrariesDump,
     pin: Pin,

@@ -234,7 +234,7 @@ impl Session {
         subscriber_queue.has_publications(None)
     }
 
-    // ---- saying ----
+    // ---- publishing ----
 
     pub(super) fn say(&mut self, topic: Topic, channel: &[u8], text: &[u8]) -> usize {
         let worker = &*self.worker;

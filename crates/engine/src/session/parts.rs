@@ -113,7 +113,7 @@ impl Session {
         took
     }
 
-    /// Puts the pairs of a request at one instant, in shard order: each shard's table is visited once instead of once
+    /// Stores the pairs of a request at one instant, in shard order: each shard's table is visited once instead of once
     /// per key. Pairs with the same key keep their order. Returns the time for which it ran.
     async fn put_sorted(
         &mut self,

@@ -36,7 +36,7 @@ const ROUNDS_MAX: usize = 4;
 const RERUNS_MAX: usize = 3;
 /// The error for a client whose script is undone by a shutdown.
 const STOPPING: &str = "ERR the server stops: the script was undone";
-/// Bytes of a text cut before others have their turn: some 100 µs.
+/// Bytes of a string split before others have their turn: some 100 µs.
 const CUT_STEP_BYTES: usize = 100 * PIECE_BYTES;
 /// Maximum number of shards that a sweep asks for beyond the one it waits for.
 const AHEAD_MAX: usize = 16;
@@ -79,8 +79,8 @@ impl Drop for Lent<'_> {
 }
 
 impl RetryState {
-    /// Turns other obstacles into a wait for a client that already stands in a line: it keeps its place and looks again
-    /// soon. Its timeout still applies there.
+    /// Turns other obstacles into a wait for a client that already waits for an element: it keeps its position and
+    /// retries soon. Its timeout still applies there.
     fn keep_place(&mut self, worker: &Worker, why: Suspend) -> Suspend {
         let waits_for_room = matches!(why, Suspend::Room(bytes) if bytes <= self.room_bytes);
         let began_before = self.room_wait.take();
@@ -97,7 +97,7 @@ impl RetryState {
         Suspend::StillWaiting { look_again_ms: Some(worker.engine.clock.now() + in_ms) }
     }
 
-    /// Returns true if it waits while a script is busy: if its command allows that, or if it stands in a line.
+    /// Returns true if it waits while a script is busy: if its command allows that, or if it waits for an element.
     fn is_patient(&self, command: &Command) -> bool {
         self.wait.is_some() || command.has(Flag::AllowBusy)
     }
@@ -304,7 +304,7 @@ impl Session {
             let attempt = Attempt { worker, needs, raised: None, now, is_outside: false };
             self.attempt(&attempt, &mut LockRetention::new(&worker.engine.keyspace), command, args, output)
         } else if needs.wait.is_some() {
-            // The gate is up, perhaps for a script, which keeps its place meanwhile.
+            // The gate is up, perhaps for a script; the request keeps its position meanwhile.
             Err(Suspend::RunnerBusy)
         } else {
             unless_busy(worker, is_patient, gate_open(&worker.engine.gate)).await?;
@@ -320,7 +320,7 @@ impl Session {
         Took::default()
     }
 
-    /// Cuts the long texts of a request in steps, between which others have their turn.
+    /// Splits the long strings of a request in steps, between which others have their turn.
     async fn cut(&self, command: &Command, args: &Args<'_>) -> PrebuiltStrings {
         let mut cuts = PrebuiltStrings::default();
         for argument in self.long_texts(command, args) {
@@ -355,7 +355,7 @@ impl Session {
     }
 
     /// Waits until it is served or its time is up; `ends` is set at the first wait. Returns true if it must look again
-    /// by itself, from its place in the line: it may find something that was not there before.
+    /// by itself, from its position in the queue: it may find something that was not there before.
     async fn wait_blocked(
         &mut self,
         worker: &Worker,
@@ -555,7 +555,7 @@ impl Session {
         }
     }
 
-    /// Shows a search the key it wants, under the lock of its shard alone.
+    /// Gives a search the key it wants, under the lock of its shard alone.
     fn show(&mut self, worker: &Worker, searches: &mut OffLockJobs) -> Result<(), InTheWay> {
         let engine = &*worker.engine;
         let Some(key) = searches.wants() else { return Ok(()) };

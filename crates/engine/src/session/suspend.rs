@@ -38,18 +38,18 @@ pub(crate) enum Suspend {
     Behind,
     /// It is now blocked and registered at its keys.
     Waiting(ElementWait),
-    /// It has retried and keeps waiting, in its place.
+    /// It has retried and keeps waiting, at its position in the queue.
     StillWaiting {
         /// When it retries next.
         look_again_ms: Option<Ms>,
     },
-    /// It has texts that take longer than a turn to cut.
+    /// It has strings that take longer than a turn to split.
     LongStrings,
     /// It sweeps over all shards.
     Sweep,
     /// It walks names in order.
     Range,
-    /// It has very many keys: they are looked at or removed in parts, or sorted before they are put.
+    /// It has very many keys: they are looked up or removed in parts, or sorted before they are stored.
     ManyKeys,
     /// It does a lot of work on the connection or the server.
     Parts,

@@ -65,7 +65,7 @@ impl Session {
         why: Suspend,
         output: &mut Output,
     ) -> Result<Took, Failure> {
-        // Long texts are cut before a command is admitted: each exists twice for a while.
+        // Long strings are split before a command is admitted: each exists twice for a while.
         if matches!(why, Suspend::LongStrings) && !worker.engine.memory.take(args.bytes_total() as u64) {
             return Err(Failure::OutOfMemory);
         }

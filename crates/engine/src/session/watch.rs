@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! WATCH, few keys  --> their shards held once
-//! WATCH, many keys --> some keys' shards held, others have their turn, the next keys   before the reply: no instant for all
-//! end of watches   --> few: at once      many: dead at once, and a chore of the worker takes them out of the hooks
+//! WATCH, many keys --> some keys' shards held, others have their turn, the next keys; then the reply: not one instant
+//! end of watches   --> few: at once      many: dead at once, and a chore of the worker removes them from the hooks
 //! ```
 
 use super::attempt::{Attempt, hold};
@@ -171,7 +171,7 @@ impl Session {
             watch: Arc::as_ptr(&watched.watch) as usize,
             _watch: Arc::downgrade(&watched.watch),
         };
-        // From here on nobody marks them.
+        // From here on no writer marks them.
         drop(watched.watch);
         if !ended.step(&self.worker) {
             self.worker.add_chore(Box::new(ended));

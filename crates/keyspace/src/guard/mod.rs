@@ -2,6 +2,7 @@
 
 mod hash;
 mod list;
+mod list_like;
 mod queue;
 mod set;
 mod sorted;
@@ -11,6 +12,7 @@ mod tagged;
 
 pub use hash::{FieldExpiry, HashMut};
 pub use list::ListMut;
+pub use list_like::{ListLike, ListLikeMut};
 pub(crate) use queue::Fallen;
 pub use queue::{Ending, QueueMut};
 pub use set::SetMut;

@@ -1,11 +1,11 @@
-//! Clients that people use, against the real binary.
+//! Popular clients against the real binary.
 //!
 //! ```text
 //! clients/redis_py.py ...   --> Bobbin
-//!                            `-> redis-server: what a script asks of a server must be true of this one, too
-//! SCREENS                   --> both: what redis-cli shows of the one, it shows of the other
-//! clients/kombu_*, celery_queues.py --> Bobbin: what `clients/python` makes of its queues
-//! README.md, some of docs/   --> Bobbin: their console lines show what they say they show
+//!                            `-> redis-server: a script must also pass there
+//! SCREENS                   --> both: redis-cli must show the same for both
+//! clients/kombu_*, celery_queues.py --> Bobbin: `clients/python` on its queues
+//! README.md, some of docs/   --> Bobbin: their console examples give the output shown
 //! BENCHMARKS                --> Bobbin: redis-benchmark runs without an error
 //! ```
 
@@ -156,7 +156,7 @@ fn jedis<P: Peer>(test: &str) {
         return skip(test, "Jedis is not installed (scripts/setup-tests installs it)");
     }
     let jars = format!("{}/*", jars.display());
-    // The script is short: to compile it well costs more than it brings.
+    // The script is short: better compilation would cost more than it saves.
     drive::<P>(&java, &["-XX:TieredStopAtLevel=1", "-cp", &jars, &script("Jedis.java")], &[]);
 }
 
@@ -196,7 +196,7 @@ fn bullmq<P: Peer>(test: &str) {
     with_node::<P>(test, "bullmq", "bullmq.js");
 }
 
-/// A client's trial on Bobbin, and the trial's own on redis-server.
+/// A client's test on Bobbin, and the same test on redis-server.
 macro_rules! trials {
     ($($client:ident)*) => {$(
         mod $client {

@@ -43,7 +43,7 @@ pub(crate) const OF_BOTH: &[&str] = &[
     // Modes that watch the server.
     "redis-cli --raw --latency -i 0.05 | wc -w",
     "redis-cli --stat -i 0.005 | head -2",
-    // What asks the server about its commands.
+    // Questions about the server's commands.
     "redis-cli HELP LPOS | grep -v summary",
     "redis-cli --cluster info 127.0.0.1:$PORT | grep -o 'is not configured as a cluster node.'",
     "redis-cli OBJECT FREQ text; redis-cli OBJECT ENCODING number",

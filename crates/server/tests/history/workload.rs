@@ -119,8 +119,8 @@ enum Mood {
 const MOODS: [Mood; 7] =
     [Mood::Write, Mood::Read, Mood::Transact, Mood::Mix, Mood::Produce, Mood::Consume, Mood::Consume];
 
-/// Calls until the connection or the time is over. Of each eight clients one always writes and two always read: what is
-/// read just before a kill is what a server that answers too early loses.
+/// Calls until the connection or the time ends. Of each eight clients one always writes and two always read: a server
+/// that replies too early loses what was read just before a kill.
 pub(crate) fn run(client: &mut Client, board: &Board, chance: &mut Chance) -> Result<(), Closed> {
     loop {
         let mood = match client.number % 8 {

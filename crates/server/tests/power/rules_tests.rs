@@ -1,4 +1,4 @@
-//! The rules on traces written by hand: one that keeps them all, and what each step left out or moved makes of it.
+//! The rules on traces written by hand: one that keeps them all, and variants with a step removed or moved.
 
 use crate::power::rules::{Verdict, check};
 use crate::power::trace::{Call, Event, parse};

@@ -57,12 +57,12 @@ pub(crate) fn check(events: &[Event]) -> Verdict {
 impl Walk {
     fn note(&mut self, event: &Event) {
         match &event.call {
-            // What a commit left that was cut short: no record names it.
+            // The rest of an interrupted commit: no record names it.
             Call::Start { .. } => self.files.retain(|path, file| !is_segment(path) || file.lasts()),
             Call::Create { path } if is_stored(path) => {
                 self.files.entry(path.clone()).or_default().unnamed = Some(event.end);
             }
-            // That a record is durable need not be.
+            // A mark of durability need not itself be durable.
             Call::Write { path, bytes, .. } if is_manifest(path) && is_mark(bytes) => {}
             Call::Write { path, .. } if is_stored(path) => {
                 if is_manifest(path) && path.extension().is_none() {

@@ -1,4 +1,4 @@
-//! From what `strace -f -y` wrote to the calls that matter, each with the lines at which it began and returned.
+//! Parses the output of `strace -f -y` into the relevant calls, each with the lines at which it began and returned.
 //!
 //! ```text
 //! 17  pwrite64(5</d/1.log>, "abc", 3, 64 <unfinished ...>      it began here
@@ -6,7 +6,7 @@
 //! 17  <... pwrite64 resumed>)              = 3                 and returned here
 //! ```
 //!
-//! A thread stands still until strace has written its line, so what one call caused stands below that call's return.
+//! A thread is stopped until strace has written its line, so the effects of a call appear below the call's return.
 
 use std::collections::HashMap;
 use std::io::{self, BufRead};

@@ -4,7 +4,7 @@ use crate::scripts_that_hurt::attack::{Attacked, Way, ended, is_killed};
 use rustix::process::Signal;
 use std::time::Duration;
 
-/// For so long a server may take to stop.
+/// The maximum time that a server may take to stop.
 const STOP: Duration = Duration::from_secs(60);
 
 const LOOP: &str = "while true do end";

@@ -1,4 +1,4 @@
-//! Scripts that take memory: they fail for the want of it, the server stays small, and the next script runs.
+//! Scripts that take memory: they fail out of memory, the server stays small, and the next script runs.
 
 use crate::scripts_that_hurt::attack::{Attacked, Way, ends};
 use wire::client::Value;
@@ -87,7 +87,7 @@ fn memory_taken_and_caught_for_ever() {
     );
 }
 
-/// A script that keeps what it can where it may has it gone with its end.
+/// Memory that an error handler takes is freed when the script ends.
 #[test]
 fn memory_that_a_handler_takes() {
     ends(
@@ -96,7 +96,7 @@ fn memory_that_a_handler_takes() {
     );
 }
 
-/// A test for each text that is long, or says that it is, to those who read it.
+/// A test for each long input, or one that claims to be long, of a decoder.
 macro_rules! read {
     ($($name:ident = $script:expr;)*) => {$(
         #[test]

@@ -6,7 +6,7 @@ use wire::client::Value;
 
 /// The number of requests in a pipeline.
 const PIPELINE: usize = 500;
-/// More than a machine that keeps each on a stack of its own has places for.
+/// More than fit a machine that keeps each on its stack.
 const SCRIPTS: usize = 20_000;
 const FUNCTIONS: usize = 20_000;
 const LONG: usize = 60_000;

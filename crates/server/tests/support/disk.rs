@@ -36,7 +36,7 @@ impl Disk {
     }
 }
 
-/// Has everything stored, after the round under way, and after such as find no room while others still write.
+/// Stores everything, after the running round, and after rounds that find no room while others still write.
 pub(crate) fn save(client: &mut Connection<TcpStream>) {
     let began = Instant::now();
     let mut reply = client.call(&["SAVE"]);

@@ -36,7 +36,7 @@ impl Lines {
         self.stream.write_all(bytes.as_ref()).unwrap();
     }
 
-    /// All that is answered to `bytes`, which must not hold what is asked last: its answer would end theirs too early.
+    /// Returns the answers to `bytes`, which must not contain the request that marks the end.
     #[track_caller]
     pub(crate) fn ask(&mut self, bytes: impl AsRef<[u8]>) -> String {
         let mut lines = bytes.as_ref().split_inclusive(|&byte| byte == b'\n');
@@ -45,7 +45,7 @@ impl Lines {
         self.until_last()
     }
 
-    /// All that is answered before the answer of what is asked last.
+    /// Returns the answers before the one that marks the end.
     #[track_caller]
     pub(crate) fn until_last(&mut self) -> String {
         let (mut answer, mut piece) = (Vec::new(), vec![0; 64 << 10]);
@@ -61,7 +61,7 @@ impl Lines {
         }
     }
 
-    /// All that comes before the server closes the connection.
+    /// Returns everything that arrives before the server closes the connection.
     #[track_caller]
     pub(crate) fn until_closed(&mut self) -> String {
         let (mut answer, mut piece) = (Vec::new(), vec![0; 64 << 10]);

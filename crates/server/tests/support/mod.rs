@@ -1,7 +1,7 @@
-//! A server of one's own for a test, and connections to it.
+//! A server for one test, and connections to it.
 //!
-//! Each server has a folder and a port of its own and ends with the test. What it logged is shown when it does not
-//! start, and can be asked for.
+//! Each server has a folder and a port of its own and ends with the test. Its log is shown when it does not start, and
+//! is available to tests.
 
 #![allow(dead_code, reason = "each test file uses its part of this")]
 
@@ -141,7 +141,7 @@ impl Server {
         data(self.folder.path())
     }
 
-    /// All that it has logged since it was started last.
+    /// Returns its log since its last start.
     pub(crate) fn log(&self) -> String {
         self.log.text.lock().unwrap().clone()
     }
@@ -158,7 +158,7 @@ impl Server {
         status
     }
 
-    /// As [`Server::wait`], for so long at most; `None` if it runs on.
+    /// As [`Server::wait`], with a time limit; `None` if it still runs.
     pub(crate) fn wait_at_most(&mut self, most: Duration) -> Option<ExitStatus> {
         let began = Instant::now();
         while self.child.try_wait().unwrap().is_none() {
@@ -170,13 +170,13 @@ impl Server {
         Some(self.wait())
     }
 
-    /// Ends it as an operator would, and checks that it left in order.
+    /// Stops it as an operator would, and checks that it exits cleanly.
     pub(crate) fn stop(&mut self) {
         self.signal(Signal::TERM);
         assert_eq!(self.wait().code(), Some(0), "{}", self.log());
     }
 
-    /// Ends it as a crash would.
+    /// Kills it as a crash would.
     pub(crate) fn kill(&mut self) {
         self.child.kill().unwrap();
         self.wait();

@@ -1,4 +1,4 @@
-//! A server that clients are tried on: Bobbin, or the redis-server that says whether a trial asks what is true.
+//! A server for tests of clients: Bobbin, or a redis-server that shows whether the test itself is right.
 
 use crate::support::{Server, free_port};
 use std::io::{BufRead, BufReader};
