@@ -121,7 +121,7 @@ fn check_packed(node: &Node, packed: &Packed<'_>) {
     assert!(head.start <= 1);
     assert!(node.live_bytes() <= head.data_bytes());
     assert!(head.data_bytes() <= DATA_BYTES_MAX);
-    let Codec::Packed(form) = head.codec else { panic!("a packed leaf says so") };
+    let Codec::Packed(form) = head.codec else { panic!("a packed leaf has a packed codec") };
     let (_, content_bytes) = Packed::check(form, packed.count(), node.packed_bytes()).expect("what we packed is sound");
     assert_eq!(content_bytes, usize::from(head.high));
     assert!(content_bytes <= pack::CONTENT_BYTES_MAX);

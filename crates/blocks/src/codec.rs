@@ -14,7 +14,7 @@ use crate::view::{Codec, Leaf, Lengths, View};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum DecodeError {
     /// The list is cut short, or a number is not canonical.
-    #[error("the list is cut short or a number in it is malformed")]
+    #[error("the list is truncated or a number in it is malformed")]
     Malformed,
     /// A block's codec is unknown to this version.
     #[error("a block has the unknown codec {0}")]

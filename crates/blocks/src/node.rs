@@ -290,7 +290,7 @@ impl Node {
 impl Clone for Node {
     fn clone(&self) -> Node {
         let before = self.head().refs.fetch_add(1, Ordering::Relaxed);
-        assert!(before < REFS_MAX, "a block is held by too many");
+        assert!(before < REFS_MAX, "a block has too many references");
         Node(self.0)
     }
 }

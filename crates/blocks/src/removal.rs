@@ -38,7 +38,7 @@ impl Removal {
             self.kept.append(std::mem::take(&mut self.rest));
             return true;
         };
-        let gap = start.checked_sub(self.at).expect("runs rise");
+        let gap = start.checked_sub(self.at).expect("runs ascend");
         assert!(gap < self.rest.len());
         if gap >= leading_items(&self.rest, bytes_max) {
             let whole = self.take(leaf_start(&self.rest, gap));

@@ -118,7 +118,7 @@ impl Search {
         if found.items() == self.limit {
             return;
         }
-        let noted = self.noted.as_ref().expect("said before the first step");
+        let noted = self.noted.as_ref().expect("`repeatable` was called before the first step");
         if let Some(&was) = noted.get(&node.address()) {
             return self.move_found(was, node.items(), start, found);
         }

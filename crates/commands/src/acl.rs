@@ -35,7 +35,8 @@ pub fn categories(command: &CommandSpec) -> Vec<&'static str> {
         // A script's reads are reported for its inner commands.
         (command.reported_access() == Access::Read && command.group != Group::Scripting, "read"),
         (matches!(command.reported_access(), Access::Write { .. }), "write"),
-        (admin, "admin"),
+        (admin || command.has(Flag::AdminCategory), "admin"),
+        (command.has(Flag::ConnectionCategory), "connection"),
         (admin || command.has(Flag::Dangerous), "dangerous"),
         (fast, "fast"),
         (!fast, "slow"),
@@ -45,8 +46,7 @@ pub fn categories(command: &CommandSpec) -> Vec<&'static str> {
     // It works on three types, and is in all three categories.
     let kinds: &[&str] = if command.has(Flag::FollowsNames) { &["set", "sortedset", "list"] } else { &[] };
     let family = family(command).filter(|_| kinds.is_empty());
-    let own = command.flags.iter().filter_map(|flag| if let Flag::Category(name) = flag { Some(*name) } else { None });
-    let mut names: Vec<&'static str> = kinds.iter().copied().chain(family).chain(from_facts).chain(own).collect();
+    let mut names: Vec<&'static str> = kinds.iter().copied().chain(family).chain(from_facts).collect();
     names.sort_by_key(|name| CATEGORIES.iter().position(|known| known == name));
     names
 }

@@ -6,10 +6,10 @@
 //! ```
 //!
 //! Each effect has a name of its own (`keyspace/src/effect/event.rs`), which is right for most commands. Others have
-//! [`Flag::Events`] in their specification.
+//! [`Fact::Events`] in their specification.
 
 use crate::registry;
-use crate::spec::{CommandSpec, EventRule, Flag};
+use crate::spec::{CommandSpec, EventRule, Fact, Flag};
 use keyspace::{Classes, Deed, Note};
 use std::sync::LazyLock;
 
@@ -36,7 +36,7 @@ struct EventStyle {
 /// Indexed by command.
 static STYLES: LazyLock<Vec<EventStyle>> = LazyLock::new(|| {
     let style = |command: &CommandSpec| EventStyle {
-        rules: command.fact(|flag| if let Flag::Events(rules) = flag { Some(rules) } else { None }).unwrap_or_default(),
+        rules: command.fact(|fact| if let Fact::Events(rules) = fact { Some(rules) } else { None }).unwrap_or_default(),
         is_reversed: command.has(Flag::EventsInReverse),
         removes_before_storing: command.has(Flag::RemovesBeforeStoring),
     };

@@ -18,6 +18,7 @@ pub(crate) const fn help_command(
         keys: &[],
         access: Access::None,
         flags,
+        facts: &[],
         group,
         cost: "O(1)",
         since,

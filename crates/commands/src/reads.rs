@@ -3,7 +3,7 @@
 
 use crate::parse;
 use crate::registry::{self, Command};
-use crate::spec::{CommandSpec, CountedReads, Flag};
+use crate::spec::{CommandSpec, CountedReads, Fact, Flag};
 use std::sync::LazyLock;
 use sync::lock::Want;
 use wire::Args;
@@ -12,7 +12,7 @@ use wire::Args;
 static COUNTED: LazyLock<Vec<CountedReads>> = LazyLock::new(|| registry::commands().map(counted).collect());
 
 fn counted(command: &CommandSpec) -> CountedReads {
-    let own = command.fact(|flag| if let Flag::Reads(reads) = flag { Some(reads) } else { None });
+    let own = command.fact(|fact| if let Fact::Reads(reads) = fact { Some(reads) } else { None });
     own.unwrap_or_else(|| match () {
         () if !command.writes() || command.has(Flag::ReportedAsReader) => CountedReads::All,
         () if command.keys.iter().any(|spec| spec.want() == Want::Read) => CountedReads::Sources,

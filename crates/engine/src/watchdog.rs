@@ -81,11 +81,11 @@ impl fmt::Display for Report {
         match what {
             WatchedThing::Turn => write!(f, "has been in one turn for {age_ms} ms, and its other clients wait")?,
             WatchedThing::LockHold => {
-                write!(f, "has held shard locks for {age_ms} ms, and whoever needs their keys waits")?;
+                write!(f, "has held shard locks for {age_ms} ms, and requests for their keys wait")?;
             }
             WatchedThing::ScriptHold => write!(f, "runs a script that has held shard locks for {age_ms} ms")?,
             WatchedThing::JournalWait => write!(f, "has a request that has waited for journal room for {age_ms} ms")?,
-            WatchedThing::Gate => write!(f, "has kept all shards from everybody else for {age_ms} ms")?,
+            WatchedThing::Gate => write!(f, "has held all shards exclusively for {age_ms} ms")?,
         }
         match command {
             Some(command) => write!(f, ": {command}"),
@@ -433,7 +433,7 @@ mod tests {
         let gate = Sighting { what: WatchedThing::Gate, worker: None, command: None, ..sighting };
         assert_eq!(
             Report { sighting: gate, ..report }.to_string(),
-            "a background thread has kept all shards from everybody else for 1234 ms"
+            "a background thread has held all shards exclusively for 1234 ms"
         );
     }
 

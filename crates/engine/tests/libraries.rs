@@ -47,7 +47,7 @@ fn an_unloadable_library_is_logged_and_the_others_run() {
     let mut told = told.lock().unwrap();
     told.sort_unstable();
     assert_eq!(told.len(), 2, "{told:?}");
-    assert!(told[0].starts_with("3 the library broken of functions cannot be loaded: ERR Error compiling"), "{told:?}");
+    assert!(told[0].starts_with("3 function library broken cannot be loaded: ERR Error compiling"), "{told:?}");
     assert!(told[1].contains("ERR Missing library metadata"), "{told:?}");
     // It can be deleted like any other.
     assert_eq!(client.call("FUNCTION DELETE broken"), "+OK\r\n");

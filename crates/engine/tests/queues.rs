@@ -308,7 +308,7 @@ fn closing_after_the_lease_fails_and_ends_the_line() {
     assert_eq!(queue_client.ask("get q/open\r\n"), CAME);
     resp.call("DEL q");
     resp.call("RPUSH q work");
-    let is_over = "SERVER_ERROR the lease is over: the message was given back or removed\r\n";
+    let is_over = "SERVER_ERROR the lease has ended: the message was returned to the queue or removed\r\n";
     assert_eq!(queue_client.ask("get q/close/open q q\r\nget r\r\n"), format!("{is_over}END\r\n"));
     assert_eq!(resp.call("LLEN q"), ":1\r\n");
 }

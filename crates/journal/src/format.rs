@@ -162,7 +162,7 @@ impl SegmentHead {
         }
         let bytes = bytes.first_chunk().expect("a head was read");
         if u32_at(bytes, SEGMENT_SEAL_AT) != seal.of_segment(bytes) {
-            return Err("the seal of the segment's head does not hold: another identity's key has made it".into());
+            return Err("invalid seal in the segment's head: made with another identity's key".into());
         }
         Ok((head, Form::Sealed(*seal, head.history)))
     }
@@ -176,7 +176,7 @@ impl SegmentHead {
             return Err("the head of the segment lacks its magic bytes".into());
         }
         if u32_at(bytes, 12) != checksum(checksum(0, &bytes[..12]), &bytes[16..]) {
-            return Err("the checksum of the segment's head does not hold".into());
+            return Err("checksum mismatch in the segment's head".into());
         }
         let version = u32_at(bytes, 8);
         if ![VERSION_PLAIN, VERSION].contains(&version) {
@@ -192,7 +192,7 @@ impl SegmentHead {
         };
         let ordered = head.history_begins <= head.first_position && head.synced <= head.first_position;
         if version == VERSION_PLAIN && u32_at(bytes, SEGMENT_SEAL_AT) != 0 || !ordered {
-            return Err("the head of the segment contradicts itself".into());
+            return Err("the head of the segment is inconsistent".into());
         }
         Ok((head, version))
     }
@@ -257,9 +257,9 @@ impl<'a> Record<'a> {
     pub(crate) fn read(bytes: &'a [u8], form: &Form) -> Result<Self, &'static str> {
         let (kind, head, payload) = parts(bytes)?;
         // Checked first: it needs no payload.
-        let history = form.history_of(head).ok_or("the seal of the record does not hold")?;
+        let history = form.history_of(head).ok_or("invalid seal in the record")?;
         if u32_at(head, 0) != checksum(form.checksum(head), payload) {
-            return Err("the checksum of the record does not hold");
+            return Err("checksum mismatch in the record");
         }
         Ok(Self::of(kind, history, head, payload))
     }
@@ -314,7 +314,7 @@ fn parts(bytes: &[u8]) -> Result<(Kind, &[u8; HEAD_BYTES], &[u8]), &'static str>
         return Err("no record begins here");
     }
     let Some(kind) = Kind::of(head[11]) else {
-        return Err("the record is of no known kind");
+        return Err("the record is of an unknown kind");
     };
     let Some(payload) = bytes[HEAD_BYTES..].get(..u32_at(head, 4) as usize) else {
         return Err("the record reaches beyond its segment");

@@ -27,7 +27,7 @@ const VERSION_PLAIN: u32 = 1;
 const BYTES_PLAIN: usize = 56;
 /// The remedy for a missing or damaged identity.
 pub const REMEDY: &str = "Restore this file from a backup made since this version or a later one first started on \
-     the folder: it has not changed since then. Without it nobody can tell the shards of keys, nor which records are true; \
+     the folder: it has not changed since then. Without it keys cannot be assigned to shards, nor records verified; \
      if there is no such backup, restore the whole data folder from an older one, or begin with an empty folder.";
 
 /// The identity of a data folder, drawn once.
@@ -130,10 +130,10 @@ impl Identity {
             return Err("the file has a wrong length");
         }
         if bytes[..8] != MAGIC {
-            return Err("the file is no identity");
+            return Err("the file is not an identity");
         }
         if u32_at(bytes, 12) != checksum(checksum(0, &bytes[..12]), &bytes[16..]) {
-            return Err("the checksum does not hold");
+            return Err("checksum mismatch");
         }
         let seal_key = match (u32_at(bytes, 8), bytes.len()) {
             (VERSION_PLAIN, BYTES_PLAIN) => None,

@@ -498,7 +498,7 @@ impl LogBuffer {
     /// If the payload is longer than claimed: the caller's bug.
     pub fn take(&mut self, mut claim: Reservation, payload_bytes: u64) -> FrameSlot {
         assert!(payload_bytes <= claim.hold.payload_bytes, "a frame longer than its claim");
-        assert!(Rc::ptr_eq(&claim.log_buffer, &self.state), "a claim of another lane");
+        assert!(Rc::ptr_eq(&claim.log_buffer, &self.state), "a reservation in another log buffer");
         let (journal, frame_bytes) = (&*self.state.journal, HEAD_BYTES as u64 + payload_bytes);
         let position = journal.next.0.fetch_add(frame_bytes, Ordering::SeqCst);
         let hold = std::mem::take(&mut claim.hold);
@@ -640,6 +640,6 @@ impl FrameSlot {
 
 impl Drop for FrameSlot {
     fn drop(&mut self) {
-        assert!(std::thread::panicking(), "a position was taken at {} and its frame not handed over", self.position);
+        assert!(std::thread::panicking(), "the frame of the slot at {} was never submitted", self.position);
     }
 }

@@ -155,8 +155,8 @@ pub fn read(disk: &dyn Disk, folder: &Path, range: Range<Position>, replay: &mut
     let seal = Identity::read(disk, folder)?.ok_or_else(|| missing(folder, "nothing else can be read".into()))?.seal();
     let tale = Scan::new(disk, folder, seal, range).run(&numbers, replay)?;
     if tale.position < up_to {
-        let why = format!("the journal ends at position {}, looked for was {up_to}", tale.position);
-        let remedy = "Restart: recovery says more.".into();
+        let why = format!("the journal ends at position {}, expected at least {up_to}", tale.position);
+        let remedy = "Restart the server: recovery reports the damage in detail.".into();
         return Err(OpenError::Damaged { file: folder.to_owned(), offset: 0, why, remedy });
     }
     Ok(())
@@ -304,10 +304,12 @@ impl Prepared {
             let has_frames = head.is_some_and(|(head, _)| head.first_position > 0)
                 || record.is_some_and(|record| record.head.kind != Kind::CleanStop || record.head.position > 0);
             if self.is_new && has_frames {
-                return Err(missing(&self.folder, format!("{} has frames", path.display())));
+                return Err(missing(&self.folder, format!("{} contains frames", path.display())));
             }
             if self.is_old && head.is_some_and(|(_, version)| version > 1) {
-                let why = format!("the file is of version 1, and {} is sealed by a key that it lacks", path.display());
+                let segment = path.display();
+                let why =
+                    format!("the file is of version 1, and {segment} is sealed with a key missing from this file");
                 let (file, remedy) = (self.folder.join(identity::NAME), identity::REMEDY.into());
                 return Err(OpenError::Damaged { file, offset: 0, why, remedy });
             }
@@ -328,7 +330,7 @@ impl Prepared {
         Some(OpenError::Damaged {
             file: self.folder.join(segment_name(number)),
             offset,
-            why: format!("{why}the store knows position {}, the journal ends at {}", self.reach, tale.position),
+            why: format!("{why}the store is at position {}, the journal ends at {}", self.reach, tale.position),
             remedy: REMEDY.into(),
         })
     }

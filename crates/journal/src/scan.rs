@@ -47,7 +47,8 @@ pub struct Frame<'a> {
 
 /// For a journal that does not cover the store's position.
 pub(crate) const REMEDY: &str = "Restore the whole data folder from a backup: the store needs the journal from its \
-     position on. Or go on with what the store has: `bobbin check DIR --repair` says what is lost then, and keeps the rest aside.";
+     position on. Or go on with what the store has: `bobbin check DIR --repair` reports the loss and keeps the \
+     rest under other names.";
 
 /// Receives the contents of a journal.
 pub trait Replay {
@@ -110,7 +111,7 @@ fn walk(bytes: &[u8], head: &SegmentHead, form: &Form, range: &Range<Position>, 
             };
             let (position, time_ms) = (walk.position, record.head.time_ms);
             if position < range.start && range.start < end {
-                let why = format!("the store is of position {}, in its midst", range.start);
+                let why = format!("the store's position {} is inside this frame", range.start);
                 return Walk { end: End::Refused(why), ..walk };
             }
             if range.start <= position {
@@ -305,7 +306,7 @@ impl<'a> Scan<'a> {
                 End::Reached => return Ok(self.tale),
                 End::Refused(why) => {
                     let (offset, why) =
-                        (walk.offset as u64, format!("a frame whose checksum holds cannot be read: {why}"));
+                        (walk.offset as u64, format!("a frame with a valid checksum cannot be decoded: {why}"));
                     self.pass_over(self.damaged(number, offset, why.clone()))?;
                     self.tale.clean_stop = false;
                     self.tale.broken = Some(Break { number, is_there: true, offset, why, later: later() });
@@ -359,7 +360,7 @@ impl<'a> Scan<'a> {
         // The one before, if any, has lost its head.
         let index = begins.map_or(numbers.len(), |(index, _)| index).saturating_sub(1);
         let file = self.folder.join(segment_name(numbers.get(index).copied().unwrap_or(1)));
-        let why = format!("the store is of position {from}, {journal}");
+        let why = format!("the store is at position {from}, {journal}");
         Err(OpenError::Damaged { file, offset: 0, why, remedy: REMEDY.into() })
     }
 
@@ -383,7 +384,7 @@ impl<'a> Scan<'a> {
             Some(broken) => (broken.number, broken.offset, format!("{}; ", broken.why)),
             None => (last, self.file_bytes(last)?, String::new()),
         };
-        let why = format!("{why}the store is of position {from}, the journal ends at {position}");
+        let why = format!("{why}the store is at position {from}, the journal ends at {position}");
         Err(self.damaged(number, offset, why))
     }
 
@@ -436,14 +437,14 @@ impl<'a> Scan<'a> {
         let (position, history) = (self.tale.position, self.tale.history.unwrap_or(History(0)));
         let refuse = |at: u64, what: &str| {
             let file = segment_name(number);
-            let why = format!("{}, though {what} (byte {at} of {file})", broken.why);
+            let why = format!("{}, although {what} (byte {at} of {file})", broken.why);
             Err(self.damaged(broken.number, broken.offset, why))
         };
         let head = SegmentHead::read(&self.buffer, &self.seal);
         let head = head.ok().filter(|(head, form)| head.number == number && (form.is_sealed() || !self.tale.is_sealed));
         if from == 0 {
             if let Some((head, _)) = head.filter(|(head, _)| head.history >= history && head.synced > position) {
-                return refuse(0, &format!("what lies below position {} was synced", head.synced));
+                return refuse(0, &format!("everything below position {} was synced", head.synced));
             }
             // The first record is in the same sector as the head, which was written before it. Client data is never
             // stored there, so the record can be trusted though its seal's history is unknown.
@@ -463,7 +464,7 @@ impl<'a> Scan<'a> {
         };
         match evidence(&self.buffer, from, &Search { number, forms: &forms, histories, position, begun }) {
             Some(found) => {
-                refuse(found.offset as u64, &format!("a mark says that what lies below {} was synced", found.synced))
+                refuse(found.offset as u64, &format!("a mark proves that everything below {} was synced", found.synced))
             }
             None => Ok(()),
         }

@@ -248,7 +248,7 @@ impl Writer {
     pub fn stop(mut self) -> Result<(), String> {
         while let Step::Wrote | Step::Rolled | Step::Synced | Step::Marked = self.step() {}
         if self.position != self.journal.next() && !self.journal.is_poisoned() {
-            return Err("a position was taken and its frame not handed over".into());
+            return Err("a frame slot was taken, but its frame was never submitted".into());
         }
         let close = |writer: &mut Self| {
             writer.await_sync()?;

@@ -114,12 +114,12 @@ fn a_journal_that_lacks_the_stores_position_is_refused() {
     let files = segment_files(&disk);
     let (file, offset, why) = damage(open(early));
     assert_eq!((&file, offset), (&files[0], 0));
-    assert!(why.contains(&format!("the store is of position {early}, the journal begins at ")), "{why}");
+    assert!(why.contains(&format!("the store is at position {early}, the journal begins at ")), "{why}");
     let (_, _, why) = damage(open(0));
     assert!(why.contains("missing"), "{why}");
     let (file, _, why) = damage(open(end + 140));
     assert_eq!(Some(&file), files.last());
-    assert!(why.contains(&format!("the store is of position {}, the journal ends at {end}", end + 140)), "{why}");
+    assert!(why.contains(&format!("the store is at position {}, the journal ends at {end}", end + 140)), "{why}");
     let (_, offset, why) = damage(open(late + 1));
     assert!(offset >= SEGMENT_HEAD_BYTES as u64 && why.contains(&(late + 1).to_string()), "{why}");
     assert!(open(end).unwrap().frames.is_empty());

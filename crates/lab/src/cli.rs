@@ -16,7 +16,7 @@ pub enum LabCommand {
     Run(RunArguments),
     /// Make the tables of figures from the newest records: all on the page of figures, the README's choice in the README.
     Table {
-        /// Where scenarios and records are.
+        /// Folders of scenarios and records.
         #[command(flatten)]
         place: Place,
         /// The README; as the next one, it has the two marks.
@@ -28,7 +28,7 @@ pub enum LabCommand {
     },
     /// Draw the README's choice of ratios from the newest records as an SVG picture.
     Plot {
-        /// Where scenarios and records are.
+        /// Folders of scenarios and records.
         #[command(flatten)]
         place: Place,
         /// The picture [default: RECORDS/figures.svg].
@@ -37,13 +37,13 @@ pub enum LabCommand {
     },
     /// List the scenarios and their cases.
     List {
-        /// Where scenarios and records are.
+        /// Folders of scenarios and records.
         #[command(flatten)]
         place: Place,
     },
 }
 
-/// Where scenarios and records are.
+/// Folders of scenarios and records.
 #[derive(Debug, clap::Args)]
 pub struct Place {
     /// The folder of scenario files.
@@ -59,10 +59,10 @@ pub struct Place {
 pub struct RunArguments {
     /// Names of scenarios, or of single cases as `scenario/case`.
     names: Vec<String>,
-    /// One short turn each: shows that all works, measures nothing worth keeping.
+    /// One short turn each: a smoke test, measures nothing worth keeping.
     #[arg(long)]
     quick: bool,
-    /// Play both sides with the peer: the ratios then show this machine's noise.
+    /// Run the peer on both sides: the ratios then show this machine's noise.
     #[arg(long)]
     calibrate: bool,
     /// Turns of each side.
@@ -74,7 +74,7 @@ pub struct RunArguments {
     /// The peer [default: redis-server on PATH].
     #[arg(long, value_name = "PATH")]
     redis: Option<PathBuf>,
-    /// Where the servers write; on the disk that is to be measured.
+    /// Data folder of the servers, on the disk to measure.
     #[arg(long, default_value = "target/lab/data")]
     data: PathBuf,
     #[command(flatten)]

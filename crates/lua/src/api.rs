@@ -167,7 +167,7 @@ impl Request<'_> {
         }
         self.shared.check_room(self.bytes)?;
         if self.bytes > self.shared.request_bytes_max {
-            return Err(raised("ERR the arguments of a command called from a script are too long together"));
+            return Err(raised("ERR the arguments of a command called from a script exceed the maximum total length"));
         }
         self.words.push(text);
         Ok(())

@@ -104,7 +104,7 @@ impl Arrival {
         self.refuse(context, self.protocol.locked_refusal());
         if let Some(left_out) = context.crew().warnings.crowded.spend(Instant::now()) {
             let (address, _) = self.addresses();
-            warn!("{address} is refused: as many connections as may have given no password yet{left_out}");
+            warn!("{address} is refused: too many unauthenticated connections{left_out}");
         }
     }
 
@@ -191,7 +191,7 @@ pub(crate) async fn accept(listener: Listener, context: Rc<WorkerContext>) {
     let Listener { socket, place } = listener;
     let watched = match event::watch(socket, Interest::READABLE) {
         Ok(watched) => watched,
-        Err(error) => return error!("nobody can connect to {}: {error}", place.name),
+        Err(error) => return error!("cannot accept connections on {}: {error}", place.name),
     };
     let mut is_exhausted = false;
     loop {
@@ -205,7 +205,7 @@ pub(crate) async fn accept(listener: Listener, context: Rc<WorkerContext>) {
             Burst::Exhausted(error) => {
                 let is_news = !std::mem::replace(&mut is_exhausted, true);
                 if is_news && context.crew().warnings.exhausted.spend(Instant::now()).is_some() {
-                    warn!("no more connections to {} for now: {error}", place.name);
+                    warn!("accepting connections on {} paused: {error}", place.name);
                 }
                 tokio::time::sleep(Duration::from_millis(EXHAUSTED_MS)).await;
             }

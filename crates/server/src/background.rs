@@ -222,8 +222,8 @@ impl Housekeeper {
             for (client, bytes) in engine::close_greatest_pinners(&self.engine) {
                 let (id, address) = (client.id, &client.address);
                 warn!(
-                    "client {id} at {address} reads more slowly than others write: cut off while its replies keep \
-                     {bytes} bytes, see client-pinned-limit"
+                    "client {id} at {address} reads more slowly than others write: disconnected while its replies \
+                     keep {bytes} bytes, see client-pinned-limit"
                 );
             }
         }
@@ -272,7 +272,7 @@ impl Housekeeper {
             if let Some(left_out) = self.late_warnings.spend(Instant::now()) {
                 let (id, address, seconds) = (client.id, &client.address, bound_s(&client));
                 warn!(
-                    "client {id} at {address} gave no password within {seconds} s: closed, see \
+                    "client {id} at {address} did not authenticate within {seconds} s: closed, see \
                      authentication-timeout{left_out}"
                 );
             }

@@ -42,8 +42,8 @@ const CHECKING: &str = "\
 Reads all of the data folder DIR as a start would, and changes nothing. Says what is there, what is damaged, with file and \
 offset, and what a repair would lose. No server may use the folder meanwhile.
 
-With --repair it mends what can be mended: what is damaged is kept aside under other names in the same folder, the rest is \
-put together, and all is checked again. Of what cannot be mended it says what to restore.
+With --repair it repairs what it can: damaged data is moved aside under other names in the same folder, the rest is \
+put together and checked again. Where no repair is possible, it says what to restore.
 
 Exit code: 0 sound, 1 damaged, 2 it could not be checked.";
 
@@ -175,7 +175,7 @@ fn check() -> Command {
     let folder = Arg::new(FOLDER).value_parser(clap::value_parser!(PathBuf));
     let repair = Arg::new(REPAIR).long(REPAIR).action(ArgAction::SetTrue);
     Command::new(CHECK)
-        .about("Says whether a data folder is sound; with --repair, mends it.")
+        .about("Checks a data folder; with --repair, repairs it.")
         .override_usage("bobbin check DIR [--repair]")
         // Without the settings, which have no meaning here.
         .help_template("{about-with-newline}\n{usage-heading} {usage}{after-help}")

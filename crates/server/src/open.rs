@@ -234,8 +234,8 @@ impl Source<'_> {
     fn without_memory(&self, why: &str) -> Refused {
         let folder = self.folder.display();
         Refused::new(format!(
-            "the journal in the data folder {folder} has more than fits into memory: {why}. Start with a larger limit; once a \
-             checkpoint has been made, a smaller one may do"
+            "the journal in the data folder {folder} does not fit into memory: {why}. Start with a larger limit; once \
+             a checkpoint has been made, a smaller one may do"
         ))
     }
 
@@ -259,7 +259,7 @@ impl Source<'_> {
         let folder = self.folder.display();
         let remedy = match cause.kind() {
             ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
-                format!("; make all in the data folder {folder} readable and writable or choose another with --dir")
+                format!("; make everything in the folder {folder} readable and writable or choose another with --dir")
             }
             _ => String::new(),
         };
@@ -281,7 +281,7 @@ fn found(recovery: &Recovery, store: &Store, alive: &Alive, shards: usize) -> St
     if let Some(torn) = &store.opening().torn {
         let (file, offset, bytes, why) = (torn.file.display(), torn.offset, torn.bytes, &torn.why);
         warn!(
-            "a checkpoint did not come to its end: {file} breaks off at byte {offset} ({why}); {bytes} bytes are kept aside"
+            "incomplete checkpoint: {file} is valid up to byte {offset} ({why}); {bytes} bytes beyond are kept aside"
         );
     }
     let tables = (0..SHARDS as u32).flat_map(|shard| &store.shard(shard).tables);
@@ -298,7 +298,7 @@ fn found(recovery: &Recovery, store: &Store, alive: &Alive, shards: usize) -> St
     let (file, offset, bytes, why) = (torn.file.display(), torn.offset, torn.bytes, &torn.why);
     let kept = torn.kept_as.join(", ");
     warn!(
-        "torn tail: {file} breaks off at byte {offset} ({why}), as after a crash; \
+        "torn tail: {file} is valid up to byte {offset} ({why}), as after a crash; \
          {bytes} bytes that were never acknowledged as durable are kept aside as {kept}"
     );
     format!("{loaded}, a torn tail of {bytes} bytes kept aside")
@@ -307,8 +307,8 @@ fn found(recovery: &Recovery, store: &Store, alive: &Alive, shards: usize) -> St
 fn from_the_future(ahead_ms: base::Ms) -> Refused {
     let ahead_min = ahead_ms / 60_000;
     Refused::new(format!(
-        "the last write in the data folder lies {ahead_min} minutes ahead of this machine's clock; \
-         set the clock right, or wait until it has got there"
+        "the last write in the data folder is {ahead_min} minutes ahead of this machine's clock; \
+         correct the clock, or wait {ahead_min} minutes"
     ))
 }
 

@@ -38,7 +38,7 @@ pub fn run(prepared: Prepared, began: Instant) -> Result<ExitCode, Refused> {
     let limits = Limits::find(settings.current().memory_bytes_max, threads)?;
     let (memory_bytes, maps_first) = (limits.least_bytes(), limits.limit_address_space());
     let Open { engine, journal, store, found } = open(settings, folder.as_ref(), threads, limits)?;
-    let lacking = |error: io::Error| Refused::new(format!("the system gives no thread or event loop: {error}"));
+    let lacking = |error: io::Error| Refused::new(format!("cannot create a thread or event loop: {error}"));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().map_err(lacking)?;
     let mut signals = runtime.block_on(async { Signals::new() }).map_err(lacking)?;
     let addresses = listeners.addresses();
@@ -60,7 +60,7 @@ pub fn run(prepared: Prepared, began: Instant) -> Result<ExitCode, Refused> {
                 ExitCode::SUCCESS
             }
             Some(why) => {
-                error!("stopping, since not all can be loaded: {why} {WRITTEN_SINCE}");
+                error!("stopping, since the data cannot be fully loaded: {why} {WRITTEN_SINCE}");
                 ExitCode::from(REFUSED)
             }
         };
@@ -93,7 +93,7 @@ impl Server {
             let _ = sender.send(self.journal.map_or(Ok(()), Running::stop));
         };
         if let Err(error) = thread::Builder::new().name("stop".to_owned()).spawn(body) {
-            error!("cannot stop in order: {error}");
+            error!("cannot stop cleanly: {error}");
             return ExitCode::FAILURE;
         }
         tokio::select! {
@@ -103,12 +103,12 @@ impl Server {
                     code
                 }
                 Err(why) => {
-                    error!("stopped, but the journal was not closed in order: {why}");
+                    error!("stopped, but the journal was not closed cleanly: {why}");
                     ExitCode::FAILURE
                 }
             },
             name = signals.next() => {
-                warn!("{name} once more: leaving at once, the next start recovers");
+                warn!("{name} while stopping: exiting at once, the next start recovers");
                 ExitCode::FAILURE
             }
         }

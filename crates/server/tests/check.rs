@@ -306,7 +306,7 @@ fn check_reports_sound_damaged_or_not_checked() {
     let (code, text) = bobbin_check(folder.path(), &[]);
     assert_eq!(code, 1, "{text}");
     assert!(text.contains("damage: ") && text.contains(name.to_str().unwrap()), "{text}");
-    assert!(text.contains("--repair mends it"), "{text}");
+    assert!(text.contains("--repair can fix it"), "{text}");
     let (code, text) = bobbin_check(folder.path(), &["--repair"]);
     assert_eq!(code, 0, "{text}");
     assert!(text.contains("kept aside: ") && text.ends_with("sound\n"), "{text}");
@@ -389,8 +389,8 @@ fn a_folder_without_segments_is_repaired_from_its_store() {
     fs::rename(files.write().keep(), &data).unwrap();
     let (code, text) = bobbin_check(&data, &[]);
     assert_eq!(code, 1, "{text}");
-    assert!(text.contains("loss: the journal breaks off (") && text.contains("of which nothing is there"), "{text}");
-    assert!(text.ends_with("damaged; --repair mends it\n"), "{text}");
+    assert!(text.contains("loss: the journal cannot be read from ") && text.contains("no bytes to keep"), "{text}");
+    assert!(text.ends_with("damaged; --repair can fix it\n"), "{text}");
     let (code, text) = bobbin_check(&data, &["--repair"]);
     assert_eq!(code, 0, "{text}");
     assert!(text.ends_with("sound\n"), "{text}");
@@ -418,7 +418,7 @@ fn repair_cuts_a_damaged_journal_and_keeps_the_rest_aside() {
     let folder = files.write();
     let (code, text) = bobbin_check(folder.path(), &[]);
     assert_eq!(code, 1, "{text}");
-    assert!(text.contains("loss: the journal breaks off (") && text.contains(name.to_str().unwrap()), "{text}");
+    assert!(text.contains("loss: the journal cannot be read from ") && text.contains(name.to_str().unwrap()), "{text}");
     let (code, text) = bobbin_check(folder.path(), &["--repair"]);
     assert_eq!(code, 0, "{text}");
     assert!(text.contains("kept aside: ") && text.ends_with("sound\n"), "{text}");

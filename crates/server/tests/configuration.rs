@@ -154,7 +154,7 @@ fn the_warning_about_a_misspelt_variable_uses_the_log_format() {
     let lines = text(&output.stderr);
     let first = lines.lines().next().unwrap();
     assert!(first.starts_with('{') && first.contains("\"level\":\"WARN\""), "{first}");
-    assert!(first.contains("BOBBIN_FSNYC is no setting and changes nothing; did you mean BOBBIN_FSYNC?"), "{first}");
+    assert!(first.contains("BOBBIN_FSNYC is not a setting and is ignored; did you mean BOBBIN_FSYNC?"), "{first}");
     let text_format = bobbin(&["--bind", "0.0.0.0", "--log-level", "error"], &environment[..1]);
     assert_eq!(text(&text_format.stderr).lines().count(), 1, "the warning is below the level");
 }

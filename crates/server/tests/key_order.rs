@@ -82,7 +82,7 @@ fn the_key_order_reports_its_progress_during_loading() {
     server.stop();
     server.restart_with(&[("BOBBIN_TEST_LOADER_REST_MS", "5")]);
     let mut client = server.connect();
-    let building = "ERR the order of names is being built: 0 % of it are done";
+    let building = "ERR the order of names is being built: 0 % done";
     let reply = client.call(&["KEYRANGE", "-", "+"]);
     let (word, percent) = (server.info("key_order"), server.info("key_order_progress_percent"));
     // A machine that was busy may have loaded everything by now.

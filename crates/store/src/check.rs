@@ -136,7 +136,7 @@ impl Findings {
         match judge(disk, folder, &path, &bytes, &walk, &self.inventory) {
             Ok((opening, _)) => {
                 self.report.torn = opening.torn;
-                let note = |path: &PathBuf| format!("{} is whole, and no commit names it", path.display());
+                let note = |path: &PathBuf| format!("{} is intact, but no commit names it", path.display());
                 self.report.notes.extend(opening.unclaimed.iter().map(note));
                 self.state = walk.state;
             }
@@ -254,7 +254,8 @@ impl Findings {
     fn check_blocks(&mut self, folder: &Path) {
         for segment in self.state.segments.values() {
             let is_blocks = segment.kind == SegmentKind::Blocks;
-            let loss = if is_blocks { self.loss_of_blocks(segment.number) } else { "nothing else than told".into() };
+            let loss =
+                if is_blocks { self.loss_of_blocks(segment.number) } else { "nothing beyond the damage listed".into() };
             let mut damage = |offset: u64, why: String| {
                 let (file, loss) = (segment_path(folder, segment), loss.clone());
                 self.report.damages.push(Damage { file, offset, why, shard: None, records_lost: 0, loss });
@@ -279,7 +280,7 @@ impl Findings {
         let names_it = |record: &&ShardRecord| record.blocks.iter().any(|share| share.segment == segment);
         let naming: Vec<String> =
             self.state.shards.iter().filter(names_it).map(|record| record.shard.to_string()).collect();
-        format!("values that name blocks here, if there are any, of shards {}", naming.join(", "))
+        format!("any values with blocks in this segment, in shards {}", naming.join(", "))
     }
 
     fn count(&mut self) {

@@ -72,7 +72,7 @@ impl PageHead {
             return Err("no page begins here");
         }
         if u32_at(bytes, 0) != checksum(0, &bytes[4..]) {
-            return Err("the checksum of the page's head does not hold");
+            return Err("checksum mismatch in the page's head");
         }
         let head = Self {
             payload_crc: u32_at(bytes, 4),
@@ -84,7 +84,7 @@ impl PageHead {
             index: u32_at(bytes, 36),
         };
         if head.segment != segment || head.offset != offset {
-            return Err("the page belongs elsewhere");
+            return Err("the page is misplaced: its head names another segment or offset");
         }
         Ok(head)
     }
@@ -122,7 +122,7 @@ pub(crate) fn check_payload(head: &PageHead, payload: &[u8]) -> Result<(), &'sta
         return Err("the segment ends within a page");
     }
     if checksum(0, payload) != head.payload_crc {
-        return Err("the checksum of the page does not hold");
+        return Err("checksum mismatch in the page");
     }
     Ok(())
 }
@@ -157,7 +157,7 @@ pub(crate) fn decode_block(bytes: &[u8], segment: u32, offset: u64) -> Result<&[
         return Err("the block has another length");
     }
     if checksum(0, &bytes[4..]) != u32_at(bytes, 0) {
-        return Err("the checksum of the block does not hold");
+        return Err("checksum mismatch in the block");
     }
     Ok(payload)
 }

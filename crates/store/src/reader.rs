@@ -101,7 +101,7 @@ impl Reader {
 
     fn segment(&self, number: u32) -> Result<(&SegmentFile, Arc<dyn DiskFile>), StoreError> {
         let Some(segment) = self.catalog.get(&number) else {
-            let why = format!("segment {number} is named and not committed");
+            let why = format!("segment {number} is named but not committed");
             return Err(StoreError::damaged(&PathBuf::from(format!("segment {number}")), 0, why));
         };
         Ok((segment, self.handles.open(segment)?))
@@ -130,7 +130,7 @@ impl Reader {
             let payload = window.at(at, u64::from(head.payload_bytes)).map_err(StoreError::io(&segment.path))?;
             check_payload(&head, payload).map_err(|why| damaged(why.into()))?;
             visit_records(&head, payload, visit)
-                .map_err(|why| damaged(format!("a record whose checksum holds cannot be read: {why}")))?;
+                .map_err(|why| damaged(format!("a record with a valid checksum cannot be decoded: {why}")))?;
             offset += head.bytes();
         }
         chain.end(run).map_err(|why| StoreError::damaged(&segment.path, run.offset, why))
@@ -169,10 +169,10 @@ impl Chain {
     /// Accepts the next page, whose head is at the start of `bytes`; else returns what is wrong.
     pub(crate) fn follow(&mut self, head: &PageHead, bytes: &[u8], shard: u32, end: u64) -> Result<(), String> {
         if head.shard != shard {
-            return Err(format!("the page is of shard {}, looked for was {shard}", head.shard));
+            return Err(format!("the page is of shard {}, expected {shard}", head.shard));
         }
         if head.index != self.index {
-            return Err(format!("page {} stands where page {} should", head.index, self.index));
+            return Err(format!("found page {}, expected page {}", head.index, self.index));
         }
         if head.offset.saturating_add(head.bytes()) > end {
             return Err("the page reaches beyond its run".into());
@@ -185,7 +185,7 @@ impl Chain {
 
     pub(crate) fn end(&self, run: &Run) -> Result<(), &'static str> {
         if self.records != run.records || self.crc != run.crc {
-            return Err("the run is not the one that was committed");
+            return Err("the run differs from the committed run");
         }
         Ok(())
     }

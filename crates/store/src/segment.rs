@@ -70,7 +70,7 @@ impl SegmentHead {
             return Err("the head of the segment lacks its magic bytes".into());
         };
         if u32_at(bytes, 12) != checksum(checksum(0, &bytes[..12]), &bytes[16..]) {
-            return Err("the checksum of the segment's head does not hold".into());
+            return Err("checksum mismatch in the segment's head".into());
         }
         if u32_at(bytes, 8) != VERSION {
             return Err(format!("the segment has format version {}, known is {VERSION}", u32_at(bytes, 8)));
@@ -98,13 +98,13 @@ fn encode_end(number: u32, bytes_before: u64, count: u64) -> [u8; END_BYTES] {
 
 /// Decodes the end of segment `number`, which follows `bytes_before`; returns the number of pages or blocks.
 pub(crate) fn decode_end(bytes: &[u8], number: u32, bytes_before: u64) -> Result<u64, &'static str> {
-    let bytes = bytes.first_chunk::<END_BYTES>().ok_or("the end of the segment is missing")?;
+    let bytes = bytes.first_chunk::<END_BYTES>().ok_or("the end record of the segment is missing")?;
     let holds = u32_at(bytes, 8) == checksum(checksum(0, &bytes[..8]), &bytes[12..]);
     if bytes[..8] != END_MAGIC || !holds {
-        return Err("the end of the segment is not whole");
+        return Err("the end record of the segment is incomplete or damaged");
     }
     if u32_at(bytes, 12) != number || u64_at(bytes, 16) != bytes_before {
-        return Err("the end belongs to another segment");
+        return Err("the end record belongs to another segment");
     }
     Ok(u64_at(bytes, 24))
 }
@@ -141,7 +141,9 @@ pub fn scan_bytes(bytes: &[u8]) -> Result<(u64, u64), (u64, String)> {
     }
     match decode_end(&bytes[offset..], head.number, offset as u64) {
         Ok(told) if told == count => Ok((count, payload_bytes)),
-        Ok(told) => Err((offset as u64, format!("the segment has {count} pages or blocks, its end tells of {told}"))),
+        Ok(told) => {
+            Err((offset as u64, format!("the segment has {count} pages or blocks, its end record says {told}")))
+        }
         Err(why) => Err((offset as u64, why.into())),
     }
 }

@@ -162,7 +162,7 @@ impl State {
     /// Applies a commit; else returns how it contradicts the state, which is then half changed.
     pub(crate) fn apply(&mut self, change: Change) -> Result<(), String> {
         if change.next_segment < self.next_segment {
-            return Err("the segment numbers run backwards".into());
+            return Err("the next segment number decreases".into());
         }
         for segment in change.segments {
             let is_new = self.segments.insert(segment.number, segment).is_none();
@@ -198,7 +198,7 @@ impl State {
                 segment.kind == SegmentKind::Runs && end.is_some_and(|end| end <= segment.bytes)
             };
             if self.segments.get(&run.segment).filter(fits).is_none() {
-                return Some(format!("a run does not lie in segment {}", run.segment));
+                return Some(format!("a run is not within segment {}", run.segment));
             }
             if run.is_base && index > 0 {
                 return Some("a base follows another run".into());
@@ -212,7 +212,7 @@ impl State {
     fn record_mut(&mut self, shard: u32, position: Position) -> Result<&mut ShardRecord, String> {
         let record = self.shards.get_mut(shard as usize).ok_or_else(|| format!("there is no shard {shard}"))?;
         if position < record.position {
-            return Err(format!("the position of shard {shard} runs backwards"));
+            return Err(format!("the position of shard {shard} decreases"));
         }
         Ok(record)
     }

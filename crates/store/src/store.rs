@@ -486,7 +486,7 @@ pub(crate) fn check_head(walk: &Walk, number: u32, options: &Options) -> Result<
         return Err("the store belongs to another data folder".into());
     }
     if head.shards != options.shards {
-        return Err(format!("the store is of {} shards, looked for were {}", head.shards, options.shards));
+        return Err(format!("the store has {} shards, expected {}", head.shards, options.shards));
     }
     if head.blocks_format != options.blocks_format {
         let (found, known) = (head.blocks_format, options.blocks_format);
@@ -507,10 +507,10 @@ pub(crate) fn judge(
     let commit = walk.state.commit;
     let lost = |offset: u64, what: String| {
         let why = walk.broken.unwrap_or("the manifest ends here");
-        Err(StoreError::damaged(path, offset, format!("{why} behind commit {commit}, though {what}")))
+        Err(StoreError::damaged(path, offset, format!("{why} after commit {commit}, although {what}")))
     };
     if let Some((offset, later)) = manifest::mark_beyond(bytes, walk) {
-        return lost(walk.end, format!("a mark says that commit {later} was synced (byte {offset})"));
+        return lost(walk.end, format!("a mark proves that commit {later} was synced (byte {offset})"));
     }
     let (mut opening, mut unfinished) = (Opening::default(), Vec::new());
     for &(number, kind) in &inventory.segments {
@@ -520,7 +520,7 @@ pub(crate) fn judge(
         let stranger = folder.join(names::segment(number, kind));
         match look_at(disk, &stranger, number).map_err(StoreError::io(&stranger))? {
             Some((follows, _)) if follows > commit => {
-                return lost(walk.end, format!("{} was begun after commit {follows}", names::segment(number, kind)));
+                return lost(walk.end, format!("{} was created after commit {follows}", names::segment(number, kind)));
             }
             Some((follows, true)) if follows == commit => opening.unclaimed.push(stranger),
             Some((_, true)) => {}
@@ -533,7 +533,7 @@ pub(crate) fn judge(
         match check_there(disk, folder, segment) {
             // The state at the end still names it, but a later one did not.
             Err(StoreError::Damaged { file, .. }) if is_suspect && !file_is_there(disk, &file) => {
-                return lost(walk.end, format!("{} is gone, which is named there", file.display()));
+                return lost(walk.end, format!("that commit names {}, which is missing", file.display()));
             }
             there => there?,
         }

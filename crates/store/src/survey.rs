@@ -83,7 +83,7 @@ pub(crate) fn survey(file: &dyn DiskFile, segment: &SegmentRecord, progress: &mu
         let count = survey.pages.len() as u64 + survey.blocks;
         let told = told.map_err(str::to_owned).and_then(|told| match told == count || !survey.faults.is_empty() {
             true => Ok(()),
-            false => Err(format!("the segment has {count} pages or blocks, its end tells of {told}")),
+            false => Err(format!("the segment has {count} pages or blocks, its end record says {told}")),
         });
         let fault = |why| Fault { offset: end, end: segment.bytes, why };
         survey.blemishes.extend(told.err().map(fault));

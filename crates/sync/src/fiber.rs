@@ -79,7 +79,7 @@ impl<I: 'static, O: 'static> Fiber<I, O> {
     /// # Panics
     /// If it had already ended.
     pub fn resume(&mut self, input: I) -> Option<O> {
-        assert!(!self.coroutine.done(), "a fiber that has ended goes on no more");
+        assert!(!self.coroutine.done(), "an ended fiber cannot be resumed");
         let outer = INNERMOST.replace(Rc::as_ptr(&self.line).addr());
         let outer_guard = overflow::guard(Some(self.guard));
         let result = self.coroutine.resume(input);
@@ -112,7 +112,7 @@ impl<I: 'static, O: 'static> Pause<I, O> {
     /// # Panics
     /// If called anywhere but inside its own fiber.
     pub fn rest(&self, output: O) -> I {
-        assert!(INNERMOST.get() == Rc::as_ptr(&self.line).addr(), "only the fiber that runs can rest");
+        assert!(INNERMOST.get() == Rc::as_ptr(&self.line).addr(), "only the running fiber can pause");
         let yielder = self.line.yielder.get();
         assert!(!yielder.is_null());
         // SAFETY: the line is the innermost that runs on this thread, so this is its fiber's own stack, between the

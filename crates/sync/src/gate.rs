@@ -134,7 +134,7 @@ impl Member {
     /// # Panics
     /// If this member is inside: it would wait for itself.
     pub fn try_raise(&self) -> Option<Raising<'_>> {
-        assert!(self.count().load(Ordering::Relaxed) == 0, "who raises the gate goes out first");
+        assert!(self.count().load(Ordering::Relaxed) == 0, "a member must leave before it raises the gate");
         let swap = self.gate.raised.0.compare_exchange(false, true, Ordering::SeqCst, Ordering::Relaxed);
         swap.is_ok().then(|| Raising { raised: Some(Raised { gate: &self.gate }) })
     }
@@ -184,7 +184,7 @@ impl<'a> Raising<'a> {
     /// # Panics
     /// If called again after it returned the gate.
     pub fn ready(&mut self, waker: &Waker) -> Option<Raised<'a>> {
-        let gate = self.raised.as_ref().expect("the gate was given already").gate;
+        let gate = self.raised.as_ref().expect("`ready` was called after it returned the gate").gate;
         // First the waker, then the counts: a member that leaves later finds it. The previous waker is dropped outside
         // the mutex.
         let before = lock(&gate.sleepers).raiser.replace(waker.clone());

@@ -101,7 +101,7 @@ impl<T> ShardLock<T> {
     /// # Panics
     /// If a `Write` of the same lock is alive, it was locked from outside the gate, or it is shut.
     pub fn read_under<'a>(&'a self, _raised: &'a Raised<'_>) -> Read<'a, T> {
-        assert!(self.try_enter(WRITER, 1), "a shard is written to under a raised gate");
+        assert!(self.try_enter(WRITER, 1), "the shard lock is exclusively held or shut under a raised gate");
         Read { lock: self }
     }
 
@@ -110,7 +110,7 @@ impl<T> ShardLock<T> {
     /// # Panics
     /// If a guard of the same lock is alive, it was locked from outside the gate, or it is shut.
     pub fn write_under<'a>(&'a self, _raised: &'a Raised<'_>) -> Write<'a, T> {
-        self.try_write().expect("a shard is held under a raised gate")
+        self.try_write().expect("the shard lock is held or shut under a raised gate")
     }
 
     /// Opens a shut lock: the loader holds it exclusively, and from its release on it is available to all.
@@ -119,7 +119,7 @@ impl<T> ShardLock<T> {
     /// If it is not shut: it was opened before.
     pub fn open(&self) -> Write<'_, T> {
         let before = self.state.fetch_and(!SHUT, Ordering::Acquire);
-        assert!(before & SHUT != 0, "a lock is opened once");
+        assert!(before & SHUT != 0, "the lock was already opened");
         debug_assert!(before & (WRITER | READERS) == WRITER);
         Write { lock: self }
     }
@@ -284,7 +284,7 @@ impl<T> Write<'_, T> {
     /// If that is another lock.
     #[inline]
     pub fn through(self, lock: &ShardLock<T>) -> Write<'_, T> {
-        assert!(std::ptr::eq(self.lock, lock), "it is the same lock");
+        assert!(std::ptr::eq(self.lock, lock), "a guard moves only to its own lock");
         std::mem::forget(self);
         Write { lock }
     }

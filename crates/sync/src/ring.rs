@@ -85,7 +85,7 @@ impl Late {
     /// If their number differs from the announced one: the next frame's position was computed from it.
     pub fn make(self) -> Vec<u8> {
         let bytes = (self.make)();
-        assert_eq!(bytes.len() as u64, self.bytes_count, "a payload of another length than was said");
+        assert_eq!(bytes.len() as u64, self.bytes_count, "the payload's length differs from the announced one");
         bytes
     }
 }
@@ -200,7 +200,7 @@ impl Producer {
         if (self.head - self.tail_seen) as usize + bytes > capacity {
             self.tail_seen = self.ring.tail.0.load(Ordering::Acquire);
         }
-        assert!((self.head - self.tail_seen) as usize + bytes <= capacity, "a frame without a claim on its lane");
+        assert!((self.head - self.tail_seen) as usize + bytes <= capacity, "a frame exceeds the free log buffer");
     }
 
     fn put_words<const N: usize>(&self, words: [u64; N], skip: usize) {
@@ -249,7 +249,7 @@ impl Consumer {
     /// # Panics
     /// If there is none: the caller has not peeked.
     pub fn take<R>(&mut self, read: impl FnOnce(Payload<'_>) -> R) -> R {
-        assert!(self.refresh(), "taken from an empty lane");
+        assert!(self.refresh(), "take from an empty log buffer");
         let [_, _, length] = self.words(0);
         let (bytes, result) = if length & OWNED != 0 {
             let payload = self.owned((length & !OWNED) as usize);
@@ -426,7 +426,7 @@ mod tests {
     }
 
     #[test]
-    #[should_panic = "another length"]
+    #[should_panic = "length differs"]
     fn a_late_payload_of_another_length_panics() {
         Late::new(3, || vec![0; 4]).make();
     }

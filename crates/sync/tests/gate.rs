@@ -96,7 +96,7 @@ fn members_raise_one_at_a_time_and_waiters_are_woken() {
 }
 
 #[test]
-#[should_panic(expected = "goes out first")]
+#[should_panic(expected = "must leave before")]
 fn raising_from_inside_panics() {
     let member = Arc::new(Gate::new(1)).member(0);
     let _inside = member.enter();

@@ -101,7 +101,7 @@ fn a_shut_lock_parks_requests_until_opened_and_released() {
 }
 
 #[test]
-#[should_panic(expected = "opened once")]
+#[should_panic(expected = "already opened")]
 fn opening_a_lock_twice_panics() {
     let mut lock = ShardLock::new(());
     lock.shut();

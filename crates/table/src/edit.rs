@@ -182,7 +182,7 @@ impl<'a, V> EntryMut<'a, V> {
 
     fn text_shape(&self) -> Shape {
         let shape = self.shape();
-        assert!(matches!(shape.form, Form::Short | Form::Long), "the content is not a text");
+        assert!(matches!(shape.form, Form::Short | Form::Long), "the content is not a string");
         shape
     }
 

@@ -340,7 +340,7 @@ impl Slot {
 
     fn new<V>(tag: u64, raw: Raw<V>) -> Self {
         let address = raw.address();
-        assert!(address.trailing_zeros() >= size::ALIGN.ilog2(), "the allocator aligns to what it was asked");
+        assert!(address.trailing_zeros() >= size::ALIGN.ilog2(), "the allocator returned a misaligned address");
         assert!(address >> 48 == 0, "user space ends below 48 bits");
         Self(tag << ADDRESS_BITS | address as u64 >> size::ALIGN.ilog2())
     }

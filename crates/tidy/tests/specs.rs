@@ -4,7 +4,7 @@ use tidy::{assert_none, rust_files};
 
 /// The fields that COMMAND, COMMAND DOCS and the manual report.
 const REPORTED: &[&str] =
-    &["name", "syntax", "arity", "keys", "access", "flags", "group", "cost", "since", "brief", "answer"];
+    &["name", "syntax", "arity", "keys", "access", "flags", "facts", "group", "cost", "since", "brief", "answer"];
 
 /// Lines that compare a command's name on purpose: a fault that is built in, and a twin of the server in tests.
 const COMPARES: &[&str] =

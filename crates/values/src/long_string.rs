@@ -180,7 +180,7 @@ impl LongString {
 
 impl fmt::Debug for LongString {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(to, "LongText({} bytes, {} on the heap)", self.bytes_count(), self.heap_bytes())
+        write!(to, "LongString({} bytes, {} on the heap)", self.bytes_count(), self.heap_bytes())
     }
 }
 

@@ -12,9 +12,10 @@ const SETBIT: CommandSpec = CommandSpec {
     arity: Arity::Exactly(4),
     keys: &[KeySpec::one(1, "RW ACCESS UPDATE")],
     access: Access::Write { grows: true },
-    flags: &[
-        Flag::Arguments(&[argument("2", "", "integer", "")]),
-        Flag::Events(&[EventRule { instead_of: "setrange", events: &[(Classes::STRING, "setbit")] }]),
+    flags: &[],
+    facts: &[
+        Fact::Arguments(&[argument("2", "", "integer", "")]),
+        Fact::Events(&[EventRule { instead_of: "setrange", events: &[(Classes::STRING, "setbit")] }]),
     ],
     group: Group::Bitmap,
     cost: "O(1)",
@@ -31,6 +32,7 @@ const GETBIT: CommandSpec = CommandSpec {
     keys: &[KeySpec::one(1, "RO ACCESS")],
     access: Access::Read,
     flags: &[Flag::Fast],
+    facts: &[],
     group: Group::Bitmap,
     cost: "O(1)",
     since: "2.2.0",

@@ -17,9 +17,10 @@ const BITCOUNT: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(2),
     keys: &[KeySpec::one(1, "RO ACCESS")],
     access: Access::Read,
-    flags: &[
-        Flag::History(&[("7.0.0", "Takes `BYTE` and `BIT`.")]),
-        Flag::Arguments(&[argument("1", "index", "", ""), argument("1.2", "index_unit", "", "7.0.0")]),
+    flags: &[],
+    facts: &[
+        Fact::History(&[("7.0.0", "Takes `BYTE` and `BIT`.")]),
+        Fact::Arguments(&[argument("1", "index", "", ""), argument("1.2", "index_unit", "", "7.0.0")]),
     ],
     group: Group::Bitmap,
     cost: "O(n), n the bytes looked at",
@@ -35,9 +36,10 @@ const BITPOS: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(3),
     keys: &[KeySpec::one(1, "RO ACCESS")],
     access: Access::Read,
-    flags: &[
-        Flag::History(&[("7.0.0", "Takes `BYTE` and `BIT`.")]),
-        Flag::Arguments(&[
+    flags: &[],
+    facts: &[
+        Fact::History(&[("7.0.0", "Takes `BYTE` and `BIT`.")]),
+        Fact::Arguments(&[
             argument("2", "index", "", ""),
             argument("2.1", "end_index", "", ""),
             argument("2.1.1", "index_unit", "", "7.0.0"),

@@ -17,15 +17,16 @@ const BITFIELD: CommandSpec = CommandSpec {
         .noted("Reads with GET, writes with SET and INCRBY.")
         .varying(Varies::UnlessBitfieldWrites("RO ACCESS"))],
     access: Access::Write { grows: true },
-    flags: &[
-        Flag::Arguments(&[
+    flags: &[],
+    facts: &[
+        Fact::Arguments(&[
             argument("1", "operation", "", ""),
             argument("1.1", "write", "", ""),
             argument("1.1.1", "write_operation", "", ""),
             argument("1.1.1.0.2", "", "integer", ""),
         ]),
-        Flag::Reads(CountedReads::ChangedIfGetAlone),
-        Flag::Events(&[EventRule { instead_of: "setrange", events: &[(Classes::STRING, "setbit")] }]),
+        Fact::Reads(CountedReads::ChangedIfGetAlone),
+        Fact::Events(&[EventRule { instead_of: "setrange", events: &[(Classes::STRING, "setbit")] }]),
     ],
     group: Group::Bitmap,
     cost: "O(n), n the operations",
@@ -42,6 +43,7 @@ const BITFIELD_RO: CommandSpec = CommandSpec {
     keys: &[KeySpec::one(1, "RO ACCESS")],
     access: Access::Read,
     flags: &[Flag::Fast],
+    facts: &[],
     group: Group::Bitmap,
     cost: "O(n), n the operations",
     since: "6.0.0",

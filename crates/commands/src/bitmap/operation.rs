@@ -16,9 +16,10 @@ const BITOP: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(4),
     keys: &[KeySpec::one(2, "OW UPDATE"), KeySpec::many(3, -1, 1, "RO ACCESS")],
     access: Access::Write { grows: true },
-    flags: &[
-        Flag::Arguments(&[argument("0", "operation", "", "")]),
-        Flag::Events(&[EventRule { instead_of: "restore", events: &[(Classes::STRING, "set")] }]),
+    flags: &[],
+    facts: &[
+        Fact::Arguments(&[argument("0", "operation", "", "")]),
+        Fact::Events(&[EventRule { instead_of: "restore", events: &[(Classes::STRING, "set")] }]),
     ],
     group: Group::Bitmap,
     cost: "O(n), n the bytes of all strings",

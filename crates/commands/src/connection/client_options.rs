@@ -11,14 +11,8 @@ const NO_EVICT: CommandSpec = CommandSpec {
     arity: Arity::Exactly(3),
     keys: &[],
     access: Access::None,
-    flags: &[
-        Flag::Admin,
-        Flag::NoScript,
-        Flag::Loading,
-        Flag::Stale,
-        Flag::Arguments(&[argument("0", "enabled", "", "")]),
-        Flag::OfClient,
-    ],
+    flags: &[Flag::Admin, Flag::NoScript, Flag::Loading, Flag::Stale, Flag::OfClient],
+    facts: &[Fact::Arguments(&[argument("0", "enabled", "", "")])],
     group: Group::Connection,
     cost: "O(1)",
     since: "7.0.0",
@@ -34,6 +28,7 @@ const NO_TOUCH: CommandSpec = CommandSpec {
     keys: &[],
     access: Access::None,
     flags: &[Flag::NoScript, Flag::Loading, Flag::Stale, Flag::OfClient],
+    facts: &[],
     group: Group::Connection,
     cost: "O(1)",
     since: "7.2.0",
@@ -49,6 +44,7 @@ const REPLY: CommandSpec = CommandSpec {
     keys: &[],
     access: Access::None,
     flags: &[Flag::NoScript, Flag::Loading, Flag::Stale, Flag::OfClient],
+    facts: &[],
     group: Group::Connection,
     cost: "O(1)",
     since: "3.2.0",
@@ -64,6 +60,7 @@ const DURABLE: CommandSpec = CommandSpec {
     keys: &[],
     access: Access::None,
     flags: &[Flag::NoScript, Flag::Loading, Flag::Stale, Flag::OfClient],
+    facts: &[],
     group: Group::Connection,
     cost: "O(1)",
     since: "bobbin 0.1.0",
@@ -79,13 +76,14 @@ const MAINT_NOTIFICATIONS: CommandSpec = CommandSpec {
     keys: &[],
     access: Access::None,
     flags: &[Flag::NoScript, Flag::Loading, Flag::Stale, Flag::OfClient],
+    facts: &[],
     group: Group::Connection,
     cost: "O(1)",
     since: "bobbin 0.1.0",
-    brief: "Refuses notices of maintenance, which there are none of.",
+    brief: "Refuses maintenance notifications: this server sends none.",
     answer: "error: always; clients go on without",
     run: Run::Session(|_, _, _| {
-        Err(Failure::text("ERR notices of maintenance are not supported: this server never moves its connections"))
+        Err(Failure::text("ERR maintenance notifications are not supported: this server never moves its connections"))
     }),
 };
 

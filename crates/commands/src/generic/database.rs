@@ -14,7 +14,8 @@ const DBSIZE: CommandSpec = CommandSpec {
     arity: Arity::Exactly(1),
     keys: &[],
     access: Access::Read,
-    flags: &[Flag::Fast, Flag::Tips(&["request_policy:all_shards", "response_policy:agg_sum"])],
+    flags: &[Flag::Fast],
+    facts: &[Fact::Tips(&["request_policy:all_shards", "response_policy:agg_sum"])],
     group: Group::Server,
     cost: "O(1)",
     since: "1.0.0",
@@ -29,7 +30,8 @@ const RANDOMKEY: CommandSpec = CommandSpec {
     arity: Arity::Exactly(1),
     keys: &[],
     access: Access::Read,
-    flags: &[Flag::Tips(&["request_policy:all_shards", "nondeterministic_output"])],
+    flags: &[],
+    facts: &[Fact::Tips(&["request_policy:all_shards", "nondeterministic_output"])],
     group: Group::Generic,
     cost: "O(1)",
     since: "1.0.0",
@@ -45,6 +47,7 @@ const SWAPDB: CommandSpec = CommandSpec {
     keys: &[],
     access: Access::Write { grows: false },
     flags: &[Flag::Fast, Flag::Dangerous],
+    facts: &[],
     group: Group::Server,
     cost: "O(1)",
     since: "4.0.0",
@@ -59,11 +62,11 @@ const FLUSHDB: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(1),
     keys: &[],
     access: Access::Write { grows: false },
-    flags: &[
-        Flag::Dangerous,
-        Flag::Tips(&["request_policy:all_shards", "response_policy:all_succeeded"]),
-        Flag::History(&[("4.0.0", "Takes `ASYNC`."), ("6.2.0", "Takes `SYNC`.")]),
-        Flag::Arguments(&[
+    flags: &[Flag::Dangerous],
+    facts: &[
+        Fact::Tips(&["request_policy:all_shards", "response_policy:all_succeeded"]),
+        Fact::History(&[("4.0.0", "Takes `ASYNC`."), ("6.2.0", "Takes `SYNC`.")]),
+        Fact::Arguments(&[
             argument("0", "async", "", ""),
             argument("0.0", "", "", "4.0.0"),
             argument("0.1", "", "", "6.2.0"),
@@ -88,11 +91,11 @@ const FLUSHALL: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(1),
     keys: &[],
     access: Access::Write { grows: false },
-    flags: &[
-        Flag::Dangerous,
-        Flag::Tips(&["request_policy:all_shards", "response_policy:all_succeeded"]),
-        Flag::History(&[("4.0.0", "Takes `ASYNC`."), ("6.2.0", "Takes `SYNC`.")]),
-        Flag::Arguments(&[
+    flags: &[Flag::Dangerous],
+    facts: &[
+        Fact::Tips(&["request_policy:all_shards", "response_policy:all_succeeded"]),
+        Fact::History(&[("4.0.0", "Takes `ASYNC`."), ("6.2.0", "Takes `SYNC`.")]),
+        Fact::Arguments(&[
             argument("0", "async", "", ""),
             argument("0.0", "", "", "4.0.0"),
             argument("0.1", "", "", "6.2.0"),

@@ -21,7 +21,8 @@ const DUMP: CommandSpec = CommandSpec {
     arity: Arity::Exactly(2),
     keys: &[KeySpec::one(1, "RO ACCESS")],
     access: Access::Read,
-    flags: &[Flag::Tips(&["nondeterministic_output"])],
+    flags: &[],
+    facts: &[Fact::Tips(&["nondeterministic_output"])],
     group: Group::Generic,
     cost: "O(n), n the bytes of the value",
     since: "2.6.0",
@@ -36,21 +37,19 @@ const RESTORE: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(4),
     keys: &[KeySpec::one(1, "OW UPDATE")],
     access: Access::Write { grows: true },
-    flags: &[
-        Flag::Dangerous,
-        Flag::PutsString,
-        Flag::History(&[
+    flags: &[Flag::Dangerous, Flag::PutsString, Flag::RemovesBeforeStoring],
+    facts: &[
+        Fact::History(&[
             ("3.0.0", "Takes `REPLACE`."),
             ("5.0.0", "Takes `ABSTTL`."),
             ("5.0.0", "Takes `IDLETIME` and `FREQ`."),
         ]),
-        Flag::Arguments(&[
+        Fact::Arguments(&[
             argument("3", "", "", "3.0.0"),
             argument("4", "", "", "5.0.0"),
             argument("5", "", "", "5.0.0"),
             argument("6", "", "", "5.0.0"),
         ]),
-        Flag::RemovesBeforeStoring,
     ],
     group: Group::Generic,
     cost: "O(n), n the bytes; O(n log n) for what is found by hash or score",
@@ -66,24 +65,20 @@ const RESTORE_ASKING: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(4),
     keys: &[KeySpec::one(1, "OW UPDATE")],
     access: Access::Write { grows: true },
-    flags: &[
-        Flag::Dangerous,
-        Flag::PutsString,
-        Flag::Asking,
-        Flag::History(&[
+    flags: &[Flag::Dangerous, Flag::PutsString, Flag::Asking, Flag::System, Flag::RemovesBeforeStoring],
+    facts: &[
+        Fact::History(&[
             ("3.0.0", "Takes `REPLACE`."),
             ("5.0.0", "Takes `ABSTTL`."),
             ("5.0.0", "Takes `IDLETIME` and `FREQ`."),
         ]),
-        Flag::System,
-        Flag::Arguments(&[
+        Fact::Arguments(&[
             argument("3", "", "", "3.0.0"),
             argument("4", "", "", "5.0.0"),
             argument("5", "", "", "5.0.0"),
             argument("6", "", "", "5.0.0"),
         ]),
-        Flag::DocsGroup("server"),
-        Flag::RemovesBeforeStoring,
+        Fact::DocsGroup("server"),
     ],
     group: Group::Generic,
     cost: "O(n), n the bytes; O(n log n) for what is found by hash or score",

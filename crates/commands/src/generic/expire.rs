@@ -14,10 +14,10 @@ const EXPIRE: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(3),
     keys: &[KeySpec::one(1, "RW UPDATE")],
     access: Access::Write { grows: false },
-    flags: &[
-        Flag::Fast,
-        Flag::History(&[("7.0.0", "Takes `NX`, `XX`, `GT` and `LT`.")]),
-        Flag::Arguments(&[argument("2", "condition", "", "7.0.0")]),
+    flags: &[Flag::Fast],
+    facts: &[
+        Fact::History(&[("7.0.0", "Takes `NX`, `XX`, `GT` and `LT`.")]),
+        Fact::Arguments(&[argument("2", "condition", "", "7.0.0")]),
     ],
     group: Group::Generic,
     cost: "O(1)",
@@ -33,10 +33,10 @@ const PEXPIRE: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(3),
     keys: &[KeySpec::one(1, "RW UPDATE")],
     access: Access::Write { grows: false },
-    flags: &[
-        Flag::Fast,
-        Flag::History(&[("7.0.0", "Takes `NX`, `XX`, `GT` and `LT`.")]),
-        Flag::Arguments(&[argument("2", "condition", "", "7.0.0")]),
+    flags: &[Flag::Fast],
+    facts: &[
+        Fact::History(&[("7.0.0", "Takes `NX`, `XX`, `GT` and `LT`.")]),
+        Fact::Arguments(&[argument("2", "condition", "", "7.0.0")]),
     ],
     group: Group::Generic,
     cost: "O(1)",
@@ -52,10 +52,10 @@ const EXPIREAT: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(3),
     keys: &[KeySpec::one(1, "RW UPDATE")],
     access: Access::Write { grows: false },
-    flags: &[
-        Flag::Fast,
-        Flag::History(&[("7.0.0", "Takes `NX`, `XX`, `GT` and `LT`.")]),
-        Flag::Arguments(&[argument("2", "condition", "", "7.0.0")]),
+    flags: &[Flag::Fast],
+    facts: &[
+        Fact::History(&[("7.0.0", "Takes `NX`, `XX`, `GT` and `LT`.")]),
+        Fact::Arguments(&[argument("2", "condition", "", "7.0.0")]),
     ],
     group: Group::Generic,
     cost: "O(1)",
@@ -71,10 +71,10 @@ const PEXPIREAT: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(3),
     keys: &[KeySpec::one(1, "RW UPDATE")],
     access: Access::Write { grows: false },
-    flags: &[
-        Flag::Fast,
-        Flag::History(&[("7.0.0", "Takes `NX`, `XX`, `GT` and `LT`.")]),
-        Flag::Arguments(&[argument("2", "condition", "", "7.0.0")]),
+    flags: &[Flag::Fast],
+    facts: &[
+        Fact::History(&[("7.0.0", "Takes `NX`, `XX`, `GT` and `LT`.")]),
+        Fact::Arguments(&[argument("2", "condition", "", "7.0.0")]),
     ],
     group: Group::Generic,
     cost: "O(1)",

@@ -20,16 +20,16 @@ const MIGRATE: CommandSpec = CommandSpec {
         ),
     ],
     access: Access::Write { grows: false },
-    flags: &[
-        Flag::Dangerous,
-        Flag::Tips(&["nondeterministic_output"]),
-        Flag::History(&[
+    flags: &[Flag::Dangerous, Flag::EmptyKeyBeforeList],
+    facts: &[
+        Fact::Tips(&["nondeterministic_output"]),
+        Fact::History(&[
             ("3.0.0", "Takes `COPY` and `REPLACE`."),
             ("3.0.6", "Takes `KEYS`."),
             ("4.0.7", "Takes `AUTH`."),
             ("6.0.0", "Takes `AUTH2`."),
         ]),
-        Flag::Arguments(&[
+        Fact::Arguments(&[
             argument("2", "key_or_empty_string", "", ""),
             argument("2.1", "empty_string", "", ""),
             argument("4", "", "integer", ""),
@@ -40,8 +40,7 @@ const MIGRATE: CommandSpec = CommandSpec {
             argument("7.1", "", "", "6.0.0"),
             argument("8", "", "", "3.0.6"),
         ]),
-        Flag::Secret(Secret::MigrateOptions),
-        Flag::EmptyKeyBeforeList,
+        Fact::Secret(Secret::MigrateOptions),
     ],
     group: Group::Generic,
     cost: "O(n), n the bytes of the values",

@@ -12,14 +12,11 @@ const RENAME: CommandSpec = CommandSpec {
     arity: Arity::Exactly(3),
     keys: &[KeySpec::one(1, "RW ACCESS DELETE"), KeySpec::one(2, "OW UPDATE")],
     access: Access::Write { grows: true },
-    flags: &[
-        Flag::Events(&[
-            EventRule { instead_of: "del", events: &[(Classes::GENERIC, "rename_from")] },
-            EventRule { instead_of: "restore", events: &[(Classes::GENERIC, "rename_to")] },
-        ]),
-        Flag::EventsInReverse,
-        Flag::RemovesBeforeStoring,
-    ],
+    flags: &[Flag::EventsInReverse, Flag::RemovesBeforeStoring],
+    facts: &[Fact::Events(&[
+        EventRule { instead_of: "del", events: &[(Classes::GENERIC, "rename_from")] },
+        EventRule { instead_of: "restore", events: &[(Classes::GENERIC, "rename_to")] },
+    ])],
     group: Group::Generic,
     cost: "O(n), n the bytes of the value",
     since: "1.0.0",
@@ -45,15 +42,13 @@ const RENAMENX: CommandSpec = CommandSpec {
     arity: Arity::Exactly(3),
     keys: &[KeySpec::one(1, "RW ACCESS DELETE"), KeySpec::one(2, "OW INSERT")],
     access: Access::Write { grows: true },
-    flags: &[
-        Flag::Fast,
-        Flag::History(&[("3.2.0", "Two equal names are no error.")]),
-        Flag::Events(&[
+    flags: &[Flag::Fast, Flag::EventsInReverse, Flag::RemovesBeforeStoring],
+    facts: &[
+        Fact::History(&[("3.2.0", "Two equal names are no error.")]),
+        Fact::Events(&[
             EventRule { instead_of: "del", events: &[(Classes::GENERIC, "rename_from")] },
             EventRule { instead_of: "restore", events: &[(Classes::GENERIC, "rename_to")] },
         ]),
-        Flag::EventsInReverse,
-        Flag::RemovesBeforeStoring,
     ],
     group: Group::Generic,
     cost: "O(n), n the bytes of the value",
@@ -81,10 +76,8 @@ const COPY: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(3),
     keys: &[KeySpec::one(1, "RO ACCESS"), KeySpec::one(2, "OW UPDATE")],
     access: Access::Write { grows: true },
-    flags: &[
-        Flag::Events(&[EventRule { instead_of: "restore", events: &[(Classes::GENERIC, "copy_to")] }]),
-        Flag::RemovesBeforeStoring,
-    ],
+    flags: &[Flag::RemovesBeforeStoring],
+    facts: &[Fact::Events(&[EventRule { instead_of: "restore", events: &[(Classes::GENERIC, "copy_to")] }])],
     group: Group::Generic,
     cost: "O(n), n the bytes of the value",
     since: "6.2.0",
@@ -99,15 +92,11 @@ const MOVE: CommandSpec = CommandSpec {
     arity: Arity::Exactly(3),
     keys: &[KeySpec::one(1, "RW ACCESS UPDATE")],
     access: Access::Write { grows: true },
-    flags: &[
-        Flag::Fast,
-        Flag::Events(&[
-            EventRule { instead_of: "del", events: &[(Classes::GENERIC, "move_from")] },
-            EventRule { instead_of: "restore", events: &[(Classes::GENERIC, "move_to")] },
-        ]),
-        Flag::EventsInReverse,
-        Flag::RemovesBeforeStoring,
-    ],
+    flags: &[Flag::Fast, Flag::EventsInReverse, Flag::RemovesBeforeStoring],
+    facts: &[Fact::Events(&[
+        EventRule { instead_of: "del", events: &[(Classes::GENERIC, "move_from")] },
+        EventRule { instead_of: "restore", events: &[(Classes::GENERIC, "move_to")] },
+    ])],
     group: Group::Generic,
     cost: "O(n), n the bytes of the value",
     since: "1.0.0",

@@ -29,6 +29,7 @@ const KEYRANGE: CommandSpec = CommandSpec {
     keys: &[],
     access: Access::Read,
     flags: &[Flag::Dangerous, Flag::NoMisses],
+    facts: &[],
     group: Group::Generic,
     cost: "O(log n + m), n the keys of the database, m those told",
     since: "bobbin 0.1.0",
@@ -44,6 +45,7 @@ const DELRANGE: CommandSpec = CommandSpec {
     keys: &[],
     access: Access::Write { grows: false },
     flags: &[Flag::Dangerous],
+    facts: &[],
     group: Group::Generic,
     cost: "O(log n + m), n the keys of the database, m those removed",
     since: "bobbin 0.1.0",
@@ -177,7 +179,7 @@ fn is_told(tx: &mut Tx, name: &[u8], kind: Option<&[u8]>) -> bool {
 pub fn no_order(state: IndexState) -> Failure {
     match state {
         IndexState::Building(percent) => {
-            Failure::text(format!("ERR the order of names is being built: {percent} % of it are done"))
+            Failure::text(format!("ERR the order of names is being built: {percent} % done"))
         }
         IndexState::Off | IndexState::On => {
             Failure::text("ERR there is no order of names: CONFIG SET key-order yes has it built and kept")

@@ -34,17 +34,16 @@ const SORT: CommandSpec = CommandSpec {
         .noted("The key of STORE, which may stand anywhere behind the first."),
     ],
     access: Access::Write { grows: true },
-    flags: &[
-        Flag::Dangerous,
-        Flag::FollowsNames,
-        Flag::Arguments(&[
+    flags: &[Flag::Dangerous, Flag::FollowsNames],
+    facts: &[
+        Fact::Arguments(&[
             argument("1", "", "", "").found_by(1),
             argument("3", "", "", "").found_by(1),
             argument("4", "order", "", ""),
             argument("5", "sorting", "", ""),
             argument("6", "", "", "").found_by(2),
         ]),
-        Flag::Events(&[EventRule { instead_of: "restore", events: &[(Classes::LIST, "sortstore")] }]),
+        Fact::Events(&[EventRule { instead_of: "restore", events: &[(Classes::LIST, "sortstore")] }]),
     ],
     group: Group::Generic,
     cost: "O(n*log(n)+m), n the elements, m those told; keys named by BY and GET are not read at one instant",
@@ -60,16 +59,13 @@ const SORT_RO: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(2),
     keys: &[KeySpec::one(1, "RO ACCESS"), FOLLOWED],
     access: Access::Read,
-    flags: &[
-        Flag::Dangerous,
-        Flag::FollowsNames,
-        Flag::Arguments(&[
-            argument("1", "", "", "").found_by(1),
-            argument("3", "", "", "").found_by(1),
-            argument("4", "order", "", ""),
-            argument("5", "sorting", "", ""),
-        ]),
-    ],
+    flags: &[Flag::Dangerous, Flag::FollowsNames],
+    facts: &[Fact::Arguments(&[
+        argument("1", "", "", "").found_by(1),
+        argument("3", "", "", "").found_by(1),
+        argument("4", "order", "", ""),
+        argument("5", "sorting", "", ""),
+    ])],
     group: Group::Generic,
     cost: "O(n*log(n)+m), n the elements, m those told; keys named by BY and GET are not read at one instant",
     since: "7.0.0",

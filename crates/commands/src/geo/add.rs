@@ -13,9 +13,10 @@ const GEOADD: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(5),
     keys: &[KeySpec::one(1, "RW UPDATE")],
     access: Access::Write { grows: true },
-    flags: &[
-        Flag::History(&[("6.2.0", "Takes `CH`, `NX` and `XX`.")]),
-        Flag::Arguments(&[argument("1", "condition", "", "6.2.0"), argument("2", "change", "", "6.2.0")]),
+    flags: &[],
+    facts: &[
+        Fact::History(&[("6.2.0", "Takes `CH`, `NX` and `XX`.")]),
+        Fact::Arguments(&[argument("1", "condition", "", "6.2.0"), argument("2", "change", "", "6.2.0")]),
     ],
     group: Group::Geo,
     cost: "O(m*log(n)), m the members given, n those of the sorted set",

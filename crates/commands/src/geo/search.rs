@@ -30,9 +30,10 @@ const GEOSEARCH: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(7),
     keys: &[KeySpec::one(1, "RO ACCESS")],
     access: Access::Read,
-    flags: &[
-        Flag::History(&[("7.0.0", "Units may be written in capitals.")]),
-        Flag::Arguments(&[
+    flags: &[],
+    facts: &[
+        Fact::History(&[("7.0.0", "Units may be written in capitals.")]),
+        Fact::Arguments(&[
             argument("1", "from", "", ""),
             argument("2", "by", "", ""),
             argument("2.0", "circle", "", ""),
@@ -57,9 +58,10 @@ const GEOSEARCHSTORE: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(8),
     keys: &[KeySpec::one(1, "OW UPDATE"), KeySpec::one(2, "RO ACCESS")],
     access: Access::Write { grows: true },
-    flags: &[
-        Flag::History(&[("7.0.0", "Units may be written in capitals.")]),
-        Flag::Arguments(&[
+    flags: &[],
+    facts: &[
+        Fact::History(&[("7.0.0", "Units may be written in capitals.")]),
+        Fact::Arguments(&[
             argument("2", "from", "", ""),
             argument("3", "by", "", ""),
             argument("3.0", "circle", "", ""),
@@ -68,7 +70,7 @@ const GEOSEARCHSTORE: CommandSpec = CommandSpec {
             argument("4", "order", "", ""),
             argument("5", "count", "", ""),
         ]),
-        Flag::Events(&[EventRule { instead_of: "restore", events: &[(Classes::SORTED, "geosearchstore")] }]),
+        Fact::Events(&[EventRule { instead_of: "restore", events: &[(Classes::SORTED, "geosearchstore")] }]),
     ],
     group: Group::Geo,
     cost: "O(log(n)+m*log(m)), n the members of the sorted set, m those in cells that the area reaches into",
@@ -85,17 +87,18 @@ const GEORADIUS: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(6),
     keys: &[KeySpec::one(1, "RO ACCESS"), stored("STORE", 6), stored("STOREDIST", 6)],
     access: Access::Write { grows: true },
-    flags: &[
-        Flag::History(&[("6.2.0", "Takes `ANY` behind `COUNT`."), ("7.0.0", "Units may be written in capitals.")]),
-        Flag::Deprecated { since: "6.2.0", replaced_by: "`GEOSEARCH` and `GEOSEARCHSTORE` with `BYRADIUS`" },
-        Flag::Arguments(&[
+    flags: &[],
+    facts: &[
+        Fact::History(&[("6.2.0", "Takes `ANY` behind `COUNT`."), ("7.0.0", "Units may be written in capitals.")]),
+        Fact::Deprecated { since: "6.2.0", replaced_by: "`GEOSEARCH` and `GEOSEARCHSTORE` with `BYRADIUS`" },
+        Fact::Arguments(&[
             argument("4", "unit", "", ""),
             argument("8", "count", "", ""),
             argument("8.1", "", "", "6.2.0"),
             argument("9", "order", "", ""),
             argument("10", "store", "", ""),
         ]),
-        Flag::Events(&[EventRule { instead_of: "restore", events: &[(Classes::SORTED, "georadiusstore")] }]),
+        Fact::Events(&[EventRule { instead_of: "restore", events: &[(Classes::SORTED, "georadiusstore")] }]),
     ],
     group: Group::Geo,
     cost: "O(log(n)+m), n the members of the sorted set, m those in cells that the area reaches into",
@@ -112,10 +115,11 @@ const GEORADIUS_RO: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(6),
     keys: &[KeySpec::one(1, "RO ACCESS")],
     access: Access::Read,
-    flags: &[
-        Flag::History(&[("6.2.0", "Takes `ANY` behind `COUNT`.")]),
-        Flag::Deprecated { since: "6.2.0", replaced_by: "`GEOSEARCH` with `BYRADIUS`" },
-        Flag::Arguments(&[
+    flags: &[],
+    facts: &[
+        Fact::History(&[("6.2.0", "Takes `ANY` behind `COUNT`.")]),
+        Fact::Deprecated { since: "6.2.0", replaced_by: "`GEOSEARCH` with `BYRADIUS`" },
+        Fact::Arguments(&[
             argument("4", "unit", "", ""),
             argument("8", "count", "", ""),
             argument("8.1", "", "", "6.2.0"),
@@ -137,19 +141,20 @@ const GEORADIUSBYMEMBER: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(5),
     keys: &[KeySpec::one(1, "RO ACCESS"), stored("STORE", 5), stored("STOREDIST", 5)],
     access: Access::Write { grows: true },
-    flags: &[
-        Flag::History(&[("7.0.0", "Units may be written in capitals.")]),
-        Flag::Deprecated {
+    flags: &[],
+    facts: &[
+        Fact::History(&[("7.0.0", "Units may be written in capitals.")]),
+        Fact::Deprecated {
             since: "6.2.0",
             replaced_by: "`GEOSEARCH` and `GEOSEARCHSTORE` with `BYRADIUS` and `FROMMEMBER`",
         },
-        Flag::Arguments(&[
+        Fact::Arguments(&[
             argument("3", "unit", "", ""),
             argument("7", "count", "", ""),
             argument("8", "order", "", ""),
             argument("9", "store", "", ""),
         ]),
-        Flag::Events(&[EventRule { instead_of: "restore", events: &[(Classes::SORTED, "georadiusstore")] }]),
+        Fact::Events(&[EventRule { instead_of: "restore", events: &[(Classes::SORTED, "georadiusstore")] }]),
     ],
     group: Group::Geo,
     cost: "O(log(n)+m), n the members of the sorted set, m those in cells that the area reaches into",
@@ -165,9 +170,10 @@ const GEORADIUSBYMEMBER_RO: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(5),
     keys: &[KeySpec::one(1, "RO ACCESS")],
     access: Access::Read,
-    flags: &[
-        Flag::Deprecated { since: "6.2.0", replaced_by: "`GEOSEARCH` with `BYRADIUS` and `FROMMEMBER`" },
-        Flag::Arguments(&[
+    flags: &[],
+    facts: &[
+        Fact::Deprecated { since: "6.2.0", replaced_by: "`GEOSEARCH` with `BYRADIUS` and `FROMMEMBER`" },
+        Fact::Arguments(&[
             argument("3", "unit", "", ""),
             argument("7", "count", "", ""),
             argument("8", "order", "", ""),

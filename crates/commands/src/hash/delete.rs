@@ -11,10 +11,10 @@ const HDEL: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(3),
     keys: &[KeySpec::one(1, "RW DELETE")],
     access: Access::Write { grows: false },
-    flags: &[
-        Flag::Fast,
-        Flag::History(&[("2.4.0", "Takes several fields.")]),
-        Flag::Events(&[EventRule { instead_of: "del", events: &[(Classes::HASH, "hdel"), (Classes::GENERIC, "del")] }]),
+    flags: &[Flag::Fast],
+    facts: &[
+        Fact::History(&[("2.4.0", "Takes several fields.")]),
+        Fact::Events(&[EventRule { instead_of: "del", events: &[(Classes::HASH, "hdel"), (Classes::GENERIC, "del")] }]),
     ],
     group: Group::Hash,
     cost: "O(n), n the fields named",

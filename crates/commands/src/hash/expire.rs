@@ -18,10 +18,11 @@ const HEXPIRE: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(6),
     keys: &[KeySpec::one(1, "RW UPDATE")],
     access: Access::Write { grows: true },
-    flags: &[
-        Flag::Fast,
-        Flag::Events(&[EventRule { instead_of: "del", events: &[(Classes::HASH, "hdel"), (Classes::GENERIC, "del")] }]),
-    ],
+    flags: &[Flag::Fast],
+    facts: &[Fact::Events(&[EventRule {
+        instead_of: "del",
+        events: &[(Classes::HASH, "hdel"), (Classes::GENERIC, "del")],
+    }])],
     group: Group::Hash,
     cost: "O(n), n the fields named",
     since: "7.4.0",
@@ -37,10 +38,11 @@ const HPEXPIRE: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(6),
     keys: &[KeySpec::one(1, "RW UPDATE")],
     access: Access::Write { grows: true },
-    flags: &[
-        Flag::Fast,
-        Flag::Events(&[EventRule { instead_of: "del", events: &[(Classes::HASH, "hdel"), (Classes::GENERIC, "del")] }]),
-    ],
+    flags: &[Flag::Fast],
+    facts: &[Fact::Events(&[EventRule {
+        instead_of: "del",
+        events: &[(Classes::HASH, "hdel"), (Classes::GENERIC, "del")],
+    }])],
     group: Group::Hash,
     cost: "O(n), n the fields named",
     since: "7.4.0",
@@ -56,10 +58,11 @@ const HEXPIREAT: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(6),
     keys: &[KeySpec::one(1, "RW UPDATE")],
     access: Access::Write { grows: true },
-    flags: &[
-        Flag::Fast,
-        Flag::Events(&[EventRule { instead_of: "del", events: &[(Classes::HASH, "hdel"), (Classes::GENERIC, "del")] }]),
-    ],
+    flags: &[Flag::Fast],
+    facts: &[Fact::Events(&[EventRule {
+        instead_of: "del",
+        events: &[(Classes::HASH, "hdel"), (Classes::GENERIC, "del")],
+    }])],
     group: Group::Hash,
     cost: "O(n), n the fields named",
     since: "7.4.0",
@@ -75,10 +78,11 @@ const HPEXPIREAT: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(6),
     keys: &[KeySpec::one(1, "RW UPDATE")],
     access: Access::Write { grows: true },
-    flags: &[
-        Flag::Fast,
-        Flag::Events(&[EventRule { instead_of: "del", events: &[(Classes::HASH, "hdel"), (Classes::GENERIC, "del")] }]),
-    ],
+    flags: &[Flag::Fast],
+    facts: &[Fact::Events(&[EventRule {
+        instead_of: "del",
+        events: &[(Classes::HASH, "hdel"), (Classes::GENERIC, "del")],
+    }])],
     group: Group::Hash,
     cost: "O(n), n the fields named",
     since: "7.4.0",

@@ -17,10 +17,11 @@ const HGETDEL: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(5),
     keys: &[KeySpec::one(1, "RW ACCESS DELETE")],
     access: Access::Write { grows: false },
-    flags: &[
-        Flag::Fast,
-        Flag::Events(&[EventRule { instead_of: "del", events: &[(Classes::HASH, "hdel"), (Classes::GENERIC, "del")] }]),
-    ],
+    flags: &[Flag::Fast],
+    facts: &[Fact::Events(&[EventRule {
+        instead_of: "del",
+        events: &[(Classes::HASH, "hdel"), (Classes::GENERIC, "del")],
+    }])],
     group: Group::Hash,
     cost: "O(n), n the fields named",
     since: "8.0.0",
@@ -36,10 +37,11 @@ const HGETEX: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(5),
     keys: &[KeySpec::one(1, "RW ACCESS UPDATE")],
     access: Access::Write { grows: false },
-    flags: &[
-        Flag::Fast,
-        Flag::Events(&[EventRule { instead_of: "del", events: &[(Classes::HASH, "hdel"), (Classes::GENERIC, "del")] }]),
-    ],
+    flags: &[Flag::Fast],
+    facts: &[Fact::Events(&[EventRule {
+        instead_of: "del",
+        events: &[(Classes::HASH, "hdel"), (Classes::GENERIC, "del")],
+    }])],
     group: Group::Hash,
     cost: "O(n), n the fields named",
     since: "8.0.0",
@@ -55,10 +57,11 @@ const HSETEX: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(6),
     keys: &[KeySpec::one(1, "RW UPDATE")],
     access: Access::Write { grows: true },
-    flags: &[
-        Flag::Fast,
-        Flag::Events(&[EventRule { instead_of: "del", events: &[(Classes::HASH, "hdel"), (Classes::GENERIC, "del")] }]),
-    ],
+    flags: &[Flag::Fast],
+    facts: &[Fact::Events(&[EventRule {
+        instead_of: "del",
+        events: &[(Classes::HASH, "hdel"), (Classes::GENERIC, "del")],
+    }])],
     group: Group::Hash,
     cost: "O(n), n the fields named",
     since: "8.0.0",

@@ -15,14 +15,12 @@ const PFADD: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(2),
     keys: &[KeySpec::one(1, "RW INSERT")],
     access: Access::Write { grows: true },
-    flags: &[
-        Flag::Fast,
-        Flag::Events(&[
-            EventRule { instead_of: "set", events: &[(Classes::STRING, "pfadd")] },
-            EventRule { instead_of: "append", events: &[(Classes::STRING, "pfadd")] },
-            EventRule { instead_of: "setrange", events: &[(Classes::STRING, "pfadd")] },
-        ]),
-    ],
+    flags: &[Flag::Fast],
+    facts: &[Fact::Events(&[
+        EventRule { instead_of: "set", events: &[(Classes::STRING, "pfadd")] },
+        EventRule { instead_of: "append", events: &[(Classes::STRING, "pfadd")] },
+        EventRule { instead_of: "setrange", events: &[(Classes::STRING, "pfadd")] },
+    ])],
     group: Group::HyperLogLog,
     cost: "O(n), n the elements",
     since: "2.8.9",
@@ -37,11 +35,8 @@ const PFCOUNT: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(2),
     keys: &[KeySpec::many(1, -1, 1, "RW ACCESS").noted("Writes the count that it has made into the value.")],
     access: Access::Write { grows: false },
-    flags: &[
-        Flag::ReportedAsReader,
-        Flag::Reads(CountedReads::Named),
-        Flag::Events(&[EventRule { instead_of: "setrange", events: &[] }]),
-    ],
+    flags: &[Flag::ReportedAsReader],
+    facts: &[Fact::Reads(CountedReads::Named), Fact::Events(&[EventRule { instead_of: "setrange", events: &[] }])],
     group: Group::HyperLogLog,
     cost: "O(n), n the keys",
     since: "2.8.9",
@@ -56,9 +51,10 @@ const PFMERGE: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(2),
     keys: &[KeySpec::one(1, "RW ACCESS INSERT"), KeySpec::many(2, -1, 1, "RO ACCESS")],
     access: Access::Write { grows: true },
-    flags: &[
-        Flag::Reads(CountedReads::Named),
-        Flag::Events(&[
+    flags: &[],
+    facts: &[
+        Fact::Reads(CountedReads::Named),
+        Fact::Events(&[
             EventRule { instead_of: "set", events: &[(Classes::STRING, "pfadd")] },
             EventRule { instead_of: "append", events: &[(Classes::STRING, "pfadd")] },
             EventRule { instead_of: "setrange", events: &[(Classes::STRING, "pfadd")] },

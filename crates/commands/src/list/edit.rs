@@ -19,6 +19,7 @@ const LSET: CommandSpec = CommandSpec {
     keys: &[KeySpec::one(1, "RW UPDATE")],
     access: Access::Write { grows: true },
     flags: &[],
+    facts: &[],
     group: Group::List,
     cost: "O(log(n)), n the elements of the list",
     since: "1.0.0",
@@ -33,7 +34,8 @@ const LINSERT: CommandSpec = CommandSpec {
     arity: Arity::Exactly(5),
     keys: &[KeySpec::one(1, "RW INSERT")],
     access: Access::Write { grows: true },
-    flags: &[Flag::Arguments(&[argument("1", "where", "", "")])],
+    flags: &[],
+    facts: &[Fact::Arguments(&[argument("1", "where", "", "")])],
     group: Group::List,
     cost: "O(n), n the elements before the pivot",
     since: "2.2.0",
@@ -49,6 +51,7 @@ const LREM: CommandSpec = CommandSpec {
     keys: &[KeySpec::one(1, "RW DELETE")],
     access: Access::Write { grows: false },
     flags: &[],
+    facts: &[],
     group: Group::List,
     cost: "O(n+m*log(n)), n the elements of the list, m those removed",
     since: "1.0.0",
@@ -63,7 +66,8 @@ const LTRIM: CommandSpec = CommandSpec {
     arity: Arity::Exactly(4),
     keys: &[KeySpec::one(1, "RW DELETE")],
     access: Access::Write { grows: false },
-    flags: &[Flag::Events(&[
+    flags: &[],
+    facts: &[Fact::Events(&[
         EventRule { instead_of: "lpop", events: &[(Classes::LIST, "ltrim")] },
         EventRule { instead_of: "rpop", events: &[(Classes::LIST, "ltrim")] },
     ])],
@@ -81,7 +85,8 @@ const LTRIMFRONT: CommandSpec = CommandSpec {
     arity: Arity::Exactly(3),
     keys: &[KeySpec::one(1, "RW DELETE")],
     access: Access::Write { grows: false },
-    flags: &[Flag::Events(&[
+    flags: &[],
+    facts: &[Fact::Events(&[
         EventRule { instead_of: "lpop", events: &[(Classes::LIST, "ltrim")] },
         EventRule { instead_of: "rpop", events: &[(Classes::LIST, "ltrim")] },
     ])],
@@ -99,7 +104,8 @@ const LTRIMBACK: CommandSpec = CommandSpec {
     arity: Arity::Exactly(3),
     keys: &[KeySpec::one(1, "RW DELETE")],
     access: Access::Write { grows: false },
-    flags: &[Flag::Events(&[
+    flags: &[],
+    facts: &[Fact::Events(&[
         EventRule { instead_of: "lpop", events: &[(Classes::LIST, "ltrim")] },
         EventRule { instead_of: "rpop", events: &[(Classes::LIST, "ltrim")] },
     ])],

@@ -17,6 +17,7 @@ const LPOS: CommandSpec = CommandSpec {
     keys: &[KeySpec::one(1, "RO ACCESS")],
     access: Access::Read,
     flags: &[],
+    facts: &[],
     group: Group::List,
     cost: "O(n), n the elements compared",
     since: "6.0.6",

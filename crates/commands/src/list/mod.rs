@@ -14,8 +14,8 @@ use keyspace::{ListLike, ListLikeMut, ListMut};
 use values::List;
 
 /// Why a queue is refused by commands that address or move single elements.
-const KEEPS_POSITIONS: &str = "WRONGTYPE The list is a queue, whose messages keep their places: take them by LPOP or \
-                               Q.RESERVE, or make it a plain list again by Q.DROP";
+const KEEPS_POSITIONS: &str = "WRONGTYPE The list is a queue, whose messages keep their positions: take them with LPOP \
+                               or Q.RESERVE, or turn it back into a list with Q.DROP";
 
 /// Returns the list under `key`.
 ///

@@ -6,6 +6,7 @@ use crate::prelude::*;
 use crate::queue;
 use blocks::End;
 use keyspace::{ListLike, ListLikeMut};
+use values::Queue;
 use values::queue::MESSAGE_BYTES_MAX;
 
 pub(crate) const COMMANDS: &[CommandSpec] = &[LPUSH, LPUSHX, RPUSH, RPUSHX];
@@ -16,7 +17,8 @@ const LPUSH: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(3),
     keys: &[KeySpec::one(1, "RW INSERT")],
     access: Access::Write { grows: true },
-    flags: &[Flag::Fast, Flag::History(&[("2.4.0", "Takes several elements.")])],
+    flags: &[Flag::Fast],
+    facts: &[Fact::History(&[("2.4.0", "Takes several elements.")])],
     group: Group::List,
     cost: "O(n), n the elements pushed",
     since: "1.0.0",
@@ -31,7 +33,8 @@ const LPUSHX: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(3),
     keys: &[KeySpec::one(1, "RW INSERT")],
     access: Access::Write { grows: true },
-    flags: &[Flag::Fast, Flag::History(&[("4.0.0", "Takes several elements.")])],
+    flags: &[Flag::Fast],
+    facts: &[Fact::History(&[("4.0.0", "Takes several elements.")])],
     group: Group::List,
     cost: "O(n), n the elements pushed",
     since: "2.2.0",
@@ -46,7 +49,8 @@ const RPUSH: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(3),
     keys: &[KeySpec::one(1, "RW INSERT")],
     access: Access::Write { grows: true },
-    flags: &[Flag::Fast, Flag::History(&[("2.4.0", "Takes several elements.")])],
+    flags: &[Flag::Fast],
+    facts: &[Fact::History(&[("2.4.0", "Takes several elements.")])],
     group: Group::List,
     cost: "O(n), n the elements pushed",
     since: "1.0.0",
@@ -61,7 +65,8 @@ const RPUSHX: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(3),
     keys: &[KeySpec::one(1, "RW INSERT")],
     access: Access::Write { grows: true },
-    flags: &[Flag::Fast, Flag::History(&[("4.0.0", "Takes several elements.")])],
+    flags: &[Flag::Fast],
+    facts: &[Fact::History(&[("4.0.0", "Takes several elements.")])],
     group: Group::List,
     cost: "O(n), n the elements pushed",
     since: "2.2.0",
@@ -79,12 +84,18 @@ fn push(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, end: End, absent: Absen
 
 /// Pushes items to a list or queue and returns its length; 0 if it is absent and left so.
 pub(crate) fn push_items(tx: &mut Tx, key: &[u8], items: &[&[u8]], end: End, absent: Absent) -> Result<u64, Failure> {
-    let Some(mut list) = tx.list_like_mut(key, absent)? else { return Ok(0) };
-    if let ListLikeMut::Queue(queue) = &mut list {
-        queue.look(|queue| check_room(ListLike::Queue(queue), items))?;
+    match tx.list_like_mut(key, absent)? {
+        Some(ListLikeMut::List(mut list)) => {
+            list.push(end, items);
+            Ok(list.len())
+        }
+        Some(ListLikeMut::Queue(mut queue)) => {
+            queue.look(|queue| check_room(ListLike::Queue(queue), items))?;
+            queue.push(end, items);
+            Ok(queue.look(Queue::ready_len))
+        }
+        None => Ok(0),
     }
-    list.push(end, items);
-    Ok(list.len())
 }
 
 /// Checks whether a queue takes these messages; a list takes any.

@@ -13,6 +13,7 @@ const STATS: CommandSpec = CommandSpec {
     keys: &[],
     access: Access::None,
     flags: &[Flag::NoScript, Flag::Loading, Flag::Stale],
+    facts: &[],
     group: Group::Memcached,
     cost: "O(n), n the keys' shards",
     since: "bobbin 0.1.0",

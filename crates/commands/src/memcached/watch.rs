@@ -12,6 +12,7 @@ const WATCH: CommandSpec = CommandSpec {
     keys: &[],
     access: Access::None,
     flags: &[Flag::Admin, Flag::NoScript, Flag::Loading, Flag::Stale],
+    facts: &[],
     group: Group::Memcached,
     cost: "O(1), and for each line that is shown O(n), n its bytes",
     since: "bobbin 0.1.0",

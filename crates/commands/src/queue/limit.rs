@@ -13,6 +13,7 @@ const LIMIT: CommandSpec = CommandSpec {
     keys: &[KeySpec::one(1, "RW UPDATE")],
     access: Access::Write { grows: true },
     flags: &[Flag::Fast],
+    facts: &[],
     group: Group::Queue,
     cost: "O(1)",
     since: "bobbin 0.1.0",
@@ -28,6 +29,7 @@ const DROP: CommandSpec = CommandSpec {
     keys: &[KeySpec::one(1, "RW UPDATE")],
     access: Access::Write { grows: false },
     flags: &[Flag::Fast],
+    facts: &[],
     group: Group::Queue,
     cost: "O(log(n)+m), n the messages, m those that were given back",
     since: "bobbin 0.1.0",
@@ -50,11 +52,11 @@ fn limit(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
         } else if parse::is(word, "TTL") {
             limits.ttl_ms = milliseconds(value, 0)?;
         } else if parse::is(word, "RETRIES") {
-            let text = "ERR RETRIES is to be -1 or more";
+            let text = "ERR RETRIES must be -1 or more";
             limits.retries = u64::try_from(parse::int_or(value, -1, i64::MAX, text)?).ok();
         } else if parse::is(word, "DEADLETTER") {
             if value == key {
-                return Err(Failure::text("ERR DEADLETTER is to be another key"));
+                return Err(Failure::text("ERR DEADLETTER must be another key"));
             }
             limits.dead_letter = value.into();
         } else {

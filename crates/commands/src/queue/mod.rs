@@ -54,15 +54,15 @@ fn leased(queue: &mut QueueMut<'_, '_>, receipts: Args<'_>) -> Result<Vec<i64>, 
 /// Returns the error for a full queue.
 pub(crate) fn full(full: Full) -> Failure {
     Failure::text(match full {
-        Full::Len(most) => format!("QUEUEFULL the queue has its MAXLEN of {most} messages"),
-        Full::Bytes(most) => format!("QUEUEFULL the queue has its MAXBYTES of {most} bytes of messages"),
+        Full::Len(most) => format!("QUEUEFULL the queue would exceed its MAXLEN of {most} messages"),
+        Full::Bytes(most) => format!("QUEUEFULL the queue would exceed its MAXBYTES of {most} bytes of messages"),
     })
 }
 
 /// Returns the instant `ms` milliseconds from now.
 fn due_ms(tx: &Tx, ms: u64) -> Result<Ms, Failure> {
     let at_ms = tx.now().checked_add(ms).filter(|at_ms| *at_ms < i64::MAX as u64);
-    at_ms.ok_or(Failure::text("ERR the time is beyond all times"))
+    at_ms.ok_or(Failure::text("ERR the time is out of range"))
 }
 
 /// Parses an option's milliseconds, at least `least`.
@@ -72,5 +72,5 @@ fn milliseconds(argument: &[u8], least: i64) -> Result<u64, Failure> {
 }
 
 fn count(argument: &[u8]) -> Result<u64, Failure> {
-    parse::int_or(argument, 1, MESSAGES_MAX, "ERR COUNT is to be from 1 to 1000").map(|count| count as u64)
+    parse::int_or(argument, 1, MESSAGES_MAX, "ERR COUNT must be from 1 to 1000").map(|count| count as u64)
 }

@@ -15,6 +15,7 @@ const PUSH: CommandSpec = CommandSpec {
     keys: &[KeySpec::one(1, "RW INSERT")],
     access: Access::Write { grows: true },
     flags: &[Flag::Fast],
+    facts: &[],
     group: Group::Queue,
     cost: "O(n), n the messages; with DELAY or ID O(n*log(m)), m those of the queue",
     since: "bobbin 0.1.0",
@@ -62,7 +63,7 @@ fn push(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let mut queue = tx.queue_mut(key, Absent::Create)?.expect("is to be made").told_as("q.push");
     let messages: smallvec::SmallVec<[&[u8]; 8]> = args.slice(2, end).iter().collect();
     if !dedup.is_empty() && messages.len() > 1 {
-        return Err(Failure::text("ERR ID goes with one message"));
+        return Err(Failure::text("ERR ID requires exactly one message"));
     }
     let bytes: usize = messages.iter().map(|message| message.len()).sum();
     if messages.iter().any(|message| message.len() > MESSAGE_BYTES_MAX) {

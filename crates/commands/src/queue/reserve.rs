@@ -17,6 +17,7 @@ const RESERVE: CommandSpec = CommandSpec {
     keys: &[KeySpec::found(Begin::Index(1), Find::Until(WORDS), "RW ACCESS UPDATE")],
     access: Access::Write { grows: false },
     flags: &[],
+    facts: &[],
     group: Group::Queue,
     cost: "O(k+n*log(m)), k the keys, n the messages leased, m those of the queue",
     since: "bobbin 0.1.0",

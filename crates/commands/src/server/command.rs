@@ -18,7 +18,8 @@ const COMMAND: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(1),
     keys: &[],
     access: Access::None,
-    flags: &[Flag::Loading, Flag::Stale, Flag::Tips(&["nondeterministic_output_order"]), Flag::Category("connection")],
+    flags: &[Flag::Loading, Flag::Stale, Flag::ConnectionCategory],
+    facts: &[Fact::Tips(&["nondeterministic_output_order"])],
     group: Group::Server,
     cost: "O(n), n all commands",
     since: "2.8.13",
@@ -36,7 +37,8 @@ const COUNT: CommandSpec = CommandSpec {
     arity: Arity::Exactly(2),
     keys: &[],
     access: Access::None,
-    flags: &[Flag::Loading, Flag::Stale, Flag::Category("connection")],
+    flags: &[Flag::Loading, Flag::Stale, Flag::ConnectionCategory],
+    facts: &[],
     group: Group::Server,
     cost: "O(1)",
     since: "2.8.13",
@@ -54,13 +56,8 @@ const LIST: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(2),
     keys: &[],
     access: Access::None,
-    flags: &[
-        Flag::Loading,
-        Flag::Stale,
-        Flag::Tips(&["nondeterministic_output_order"]),
-        Flag::Arguments(&[argument("0", "filterby", "", "")]),
-        Flag::Category("connection"),
-    ],
+    flags: &[Flag::Loading, Flag::Stale, Flag::ConnectionCategory],
+    facts: &[Fact::Tips(&["nondeterministic_output_order"]), Fact::Arguments(&[argument("0", "filterby", "", "")])],
     group: Group::Server,
     cost: "O(n), n all commands",
     since: "7.0.0",
@@ -75,12 +72,10 @@ const INFO: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(2),
     keys: &[],
     access: Access::None,
-    flags: &[
-        Flag::Loading,
-        Flag::Stale,
-        Flag::Tips(&["nondeterministic_output_order"]),
-        Flag::History(&[("7.0.0", "Returns all commands if none is named.")]),
-        Flag::Category("connection"),
+    flags: &[Flag::Loading, Flag::Stale, Flag::ConnectionCategory],
+    facts: &[
+        Fact::Tips(&["nondeterministic_output_order"]),
+        Fact::History(&[("7.0.0", "Returns all commands if none is named.")]),
     ],
     group: Group::Server,
     cost: "O(n), n the names",
@@ -100,7 +95,8 @@ const DOCS: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(2),
     keys: &[],
     access: Access::None,
-    flags: &[Flag::Loading, Flag::Stale, Flag::Tips(&["nondeterministic_output_order"]), Flag::Category("connection")],
+    flags: &[Flag::Loading, Flag::Stale, Flag::ConnectionCategory],
+    facts: &[Fact::Tips(&["nondeterministic_output_order"])],
     group: Group::Server,
     cost: "O(n), n the names",
     since: "7.0.0",
@@ -119,7 +115,8 @@ const GETKEYS: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(3),
     keys: &[],
     access: Access::None,
-    flags: &[Flag::Loading, Flag::Stale, Flag::Category("connection")],
+    flags: &[Flag::Loading, Flag::Stale, Flag::ConnectionCategory],
+    facts: &[],
     group: Group::Server,
     cost: "O(n), n the arguments",
     since: "2.8.13",
@@ -134,7 +131,8 @@ const GETKEYSANDFLAGS: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(3),
     keys: &[],
     access: Access::None,
-    flags: &[Flag::Loading, Flag::Stale, Flag::Category("connection")],
+    flags: &[Flag::Loading, Flag::Stale, Flag::ConnectionCategory],
+    facts: &[],
     group: Group::Server,
     cost: "O(n), n the arguments",
     since: "7.0.0",
@@ -144,7 +142,7 @@ const GETKEYSANDFLAGS: CommandSpec = CommandSpec {
 };
 
 const COMMAND_HELP: CommandSpec =
-    help_command("COMMAND HELP", Group::Server, "5.0.0", &[Flag::Loading, Flag::Stale, Flag::Category("connection")]);
+    help_command("COMMAND HELP", Group::Server, "5.0.0", &[Flag::Loading, Flag::Stale, Flag::ConnectionCategory]);
 
 fn list(_: &mut dyn Session, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let names: Vec<String> = match args.len() {

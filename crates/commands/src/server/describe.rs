@@ -4,7 +4,7 @@ use super::syntax::{self, Argument};
 use crate::acl;
 use crate::parse;
 use crate::registry::{self, Lookup};
-use crate::spec::{Access, Begin, CommandSpec, Find, Flag, KeySpec, Varies};
+use crate::spec::{Access, Begin, CommandSpec, Fact, Find, Flag, KeySpec, Varies};
 use wire::{Args, Reply};
 
 /// A name known to COMMAND: a command, or a container of subcommands.
@@ -76,7 +76,7 @@ pub(super) fn info(listed: Listed, reply: &mut dyn Reply) {
     let categories = command.map_or_else(|| vec!["slow"], acl::categories);
     words(&categories.iter().map(|name| format!("@{name}")).collect::<Vec<_>>(), reply);
     let tips =
-        command.and_then(|command| command.fact(|flag| if let Flag::Tips(tips) = flag { Some(tips) } else { None }));
+        command.and_then(|command| command.fact(|fact| if let Fact::Tips(tips) = fact { Some(tips) } else { None }));
     let tips = tips.unwrap_or_default();
     reply.set(tips.len());
     tips.iter().for_each(|tip| reply.bulk(tip.as_bytes()));
@@ -291,11 +291,11 @@ fn doc(listed: Listed, reply: &mut dyn Reply) {
     let oldest = || subcommands.iter().filter_map(Listed::command).min_by_key(|command| version(command.since));
     let model = command.or_else(oldest).expect("a name leads to commands");
     let history =
-        command.and_then(|command| command.fact(|flag| if let Flag::History(all) = flag { Some(all) } else { None }));
+        command.and_then(|command| command.fact(|fact| if let Fact::History(all) = fact { Some(all) } else { None }));
     let history = history.unwrap_or_default();
     let deprecation = command.and_then(|command| {
-        command.fact(|flag| match flag {
-            Flag::Deprecated { since, replaced_by } => Some((since, replaced_by)),
+        command.fact(|fact| match fact {
+            Fact::Deprecated { since, replaced_by } => Some((since, replaced_by)),
             _ => None,
         })
     });
@@ -315,7 +315,7 @@ fn doc(listed: Listed, reply: &mut dyn Reply) {
         Listed::Command(command) => (command.brief, command.cost),
         Listed::Container(_) => ("Groups subcommands.", "that of the subcommand"),
     };
-    let group = model.fact(|flag| if let Flag::DocsGroup(group) = flag { Some(group) } else { None });
+    let group = model.fact(|fact| if let Fact::DocsGroup(group) = fact { Some(group) } else { None });
     field("summary", summary, reply);
     field("since", model.since, reply);
     field("group", group.unwrap_or(model.group.name()), reply);

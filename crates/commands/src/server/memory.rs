@@ -14,7 +14,8 @@ const USAGE: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(3),
     keys: &[KeySpec::one(2, "RO")],
     access: Access::Read,
-    flags: &[Flag::Reads(CountedReads::None)],
+    flags: &[],
+    facts: &[Fact::Reads(CountedReads::None)],
     group: Group::Server,
     cost: "O(1): sizes are kept, so SAMPLES changes nothing",
     since: "4.0.0",
@@ -29,10 +30,8 @@ const STATS: CommandSpec = CommandSpec {
     arity: Arity::Exactly(2),
     keys: &[],
     access: Access::None,
-    flags: &[
-        Flag::Tips(&["nondeterministic_output", "request_policy:all_shards", "response_policy:special"]),
-        Flag::ReportsKeyCounts,
-    ],
+    flags: &[Flag::ReportsKeyCounts],
+    facts: &[Fact::Tips(&["nondeterministic_output", "request_policy:all_shards", "response_policy:special"])],
     group: Group::Server,
     cost: "O(n), n the databases",
     since: "4.0.0",
@@ -47,7 +46,8 @@ const DOCTOR: CommandSpec = CommandSpec {
     arity: Arity::Exactly(2),
     keys: &[],
     access: Access::None,
-    flags: &[Flag::Tips(&["nondeterministic_output", "request_policy:all_shards", "response_policy:special"])],
+    flags: &[],
+    facts: &[Fact::Tips(&["nondeterministic_output", "request_policy:all_shards", "response_policy:special"])],
     group: Group::Server,
     cost: "O(n), n the databases",
     since: "4.0.0",
@@ -65,7 +65,8 @@ const MALLOC_STATS: CommandSpec = CommandSpec {
     arity: Arity::Exactly(2),
     keys: &[],
     access: Access::None,
-    flags: &[Flag::Tips(&["nondeterministic_output", "request_policy:all_shards", "response_policy:special"])],
+    flags: &[],
+    facts: &[Fact::Tips(&["nondeterministic_output", "request_policy:all_shards", "response_policy:special"])],
     group: Group::Server,
     cost: "O(1)",
     since: "4.0.0",
@@ -84,7 +85,8 @@ const PURGE: CommandSpec = CommandSpec {
     arity: Arity::Exactly(2),
     keys: &[],
     access: Access::None,
-    flags: &[Flag::Tips(&["request_policy:all_shards", "response_policy:all_succeeded"])],
+    flags: &[],
+    facts: &[Fact::Tips(&["request_policy:all_shards", "response_policy:all_succeeded"])],
     group: Group::Server,
     cost: "O(1)",
     since: "4.0.0",
@@ -182,7 +184,7 @@ const CLIENTS_RATIO: f64 = 0.1;
 
 fn advice(memory: &MemoryFigures) -> String {
     if memory.total_bytes < TOLD_BYTES_MIN {
-        return "The server holds too little for anything to be said of its memory.\n".to_owned();
+        return "The server holds too little data for a memory diagnosis.\n".to_owned();
     }
     let mut text = String::new();
     if ratio(memory.peak_bytes, memory.total_bytes) > PEAK_RATIO {
@@ -195,7 +197,7 @@ fn advice(memory: &MemoryFigures) -> String {
         text.push_str("Clients' buffers hold much: CLIENT LIST tells which, by tot-mem.\n");
     }
     if text.is_empty() {
-        text.push_str("Nothing is to be said against the memory.\n");
+        text.push_str("No memory problems found.\n");
     }
     text
 }

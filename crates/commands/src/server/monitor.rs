@@ -12,6 +12,7 @@ const MONITOR: CommandSpec = CommandSpec {
     keys: &[],
     access: Access::None,
     flags: &[Flag::Admin, Flag::NoScript, Flag::Loading, Flag::Stale],
+    facts: &[],
     group: Group::Server,
     cost: "O(1), and for each request that is shown O(n), n its bytes",
     since: "1.0.0",
@@ -71,7 +72,7 @@ const SECRET_SETTINGS: &[&[u8]] =
 /// O(1) for commands that take none, else O(arguments).
 pub fn secret_arguments(command: &Command, args: &Args<'_>) -> Vec<usize> {
     let count = args.len();
-    match command.fact(|flag| if let Flag::Secret(secret) = flag { Some(secret) } else { None }) {
+    match command.fact(|fact| if let Fact::Secret(secret) = fact { Some(secret) } else { None }) {
         Some(Secret::AllArguments) => (1..count).collect(),
         Some(Secret::Rules) => (2..count).collect(),
         Some(Secret::Settings) => (3..count).step_by(2).filter(|at| is_secret_setting(args.get(at - 1))).collect(),

@@ -11,7 +11,7 @@
 //! Upper case is literal, lower case stands for values; `[]` is optional, `<>` required, `|` separates choices, `[x
 //! ...]` repeats.
 
-use crate::spec::{CommandSpec, Flag};
+use crate::spec::{CommandSpec, Fact};
 use std::iter::Peekable;
 
 /// One argument, or a group of them.
@@ -39,7 +39,7 @@ pub(super) fn arguments(command: &CommandSpec) -> Vec<Argument> {
     let mut arguments = sequence_of(command.syntax);
     let mut keys_count = 0;
     mark_keys(&mut arguments, command.keys.len(), &mut keys_count);
-    let facts = command.fact(|flag| if let Flag::Arguments(facts) = flag { Some(facts) } else { None });
+    let facts = command.fact(|fact| if let Fact::Arguments(facts) = fact { Some(facts) } else { None });
     for fact in facts.unwrap_or_default() {
         let argument = at(&mut arguments, fact.at).expect("a position that the tests know");
         if !fact.name.is_empty() {

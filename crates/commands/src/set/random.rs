@@ -17,10 +17,11 @@ const SRANDMEMBER: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(2),
     keys: &[KeySpec::one(1, "RO ACCESS")],
     access: Access::Read,
-    flags: &[
-        Flag::Tips(&["nondeterministic_output"]),
-        Flag::History(&[("2.6.0", "Takes a count.")]),
-        Flag::Arguments(&[argument("1", "", "", "2.6.0")]),
+    flags: &[],
+    facts: &[
+        Fact::Tips(&["nondeterministic_output"]),
+        Fact::History(&[("2.6.0", "Takes a count.")]),
+        Fact::Arguments(&[argument("1", "", "", "2.6.0")]),
     ],
     group: Group::Set,
     cost: "O(n), n the members told",
@@ -36,12 +37,12 @@ const SPOP: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(2),
     keys: &[KeySpec::one(1, "RW ACCESS DELETE")],
     access: Access::Write { grows: false },
-    flags: &[
-        Flag::Fast,
-        Flag::Tips(&["nondeterministic_output"]),
-        Flag::History(&[("3.2.0", "Takes a count.")]),
-        Flag::Arguments(&[argument("1", "", "", "3.2.0")]),
-        Flag::Events(&[
+    flags: &[Flag::Fast],
+    facts: &[
+        Fact::Tips(&["nondeterministic_output"]),
+        Fact::History(&[("3.2.0", "Takes a count.")]),
+        Fact::Arguments(&[argument("1", "", "", "3.2.0")]),
+        Fact::Events(&[
             EventRule { instead_of: "srem", events: &[(Classes::SET, "spop")] },
             EventRule { instead_of: "del", events: &[(Classes::SET, "spop"), (Classes::GENERIC, "del")] },
         ]),

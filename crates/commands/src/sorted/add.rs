@@ -13,14 +13,14 @@ const ZADD: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(4),
     keys: &[KeySpec::one(1, "RW UPDATE")],
     access: Access::Write { grows: true },
-    flags: &[
-        Flag::Fast,
-        Flag::History(&[
+    flags: &[Flag::Fast],
+    facts: &[
+        Fact::History(&[
             ("2.4.0", "Takes several members."),
             ("3.0.2", "Takes `XX`, `NX`, `CH` and `INCR`."),
             ("6.2.0", "Takes `GT` and `LT`."),
         ]),
-        Flag::Arguments(&[
+        Fact::Arguments(&[
             argument("1", "condition", "", "3.0.2"),
             argument("2", "comparison", "", "6.2.0"),
             argument("3", "change", "", "3.0.2"),
@@ -42,6 +42,7 @@ const ZINCRBY: CommandSpec = CommandSpec {
     keys: &[KeySpec::one(1, "RW ACCESS UPDATE")],
     access: Access::Write { grows: true },
     flags: &[Flag::Fast],
+    facts: &[],
     group: Group::SortedSet,
     cost: "O(log(n)), n the members of the sorted set",
     since: "1.2.0",

@@ -19,9 +19,10 @@ const ZRANGE: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(4),
     keys: &[KeySpec::one(1, "RO ACCESS")],
     access: Access::Read,
-    flags: &[
-        Flag::History(&[("6.2.0", "Takes `REV`, `BYSCORE`, `BYLEX` and `LIMIT`.")]),
-        Flag::Arguments(&[
+    flags: &[],
+    facts: &[
+        Fact::History(&[("6.2.0", "Takes `REV`, `BYSCORE`, `BYLEX` and `LIMIT`.")]),
+        Fact::Arguments(&[
             argument("1", "", "string", ""),
             argument("2", "", "string", ""),
             argument("3", "sortby", "", "6.2.0"),
@@ -43,7 +44,8 @@ const ZREVRANGE: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(4),
     keys: &[KeySpec::one(1, "RO ACCESS")],
     access: Access::Read,
-    flags: &[Flag::Deprecated { since: "6.2.0", replaced_by: "`ZRANGE` with `REV`" }],
+    flags: &[],
+    facts: &[Fact::Deprecated { since: "6.2.0", replaced_by: "`ZRANGE` with `REV`" }],
     group: Group::SortedSet,
     cost: "O(log(n)+m), n the members of the sorted set, m those told",
     since: "1.2.0",
@@ -58,10 +60,11 @@ const ZRANGEBYSCORE: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(4),
     keys: &[KeySpec::one(1, "RO ACCESS")],
     access: Access::Read,
-    flags: &[
-        Flag::History(&[("2.0.0", "Takes `WITHSCORES`.")]),
-        Flag::Deprecated { since: "6.2.0", replaced_by: "`ZRANGE` with `BYSCORE`" },
-        Flag::Arguments(&[
+    flags: &[],
+    facts: &[
+        Fact::History(&[("2.0.0", "Takes `WITHSCORES`.")]),
+        Fact::Deprecated { since: "6.2.0", replaced_by: "`ZRANGE` with `BYSCORE`" },
+        Fact::Arguments(&[
             argument("1", "", "double", ""),
             argument("2", "", "double", ""),
             argument("3", "", "", "2.0.0"),
@@ -81,10 +84,11 @@ const ZREVRANGEBYSCORE: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(4),
     keys: &[KeySpec::one(1, "RO ACCESS")],
     access: Access::Read,
-    flags: &[
-        Flag::History(&[("2.1.6", "Ends of the range may be exclusive.")]),
-        Flag::Deprecated { since: "6.2.0", replaced_by: "`ZRANGE` with `REV` and `BYSCORE`" },
-        Flag::Arguments(&[argument("1", "", "double", ""), argument("2", "", "double", "")]),
+    flags: &[],
+    facts: &[
+        Fact::History(&[("2.1.6", "Ends of the range may be exclusive.")]),
+        Fact::Deprecated { since: "6.2.0", replaced_by: "`ZRANGE` with `REV` and `BYSCORE`" },
+        Fact::Arguments(&[argument("1", "", "double", ""), argument("2", "", "double", "")]),
     ],
     group: Group::SortedSet,
     cost: "O(log(n)+m), n the members of the sorted set, m those told",
@@ -100,7 +104,8 @@ const ZRANGEBYLEX: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(4),
     keys: &[KeySpec::one(1, "RO ACCESS")],
     access: Access::Read,
-    flags: &[Flag::Deprecated { since: "6.2.0", replaced_by: "`ZRANGE` with `BYLEX`" }],
+    flags: &[],
+    facts: &[Fact::Deprecated { since: "6.2.0", replaced_by: "`ZRANGE` with `BYLEX`" }],
     group: Group::SortedSet,
     cost: "O(log(n)+m), n the members of the sorted set, m those told",
     since: "2.8.9",
@@ -115,7 +120,8 @@ const ZREVRANGEBYLEX: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(4),
     keys: &[KeySpec::one(1, "RO ACCESS")],
     access: Access::Read,
-    flags: &[Flag::Deprecated { since: "6.2.0", replaced_by: "`ZRANGE` with `REV` and `BYLEX`" }],
+    flags: &[],
+    facts: &[Fact::Deprecated { since: "6.2.0", replaced_by: "`ZRANGE` with `REV` and `BYLEX`" }],
     group: Group::SortedSet,
     cost: "O(log(n)+m), n the members of the sorted set, m those told",
     since: "2.8.9",
@@ -130,15 +136,16 @@ const ZRANGESTORE: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(5),
     keys: &[KeySpec::one(1, "OW UPDATE"), KeySpec::one(2, "RO ACCESS")],
     access: Access::Write { grows: true },
-    flags: &[
-        Flag::Arguments(&[
+    flags: &[],
+    facts: &[
+        Fact::Arguments(&[
             argument("0", "dst", "", ""),
             argument("1", "src", "", ""),
             argument("2", "min", "string", ""),
             argument("3", "max", "string", ""),
             argument("4", "sortby", "", ""),
         ]),
-        Flag::Events(&[EventRule { instead_of: "restore", events: &[(Classes::SORTED, "zrangestore")] }]),
+        Fact::Events(&[EventRule { instead_of: "restore", events: &[(Classes::SORTED, "zrangestore")] }]),
     ],
     group: Group::SortedSet,
     cost: "O(log(n)+m*log(m)), n the members of the source, m those stored",

@@ -17,10 +17,10 @@ const ZREM: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(3),
     keys: &[KeySpec::one(1, "RW DELETE")],
     access: Access::Write { grows: false },
-    flags: &[
-        Flag::Fast,
-        Flag::History(&[("2.4.0", "Takes several members.")]),
-        Flag::Events(&[EventRule {
+    flags: &[Flag::Fast],
+    facts: &[
+        Fact::History(&[("2.4.0", "Takes several members.")]),
+        Fact::Events(&[EventRule {
             instead_of: "del",
             events: &[(Classes::SORTED, "zrem"), (Classes::GENERIC, "del")],
         }]),
@@ -47,7 +47,8 @@ const ZREMRANGEBYRANK: CommandSpec = CommandSpec {
     arity: Arity::Exactly(4),
     keys: &[KeySpec::one(1, "RW DELETE")],
     access: Access::Write { grows: false },
-    flags: &[Flag::Events(&[EventRule {
+    flags: &[],
+    facts: &[Fact::Events(&[EventRule {
         instead_of: "del",
         events: &[(Classes::SORTED, "zremrangebyrank"), (Classes::GENERIC, "del")],
     }])],
@@ -68,9 +69,10 @@ const ZREMRANGEBYSCORE: CommandSpec = CommandSpec {
     arity: Arity::Exactly(4),
     keys: &[KeySpec::one(1, "RW DELETE")],
     access: Access::Write { grows: false },
-    flags: &[
-        Flag::Arguments(&[argument("1", "", "double", ""), argument("2", "", "double", "")]),
-        Flag::Events(&[
+    flags: &[],
+    facts: &[
+        Fact::Arguments(&[argument("1", "", "double", ""), argument("2", "", "double", "")]),
+        Fact::Events(&[
             EventRule { instead_of: "zremrangebyrank", events: &[(Classes::SORTED, "zremrangebyscore")] },
             EventRule {
                 instead_of: "del",
@@ -95,7 +97,8 @@ const ZREMRANGEBYLEX: CommandSpec = CommandSpec {
     arity: Arity::Exactly(4),
     keys: &[KeySpec::one(1, "RW DELETE")],
     access: Access::Write { grows: false },
-    flags: &[Flag::Events(&[
+    flags: &[],
+    facts: &[Fact::Events(&[
         EventRule { instead_of: "zremrangebyrank", events: &[(Classes::SORTED, "zremrangebylex")] },
         EventRule { instead_of: "del", events: &[(Classes::SORTED, "zremrangebylex"), (Classes::GENERIC, "del")] },
     ])],

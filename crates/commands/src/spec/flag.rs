@@ -1,10 +1,10 @@
-//! The properties of a command beyond those that every command has: what COMMAND INFO reports, what the engine asks, which
-//! events and reads it counts as, and what Redis publishes about it.
+//! The properties of a command beyond those that every command has: flags, which COMMAND INFO reports or the engine asks, and
+//! facts, with data: events, reads, statistics, and what Redis publishes about it.
 
 use super::published::ArgumentFact;
 use keyspace::Classes;
 
-/// A property of a command.
+/// A property that a command has or has not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flag {
     /// O(1) or O(log n).
@@ -65,8 +65,6 @@ pub enum Flag {
     WaitEndsWithKey,
     /// With several keys, its first key argument is an empty string and the others follow an option.
     EmptyKeyBeforeList,
-    /// Which of its arguments are secret.
-    Secret(Secret),
     /// A script that may only read.
     ReadOnlyScript,
     /// A script named by its SHA-1.
@@ -75,26 +73,35 @@ pub enum Flag {
     CallsFunction,
     /// Changes a number that exists: memcached then has a shorter line for lack of memory.
     ChangesNumber,
+    /// A key that it does not find is no miss.
+    NoMisses,
+    /// Its changes are reported in reverse order: it carries out first what Redis reports last.
+    EventsInReverse,
+    /// It removes a key's old value before it stores the new one.
+    RemovesBeforeStoring,
+    /// In the ACL category `admin`, though it needs no such right.
+    AdminCategory,
+    /// In the ACL category `connection`, whatever its group.
+    ConnectionCategory,
+    /// Redis refuses it while it loads asynchronously.
+    NoAsyncLoading,
+    /// For servers and their tests only: `syscmd` in COMMAND DOCS.
+    System,
+}
+
+/// A property with data, which most commands lack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fact {
+    /// Which of its arguments are secret.
+    Secret(Secret),
     /// A request for an item, of memcached, as its statistics count it.
     Item(ItemRequest),
     /// A request for a message, of MemcacheQ, as its statistics count it.
     Message(MessageRequest),
     /// Which of its key lookups count as reads; other commands count as [`crate::counted_reads`] says.
     Reads(CountedReads),
-    /// A key that it does not find is no miss.
-    NoMisses,
     /// The events it reports instead of those named after its effects.
     Events(&'static [EventRule]),
-    /// Its changes are reported in reverse order: it carries out first what Redis reports last.
-    EventsInReverse,
-    /// It removes a key's old value before it stores the new one.
-    RemovesBeforeStoring,
-    /// An ACL category beside those that follow from its other properties.
-    Category(&'static str),
-    /// Redis refuses it while it loads asynchronously.
-    NoAsyncLoading,
-    /// For servers and their tests only: `syscmd` in COMMAND DOCS.
-    System,
     /// Its group in COMMAND DOCS, if not [`super::Group::name`].
     DocsGroup(&'static str),
     /// Command tips: <https://redis.io/docs/latest/develop/reference/command-tips/>.

@@ -5,7 +5,7 @@ mod keys;
 mod published;
 mod run;
 
-pub use flag::{CountedReads, EventRule, Flag, ItemRequest, MessageRequest, Secret};
+pub use flag::{CountedReads, EventRule, Fact, Flag, ItemRequest, MessageRequest, Secret};
 pub use keys::{Begin, Find, KeySpec, Varies};
 pub(crate) use keys::{streams_at, words_at};
 pub use published::ArgumentFact;
@@ -41,6 +41,8 @@ pub struct CommandSpec {
     pub access: Access,
     /// Further properties.
     pub flags: &'static [Flag],
+    /// Further properties that have data.
+    pub facts: &'static [Fact],
     /// The command's group.
     pub group: Group,
     /// The complexity, in the usual notation.
@@ -207,9 +209,9 @@ impl CommandSpec {
         self.flags.contains(&flag)
     }
 
-    /// Returns the data of the flag that `pick` chooses. O(flags).
-    pub fn fact<T>(&self, pick: impl Fn(Flag) -> Option<T>) -> Option<T> {
-        self.flags.iter().copied().find_map(pick)
+    /// Returns the data of the fact that `pick` chooses. O(facts), of which there are few.
+    pub fn fact<T>(&self, pick: impl Fn(Fact) -> Option<T>) -> Option<T> {
+        self.facts.iter().copied().find_map(pick)
     }
 
     /// Returns the name as clients see it: `client|id`.

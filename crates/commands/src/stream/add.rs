@@ -16,14 +16,14 @@ const XADD: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(5),
     keys: &[KeySpec::one(1, "RW UPDATE").noted("Also removes entries, where it trims.")],
     access: Access::Write { grows: true },
-    flags: &[
-        Flag::Fast,
-        Flag::Tips(&["nondeterministic_output"]),
-        Flag::History(&[
+    flags: &[Flag::Fast],
+    facts: &[
+        Fact::Tips(&["nondeterministic_output"]),
+        Fact::History(&[
             ("6.2.0", "Takes `NOMKSTREAM`, `MINID` and `LIMIT`."),
             ("7.0.0", "Takes an id of which only the time is given."),
         ]),
-        Flag::Arguments(&[
+        Fact::Arguments(&[
             argument("1", "", "", "6.2.0"),
             argument("3", "trim", "", ""),
             argument("4", "id_or_auto", "", ""),

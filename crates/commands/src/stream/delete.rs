@@ -16,6 +16,7 @@ const XDEL: CommandSpec = CommandSpec {
     keys: &[KeySpec::one(1, "RW DELETE")],
     access: Access::Write { grows: false },
     flags: &[Flag::Fast],
+    facts: &[],
     group: Group::Stream,
     cost: "O(m*log(n)), m the ids given, n the entries of the stream",
     since: "5.0.0",
@@ -39,6 +40,7 @@ const XDELEX: CommandSpec = CommandSpec {
     keys: &[KeySpec::one(1, "RW DELETE")],
     access: Access::Write { grows: false },
     flags: &[Flag::Fast],
+    facts: &[],
     group: Group::Stream,
     cost: "O(m*(log(n)+g*log(p))), m the ids given, n the entries of the stream, g its groups, p what they have pending",
     since: "8.2.0",
@@ -54,6 +56,7 @@ const XACKDEL: CommandSpec = CommandSpec {
     keys: &[KeySpec::one(1, "RW UPDATE DELETE")],
     access: Access::Write { grows: false },
     flags: &[Flag::Fast],
+    facts: &[],
     group: Group::Stream,
     cost: "O(m*(log(n)+g*log(p))), m the ids given, n the entries of the stream, g its groups, p what they have pending",
     since: "8.2.0",
@@ -68,10 +71,10 @@ const XSETID: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(3),
     keys: &[KeySpec::one(1, "RW UPDATE")],
     access: Access::Write { grows: true },
-    flags: &[
-        Flag::Fast,
-        Flag::History(&[("7.0.0", "Takes `ENTRIESADDED` and `MAXDELETEDID`.")]),
-        Flag::Arguments(&[
+    flags: &[Flag::Fast],
+    facts: &[
+        Fact::History(&[("7.0.0", "Takes `ENTRIESADDED` and `MAXDELETEDID`.")]),
+        Fact::Arguments(&[
             argument("2", "entries_added", "", "7.0.0"),
             argument("3", "max_deleted_entry_id", "", "7.0.0"),
         ]),

@@ -22,9 +22,10 @@ const CREATE: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(5),
     keys: &[KeySpec::one(2, "RW INSERT")],
     access: Access::Write { grows: true },
-    flags: &[
-        Flag::History(&[("7.0.0", "Takes `ENTRIESREAD`.")]),
-        Flag::Arguments(&[
+    flags: &[],
+    facts: &[
+        Fact::History(&[("7.0.0", "Takes `ENTRIESREAD`.")]),
+        Fact::Arguments(&[
             argument("1", "groupname", "", ""),
             argument("2", "id", "", ""),
             argument("2.1", "new_id", "", ""),
@@ -45,15 +46,16 @@ const SETID: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(5),
     keys: &[KeySpec::one(2, "RW UPDATE")],
     access: Access::Write { grows: false },
-    flags: &[
-        Flag::History(&[("7.0.0", "Takes `ENTRIESREAD`.")]),
-        Flag::Arguments(&[
+    flags: &[],
+    facts: &[
+        Fact::History(&[("7.0.0", "Takes `ENTRIESREAD`.")]),
+        Fact::Arguments(&[
             argument("1", "groupname", "", ""),
             argument("2", "id", "", ""),
             argument("2.1", "new_id", "", ""),
             argument("3", "entries_read", "", ""),
         ]),
-        Flag::Events(&[EventRule { instead_of: "xgroup-create", events: &[(Classes::STREAM, "xgroup-setid")] }]),
+        Fact::Events(&[EventRule { instead_of: "xgroup-create", events: &[(Classes::STREAM, "xgroup-setid")] }]),
     ],
     group: Group::Stream,
     cost: "O(log(n)), n the groups of the stream",
@@ -69,7 +71,8 @@ const DESTROY: CommandSpec = CommandSpec {
     arity: Arity::Exactly(4),
     keys: &[KeySpec::one(2, "RW DELETE")],
     access: Access::Write { grows: false },
-    flags: &[Flag::Arguments(&[argument("1", "groupname", "", "")])],
+    flags: &[],
+    facts: &[Fact::Arguments(&[argument("1", "groupname", "", "")])],
     group: Group::Stream,
     cost: "O(n), n what is pending for the group",
     since: "5.0.0",
@@ -84,7 +87,8 @@ const CREATECONSUMER: CommandSpec = CommandSpec {
     arity: Arity::Exactly(5),
     keys: &[KeySpec::one(2, "RW INSERT")],
     access: Access::Write { grows: true },
-    flags: &[Flag::Arguments(&[argument("1", "groupname", "", ""), argument("2", "consumername", "", "")])],
+    flags: &[],
+    facts: &[Fact::Arguments(&[argument("1", "groupname", "", ""), argument("2", "consumername", "", "")])],
     group: Group::Stream,
     cost: "O(log(n)), n the consumers of the group",
     since: "6.2.0",
@@ -99,7 +103,8 @@ const DELCONSUMER: CommandSpec = CommandSpec {
     arity: Arity::Exactly(5),
     keys: &[KeySpec::one(2, "RW DELETE")],
     access: Access::Write { grows: false },
-    flags: &[Flag::Arguments(&[argument("1", "groupname", "", ""), argument("2", "consumername", "", "")])],
+    flags: &[],
+    facts: &[Fact::Arguments(&[argument("1", "groupname", "", ""), argument("2", "consumername", "", "")])],
     group: Group::Stream,
     cost: "O(n*log(p)), n what the consumer has pending, p what its group has",
     since: "5.0.0",

@@ -21,15 +21,16 @@ const STREAM: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(3),
     keys: &[KeySpec::one(2, "RO ACCESS")],
     access: Access::Read,
-    flags: &[
-        Flag::History(&[
+    flags: &[],
+    facts: &[
+        Fact::History(&[
             ("6.0.0", "Takes `FULL`."),
             (
                 "7.0.0",
                 "Shows `max-deleted-entry-id`, `entries-added`, `recorded-first-entry-id`, `entries-read` and `lag`.",
             ),
         ]),
-        Flag::Arguments(&[argument("1", "full", "", "")]),
+        Fact::Arguments(&[argument("1", "full", "", "")]),
     ],
     group: Group::Stream,
     cost: "O(log(n)); with FULL O(m), m what is told",
@@ -45,7 +46,8 @@ const GROUPS: CommandSpec = CommandSpec {
     arity: Arity::Exactly(3),
     keys: &[KeySpec::one(2, "RO ACCESS")],
     access: Access::Read,
-    flags: &[Flag::History(&[("7.0.0", "Shows `entries-read` and `lag`.")])],
+    flags: &[],
+    facts: &[Fact::History(&[("7.0.0", "Shows `entries-read` and `lag`.")])],
     group: Group::Stream,
     cost: "O(g*log(n)), g the groups",
     since: "5.0.0",
@@ -60,7 +62,8 @@ const CONSUMERS: CommandSpec = CommandSpec {
     arity: Arity::Exactly(4),
     keys: &[KeySpec::one(2, "RO ACCESS")],
     access: Access::Read,
-    flags: &[Flag::Tips(&["nondeterministic_output"]), Flag::Arguments(&[argument("1", "groupname", "", "")])],
+    flags: &[],
+    facts: &[Fact::Tips(&["nondeterministic_output"]), Fact::Arguments(&[argument("1", "groupname", "", "")])],
     group: Group::Stream,
     cost: "O(c*log(n)), c the consumers",
     since: "5.0.0",

@@ -18,7 +18,8 @@ const XACK: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(4),
     keys: &[KeySpec::one(1, "RW UPDATE")],
     access: Access::Write { grows: false },
-    flags: &[Flag::Fast, Flag::Reads(CountedReads::Changed)],
+    flags: &[Flag::Fast],
+    facts: &[Fact::Reads(CountedReads::Changed)],
     group: Group::Stream,
     cost: "O(m*log(p)), m the ids given, p what is pending",
     since: "5.0.0",
@@ -33,10 +34,11 @@ const XPENDING: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(3),
     keys: &[KeySpec::one(1, "RO ACCESS")],
     access: Access::Read,
-    flags: &[
-        Flag::Tips(&["nondeterministic_output"]),
-        Flag::History(&[("6.2.0", "Takes `IDLE`, and ends that are exclusive.")]),
-        Flag::Arguments(&[
+    flags: &[],
+    facts: &[
+        Fact::Tips(&["nondeterministic_output"]),
+        Fact::History(&[("6.2.0", "Takes `IDLE`, and ends that are exclusive.")]),
+        Fact::Arguments(&[
             argument("2", "filters", "", ""),
             argument("2.0", "", "integer", "6.2.0"),
             argument("2.1", "", "string", ""),

@@ -14,9 +14,10 @@ const XRANGE: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(4),
     keys: &[KeySpec::one(1, "RO ACCESS")],
     access: Access::Read,
-    flags: &[
-        Flag::History(&[("6.2.0", "Ends of the range may be exclusive.")]),
-        Flag::Arguments(&[argument("1", "", "string", ""), argument("2", "", "string", "")]),
+    flags: &[],
+    facts: &[
+        Fact::History(&[("6.2.0", "Ends of the range may be exclusive.")]),
+        Fact::Arguments(&[argument("1", "", "string", ""), argument("2", "", "string", "")]),
     ],
     group: Group::Stream,
     cost: "O(log(n)+m), n the entries of the stream, m those told",
@@ -32,9 +33,10 @@ const XREVRANGE: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(4),
     keys: &[KeySpec::one(1, "RO ACCESS")],
     access: Access::Read,
-    flags: &[
-        Flag::History(&[("6.2.0", "Ends of the range may be exclusive.")]),
-        Flag::Arguments(&[argument("1", "", "string", ""), argument("2", "", "string", "")]),
+    flags: &[],
+    facts: &[
+        Fact::History(&[("6.2.0", "Ends of the range may be exclusive.")]),
+        Fact::Arguments(&[argument("1", "", "string", ""), argument("2", "", "string", "")]),
     ],
     group: Group::Stream,
     cost: "O(log(n)+m), n the entries of the stream, m those told",
@@ -51,6 +53,7 @@ const XLEN: CommandSpec = CommandSpec {
     keys: &[KeySpec::one(1, "RO")],
     access: Access::Read,
     flags: &[Flag::Fast],
+    facts: &[],
     group: Group::Stream,
     cost: "O(1)",
     since: "5.0.0",

@@ -30,6 +30,7 @@ const XREAD: CommandSpec = CommandSpec {
     keys: &[KeySpec::found(Begin::Keyword("STREAMS", 1), Find::FirstHalf, "RO ACCESS")],
     access: Access::Read,
     flags: &[],
+    facts: &[],
     group: Group::Stream,
     cost: "O(k*log(n)+m), k the keys, n the entries of a stream, m those told",
     since: "5.0.0",
@@ -46,11 +47,8 @@ const XREADGROUP: CommandSpec = CommandSpec {
     keys: &[KeySpec::found(Begin::Keyword("STREAMS", 4), Find::FirstHalf, "RW ACCESS")
         .varying(Varies::Reported("RO ACCESS"))],
     access: Access::Write { grows: false },
-    flags: &[
-        Flag::Reads(CountedReads::Named),
-        Flag::Events(&[EventRule { instead_of: "xgroup-create", events: &[] }]),
-        Flag::WaitEndsWithKey,
-    ],
+    flags: &[Flag::WaitEndsWithKey],
+    facts: &[Fact::Reads(CountedReads::Named), Fact::Events(&[EventRule { instead_of: "xgroup-create", events: &[] }])],
     group: Group::Stream,
     cost: "O(k*log(n)+m*log(p)), k the keys, n the entries of a stream, m those told, p those pending; O(p) with CLAIM",
     since: "5.0.0",

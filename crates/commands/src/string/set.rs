@@ -18,15 +18,15 @@ const SET: CommandSpec = CommandSpec {
         .noted("Reads the old value with GET.")
         .varying(Varies::IfReadsOld { from: 3, reads: "RW ACCESS UPDATE", blind: "OW UPDATE" })],
     access: Access::Write { grows: true },
-    flags: &[
-        Flag::PutsString,
-        Flag::History(&[
+    flags: &[Flag::PutsString],
+    facts: &[
+        Fact::History(&[
             ("2.6.12", "Takes `EX`, `PX`, `NX` and `XX`."),
             ("6.0.0", "Takes `KEEPTTL`."),
             ("6.2.0", "Takes `GET`, `EXAT` and `PXAT`."),
             ("7.0.0", "Takes `NX` together with `GET`."),
         ]),
-        Flag::Arguments(&[
+        Fact::Arguments(&[
             argument("2", "condition", "", "2.6.12"),
             argument("3", "", "", "6.2.0"),
             argument("4", "expiration", "", ""),
@@ -36,7 +36,7 @@ const SET: CommandSpec = CommandSpec {
             argument("4.3", "", "", "6.2.0"),
             argument("4.4", "", "", "6.0.0"),
         ]),
-        Flag::Reads(CountedReads::ChangedIfGet),
+        Fact::Reads(CountedReads::ChangedIfGet),
     ],
     group: Group::String,
     cost: "O(1), and O(n) for n bytes compared or digested",
@@ -53,6 +53,7 @@ const SETNX: CommandSpec = CommandSpec {
     keys: &[KeySpec::one(1, "OW INSERT")],
     access: Access::Write { grows: true },
     flags: &[Flag::Fast, Flag::PutsString],
+    facts: &[],
     group: Group::String,
     cost: "O(1)",
     since: "1.0.0",
@@ -75,6 +76,7 @@ const SETEX: CommandSpec = CommandSpec {
     keys: &[KeySpec::one(1, "OW UPDATE")],
     access: Access::Write { grows: true },
     flags: &[Flag::PutsString],
+    facts: &[],
     group: Group::String,
     cost: "O(1)",
     since: "2.0.0",
@@ -90,6 +92,7 @@ const PSETEX: CommandSpec = CommandSpec {
     keys: &[KeySpec::one(1, "OW UPDATE")],
     access: Access::Write { grows: true },
     flags: &[Flag::PutsString],
+    facts: &[],
     group: Group::String,
     cost: "O(1)",
     since: "2.6.0",
@@ -104,12 +107,8 @@ const GETSET: CommandSpec = CommandSpec {
     arity: Arity::Exactly(3),
     keys: &[KeySpec::one(1, "RW ACCESS UPDATE")],
     access: Access::Write { grows: true },
-    flags: &[
-        Flag::Fast,
-        Flag::PutsString,
-        Flag::Deprecated { since: "6.2.0", replaced_by: "`SET` with `GET`" },
-        Flag::Reads(CountedReads::Changed),
-    ],
+    flags: &[Flag::Fast, Flag::PutsString],
+    facts: &[Fact::Deprecated { since: "6.2.0", replaced_by: "`SET` with `GET`" }, Fact::Reads(CountedReads::Changed)],
     group: Group::String,
     cost: "O(1)",
     since: "1.0.0",

@@ -13,6 +13,7 @@ const CREATE: CommandSpec = CommandSpec {
     keys: &[KeySpec::one(1, "RW INSERT")],
     access: Access::Write { grows: true },
     flags: &[],
+    facts: &[],
     group: Group::Tagged,
     cost: "O(1)",
     since: "bobbin 0.1.0",

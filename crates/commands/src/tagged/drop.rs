@@ -14,6 +14,7 @@ const DROP: CommandSpec = CommandSpec {
     keys: &[],
     access: Access::Write { grows: false },
     flags: &[Flag::Dangerous, Flag::NoScript, Flag::NoMulti],
+    facts: &[],
     group: Group::Tagged,
     cost: "O(n), n the keys of the database; a few at a time",
     since: "bobbin 0.1.0",

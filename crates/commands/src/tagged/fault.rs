@@ -41,7 +41,7 @@ pub(super) fn no_value(schema: &Schema, value: &[u8]) -> Failure {
             Failure::text(format!("ERR values of this schema have {bytes} bytes, not {}", value.len()))
         }
         (_, By::Value(of)) => Failure::text(format!(
-            "ERR lists of this schema are in the order of values of type {}, which this is not",
+            "ERR lists of this schema are ordered by values of type {}, and this value is not one",
             of.name()
         )),
         _ => Failure::text("ERR the value is too long"),

@@ -18,6 +18,7 @@ const INSERT: CommandSpec = CommandSpec {
     keys: &[KeySpec::one(1, "RW INSERT")],
     access: Access::Write { grows: true },
     flags: &[],
+    facts: &[],
     group: Group::Tagged,
     cost: "O(log(n)), n the items of the list",
     since: "bobbin 0.1.0",
@@ -32,7 +33,8 @@ const PUSH: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(4),
     keys: &[KeySpec::one(1, "RW INSERT")],
     access: Access::Write { grows: true },
-    flags: &[Flag::Events(&[EventRule { instead_of: "tl.insert", events: &[(Classes::MODULE, "tl.push")] }])],
+    flags: &[],
+    facts: &[Fact::Events(&[EventRule { instead_of: "tl.insert", events: &[(Classes::MODULE, "tl.push")] }])],
     group: Group::Tagged,
     cost: "O(m*log(n)), n the items of the list, m those that come",
     since: "bobbin 0.1.0",
@@ -48,6 +50,7 @@ const MINSERT: CommandSpec = CommandSpec {
     keys: &[KeySpec::counted(1, "RW INSERT")],
     access: Access::Write { grows: true },
     flags: &[],
+    facts: &[],
     group: Group::Tagged,
     cost: "O(m*log(n)), n the items of the lists, m those that come",
     since: "bobbin 0.1.0",
@@ -246,7 +249,7 @@ fn insert_many(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
         }
         let (key, pos, value) = (args.get(at + 1), parse::int(args.get(at + 2))?, args.get(at + 3));
         if !keys.contains(&key) {
-            return Err(Failure::text("ERR an item names a key that is not among those in front"));
+            return Err(Failure::text("ERR an item names a key that is not among the listed keys"));
         }
         at += 4;
         let mut item = NewItem::new(pos, value);

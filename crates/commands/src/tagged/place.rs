@@ -13,6 +13,7 @@ const MOVE: CommandSpec = CommandSpec {
     keys: &[KeySpec::one(1, "RW UPDATE")],
     access: Access::Write { grows: true },
     flags: &[],
+    facts: &[],
     group: Group::Tagged,
     cost: "O(n), n the items of the list; of unique values O(log(n))",
     since: "bobbin 0.1.0",

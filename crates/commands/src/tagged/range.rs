@@ -18,6 +18,7 @@ const RANGE: CommandSpec = CommandSpec {
     keys: &[KeySpec::one(1, "RO ACCESS")],
     access: Access::Read,
     flags: &[],
+    facts: &[],
     group: Group::Tagged,
     cost: "O(log(n)+m), n the items of the list, m those told; with conditions and from above 0, those passed over too",
     since: "bobbin 0.1.0",
@@ -33,6 +34,7 @@ const RANGEBY: CommandSpec = CommandSpec {
     keys: &[KeySpec::one(1, "RO ACCESS")],
     access: Access::Read,
     flags: &[],
+    facts: &[],
     group: Group::Tagged,
     cost: "O(log(n)+m), n the items of the list, m those passed over and told",
     since: "bobbin 0.1.0",
@@ -52,7 +54,7 @@ enum PageStart {
 
 impl PageStart {
     fn of(word: &[u8]) -> Result<Self, Failure> {
-        let text = "ERR from is 0 or more, or a cursor";
+        let text = "ERR from must be 0 or more, or a cursor";
         let (digits, is_cursor) = word.strip_prefix(b"@").map_or((word, false), |digits| (digits, true));
         if is_cursor {
             let position = std::str::from_utf8(digits).ok().and_then(|digits| digits.parse().ok());

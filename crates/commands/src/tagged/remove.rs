@@ -17,7 +17,8 @@ const REM: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(3),
     keys: &[KeySpec::one(1, "RW DELETE")],
     access: Access::Write { grows: false },
-    flags: &[Flag::Events(&[EventRule {
+    flags: &[],
+    facts: &[Fact::Events(&[EventRule {
         instead_of: "del",
         events: &[(Classes::MODULE, "tl.rem"), (Classes::GENERIC, "del")],
     }])],
@@ -35,7 +36,8 @@ const REMWHERE: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(4),
     keys: &[KeySpec::one(1, "RW DELETE")],
     access: Access::Write { grows: false },
-    flags: &[Flag::Events(&[EventRule {
+    flags: &[],
+    facts: &[Fact::Events(&[EventRule {
         instead_of: "del",
         events: &[(Classes::MODULE, "tl.rem"), (Classes::GENERIC, "del")],
     }])],
@@ -53,7 +55,8 @@ const REMBY: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(4),
     keys: &[KeySpec::one(1, "RW DELETE")],
     access: Access::Write { grows: false },
-    flags: &[Flag::Events(&[EventRule {
+    flags: &[],
+    facts: &[Fact::Events(&[EventRule {
         instead_of: "del",
         events: &[(Classes::MODULE, "tl.rem"), (Classes::GENERIC, "del")],
     }])],
@@ -71,7 +74,8 @@ const POP: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(3),
     keys: &[KeySpec::one(1, "RW DELETE")],
     access: Access::Write { grows: false },
-    flags: &[Flag::Events(&[
+    flags: &[],
+    facts: &[Fact::Events(&[
         EventRule { instead_of: "tl.rem", events: &[(Classes::MODULE, "tl.pop")] },
         EventRule { instead_of: "del", events: &[(Classes::MODULE, "tl.pop"), (Classes::GENERIC, "del")] },
     ])],

@@ -14,6 +14,7 @@ const DEFINE: CommandSpec = CommandSpec {
     keys: &[],
     access: Access::Write { grows: true },
     flags: &[],
+    facts: &[],
     group: Group::Tagged,
     cost: "O(n), n the schemas there are",
     since: "bobbin 0.1.0",
@@ -29,6 +30,7 @@ const SCHEMA: CommandSpec = CommandSpec {
     keys: &[],
     access: Access::Read,
     flags: &[],
+    facts: &[],
     group: Group::Tagged,
     cost: "O(n), n the schemas there are",
     since: "bobbin 0.1.0",
@@ -44,6 +46,7 @@ const UNDEFINE: CommandSpec = CommandSpec {
     keys: &[],
     access: Access::Write { grows: false },
     flags: &[],
+    facts: &[],
     group: Group::Tagged,
     cost: "O(n), n the schemas there are",
     since: "bobbin 0.1.0",
@@ -126,7 +129,7 @@ fn read(args: &Args) -> Result<Schema, Failure> {
         }
     };
     if !schema.set_order(by, is_descending) {
-        return Err(Failure::text("ERR DESC goes with ORDER VALUE or ORDER ATTR"));
+        return Err(Failure::text("ERR DESC requires ORDER VALUE or ORDER ATTR"));
     }
     if is_unique {
         schema.set_unique();

@@ -4,11 +4,11 @@ since: 1000.0 bobbin
 > EXISTS q                                         =1
 > LLEN q                                           =0
 > Q.PUSH q a b                                     =[*, *]
-> Q.PUSH q c d                                     !QUEUEFULL the queue has its MAXLEN of 3 messages
+> Q.PUSH q c d                                     !QUEUEFULL the queue would exceed its MAXLEN of 3 messages
 > RPUSH q c d                                      !QUEUEFULL
 > LPUSH q c d                                      !QUEUEFULL
 > Q.RESERVE q LEASE 3600000                        =["q", [[*, 1, "a"]]]
-> Q.PUSH q 0123456789                              !QUEUEFULL the queue has its MAXBYTES of 10 bytes of messages
+> Q.PUSH q 0123456789                              !QUEUEFULL the queue would exceed its MAXBYTES of 10 bytes of messages
 > RPUSH q c                                        =2
 > RPUSH list x                                     =1
 > LMOVE list q LEFT LEFT                           !QUEUEFULL
@@ -20,8 +20,8 @@ since: 1000.0 bobbin
 > Q.LIMIT q                                        =OK
 > Q.LIMIT q MAXLEN                                 !ERR syntax error
 > Q.LIMIT q MAXLEN -1                              !ERR value is out of range, must be positive
-> Q.LIMIT q RETRIES -2                             !ERR RETRIES is to be -1 or more
-> Q.LIMIT q DEADLETTER q                           !ERR DEADLETTER is to be another key
+> Q.LIMIT q RETRIES -2                             !ERR RETRIES must be -1 or more
+> Q.LIMIT q DEADLETTER q                           !ERR DEADLETTER must be another key
 > Q.LIMIT q OTHER 1                                !ERR syntax error
 > SET text v                                       =OK
 > Q.LIMIT text MAXLEN 1                            !WRONGTYPE
@@ -53,5 +53,5 @@ since: 1000.0 bobbin
 > LSET p 0 x                                       =OK
 > Q.PEEK none                                      =[]
 > Q.PEEK p COUNT                                   !ERR syntax error
-> Q.PEEK p COUNT 0                                 !ERR COUNT is to be from 1 to 1000
+> Q.PEEK p COUNT 0                                 !ERR COUNT must be from 1 to 1000
 > Q.PEEK p ALL                                     !ERR syntax error

@@ -31,7 +31,7 @@ since: 1000.0 bobbin
 # what they leave to plain lists
 since: 1000.0 bobbin
 > Q.PUSH p a b c                                   =[*, *, *]
-> LSET p 0 x                                       !WRONGTYPE The list is a queue, whose messages keep their places
+> LSET p 0 x                                       !WRONGTYPE The list is a queue, whose messages keep their positions
 > LINSERT p BEFORE a x                             !WRONGTYPE The list is a queue
 > LREM p 0 a                                       !WRONGTYPE The list is a queue
 > LTRIM p 0 0                                      !WRONGTYPE The list is a queue

@@ -38,7 +38,7 @@ since: 1000.0 bobbin
 > RPUSH q a b                                      =2
 > MQ.OPEN q                                        =["VALUE q 0 1", "a"]
 > LRANGE q 0 -1                                    =["b"]
-> MQ.CLOSE q 17-1                                  !SERVER_ERROR the lease is over: the message was given back or removed
+> MQ.CLOSE q 17-1                                  !SERVER_ERROR the lease has ended: the message was returned to the queue or removed
 > MQ.CLOSE q nonsense                              !ERR a receipt is an id and a number of deliveries: 17-2
 > MQ.ABORT q 17-1                                  =nil
 > MQ.OPEN q                                        =["VALUE q 0 1", "b"]

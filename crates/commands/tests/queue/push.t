@@ -9,10 +9,10 @@ since: 1000.0 bobbin
 > Q.PUSH q d ID                                    !ERR syntax error
 > Q.PUSH q d DELAY x                               !ERR milliseconds are not an integer or out of range
 > Q.PUSH q d DELAY -1                              !ERR milliseconds are not an integer or out of range
-> Q.PUSH q d DELAY 9223372036854775807             !ERR the time is beyond all times
+> Q.PUSH q d DELAY 9223372036854775807             !ERR the time is out of range
 > Q.PUSH q d DELAY 0 MORE 1                        !ERR syntax error
 > Q.PUSH q d ID ""                                 !ERR a dedup id has 1 to 1024 bytes
-> Q.PUSH q d e ID x                                !ERR ID goes with one message
+> Q.PUSH q d e ID x                                !ERR ID requires exactly one message
 > LLEN q                                           =5
 > SET text v                                       =OK
 > Q.PUSH text a                                    !WRONGTYPE

@@ -16,10 +16,10 @@ since: 1000.0 bobbin
 > RPUSH q d                                        =1
 > Q.RESERVE q COUNT 5 LEASE 3600000                =["q", [[*, 1, "d"]]]
 > Q.RESERVE q none BLOCK 10                        =nil-array
-> Q.RESERVE q COUNT 0                              !ERR COUNT is to be from 1 to 1000
-> Q.RESERVE q COUNT 1001                           !ERR COUNT is to be from 1 to 1000
+> Q.RESERVE q COUNT 0                              !ERR COUNT must be from 1 to 1000
+> Q.RESERVE q COUNT 1001                           !ERR COUNT must be from 1 to 1000
 > Q.RESERVE q LEASE 0                              !ERR milliseconds are not an integer or out of range
-> Q.RESERVE q LEASE 9223372036854775807            !ERR the time is beyond all times
+> Q.RESERVE q LEASE 9223372036854775807            !ERR the time is out of range
 > Q.RESERVE q BLOCK -1                             !ERR timeout is not an integer or out of range
 > Q.RESERVE q BLOCK x                              !ERR timeout is not an integer or out of range
 > Q.RESERVE q COUNT                                !ERR syntax error
@@ -46,6 +46,6 @@ since: 1000.0 bobbin
 > Q.NACK q2 1-1 DELAY x                            !ERR milliseconds are not an integer or out of range
 > Q.EXTEND q2 1-1 LEASE -1                         !ERR milliseconds are not an integer or out of range
 > Q.KICK q2                                        =0
-> Q.KICK q2 COUNT 0                                !ERR COUNT is to be from 1 to 1000
+> Q.KICK q2 COUNT 0                                !ERR COUNT must be from 1 to 1000
 > Q.KICK q2 5                                      !ERR syntax error
 > LSET q2 0 b                                      =OK

@@ -84,7 +84,7 @@ since: 1000.0 bobbin
 > TL.MINSERT 1 nothere PARTIAL ITEM nothere 0 a    =[0, "ERR there is no schema for this key, give a prefix of it one with TL.DEFINE"]
 > TL.MINSERT 1 uniq ITEM uniq 0 q ITEM uniq 0 q    !ERR values of this list are unique
 > TL.MINSERT 1 uniq PARTIAL ITEM uniq 0 q ITEM uniq 0 q   =[1, "ERR values of this list are unique and this one is in it, change it with TL.SET or TL.MOVE"]
-> TL.MINSERT 1 t3 ITEM t4 0 a                      !ERR an item names a key that is not among those in front
+> TL.MINSERT 1 t3 ITEM t4 0 a                      !ERR an item names a key that is not among the listed keys
 > TL.MINSERT 1 t3 ITEM t3 0                        !ERR syntax error
 > TL.MINSERT 0 t3                                  !ERR numkeys should be greater than 0
 > TL.MINSERT 5 t3 ITEM                             !ERR Number of keys can't be greater than number of args

@@ -6,7 +6,7 @@ since: 1000.0 bobbin
 > TL.INSERT n 0 5 a=3                              =6
 > TL.RANGE n 0 9                                   =["-3", "5", "5", "7", "20", "100"]
 > TL.GET n 5                                       ={"hidden": 0, "a": 0}
-> TL.INSERT n 0 x                                  !ERR lists of this schema are in the order of values of type int, which this is not
+> TL.INSERT n 0 x                                  !ERR lists of this schema are ordered by values of type int, and this value is not one
 > TL.INSERT n 0 1.5                                !ERR lists of this schema are in the order of values
 > TL.MOVE n 5 0                                    !ERR the list is ordered by its schema, so items cannot be moved
 > TL.RANGEBY n 5 20                                =["5", "5", "7", "20"]

@@ -23,7 +23,7 @@ since: 1000.0 bobbin
 > TL.RANGE t 0 9 WHERE big>4294967295              =[]
 > TL.RANGE t 0 9 WHERE big=4294967296              !ERR a condition is
 > TL.RANGE t 0 9 HIDDEN WHERE big>=1000000 WITHATTRS   =[["5", {"hidden": 1, "a": 1, "big": 1000000}]]
-> TL.RANGE t -1 9                                  !ERR from is 0 or more, or a cursor
+> TL.RANGE t -1 9                                  !ERR from must be 0 or more, or a cursor
 > TL.RANGE t 0 -1                                  !ERR value is out of range, must be positive
 > TL.RANGE t 0 9 SIDEWAYS                          !ERR syntax error
 > TL.RANGE absent 0 9                              =[]
@@ -39,7 +39,7 @@ since: 1000.0 bobbin
 > TL.RANGE t @4 1 WHERE a=3 WITHCURSOR             ={"items": ["7"], "cursor": "0"}
 > TL.RANGE t @100 1                                =[]
 > TL.RANGE t @100 1 REV                            =["7"]
-> TL.RANGE t @ 1                                   !ERR from is 0 or more, or a cursor
+> TL.RANGE t @ 1                                   !ERR from must be 0 or more, or a cursor
 
 # counts and places
 since: 1000.0 bobbin

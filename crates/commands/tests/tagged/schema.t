@@ -71,6 +71,6 @@ since: 1000.0 bobbin
 > TL.DEFINE x ORDER VALUE number                   !ERR values are ordered as int, uint, float, double, text or bytes
 > TL.DEFINE x ORDER ATTR a                         !ERR the schema has no attribute 'a'
 > TL.DEFINE x ORDER SIZE                           !ERR syntax error
-> TL.DEFINE x DESC                                 !ERR DESC goes with ORDER VALUE or ORDER ATTR
+> TL.DEFINE x DESC                                 !ERR DESC requires ORDER VALUE or ORDER ATTR
 > TL.DEFINE x FAST                                 !ERR syntax error
 > TL.SCHEMA x                                      =nil

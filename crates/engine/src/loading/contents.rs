@@ -217,7 +217,7 @@ impl keyspace::BlockSource for Source<'_> {
                 return Err("the server stops".to_owned());
             }
             let Some(place) = store::Place::of_number(place.number()) else {
-                return Err("a stored value names a block that cannot be".to_owned());
+                return Err("a stored value names an invalid block".to_owned());
             };
             reader.block(place, bytes).map_err(|error| {
                 if is_lacking(&error) {

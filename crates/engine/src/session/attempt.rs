@@ -473,7 +473,7 @@ impl Session {
             NotAdmitted::Journal(Refusal::Full) => Failure::text(FULL),
             NotAdmitted::Journal(Refusal::Poisoned) => Failure::text(POISONED),
             NotAdmitted::Journal(Refusal::TooLong) => {
-                Failure::text("ERR the change is longer than one frame of the journal may be")
+                Failure::text("ERR the change exceeds the maximum size of a journal frame")
             }
         };
         self.fail(worker, command, &failure, output);
@@ -656,8 +656,8 @@ pub(super) fn want_shut(engine: &Engine, plan: &Plan) -> Option<(usize, Want)> {
 const CUT_BYTES_MAX: usize = 1 << 20;
 
 /// The error when the disk is full.
-pub(super) const FULL: &str = "MISCONF the disk of the data folder is full: commands that take room are refused until there \
-                               is some. Reads go on, and so do commands that only take away";
+pub(super) const FULL: &str = "MISCONF the disk of the data folder is full: commands that need space are refused \
+                               until some is freed; reads and deletions still work";
 
 /// About a microsecond of trying.
 const SPINS: usize = 20;

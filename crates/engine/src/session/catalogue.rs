@@ -300,7 +300,7 @@ impl Session {
 }
 
 fn broken(name: &str, why: &str) -> String {
-    format!("the library {name} of functions cannot be loaded: {why}")
+    format!("function library {name} cannot be loaded: {why}")
 }
 
 /// Returns the source of a library as in the table. O(log n).

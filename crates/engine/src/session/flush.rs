@@ -220,7 +220,7 @@ impl Session {
                 }
                 Ok(removed)
             }
-            other => Err(Failure::text(format!("ERR told {other} instead of how many keys are removed"))),
+            other => Err(Failure::text(format!("ERR internal: unexpected reply {other}, expected a count"))),
         }
     }
 }

@@ -13,7 +13,7 @@ use crate::client::Client;
 use crate::prefixes::PrefixMap;
 use crate::worker::Worker;
 use commands::registry::{self, Command, Lookup};
-use commands::{CommandSpec, Flag, ItemRequest, MEMCACHED_VERSION, MEMCACHEQ_VERSION, ReplyMode, Session as _};
+use commands::{CommandSpec, Fact, ItemRequest, MEMCACHED_VERSION, MEMCACHEQ_VERSION, ReplyMode, Session as _};
 use std::rc::Rc;
 use std::sync::{Arc, LazyLock};
 use wire::memcache::{Dialect, ITEM_BYTES_MAX, MemcacheDecoder, MemcacheStep, Own, Verb};
@@ -239,7 +239,7 @@ const _: () = assert!(Count::Stored as usize + 1 == Count::NAMES.len());
 
 /// Returns how memcached's statistics count a command.
 fn item_request(command: &CommandSpec) -> Option<ItemRequest> {
-    command.fact(|flag| if let Flag::Item(request) = flag { Some(request) } else { None })
+    command.fact(|fact| if let Fact::Item(request) = fact { Some(request) } else { None })
 }
 
 /// Returns the counters to increment for a reply.

@@ -15,7 +15,7 @@ use crate::client::Client;
 use crate::memcacheq::{forget, queues};
 use crate::worker::Worker;
 use commands::registry::{self, Command, Lookup};
-use commands::{Flag, MessageRequest, QueueLengths, ReplyMode, Session as _};
+use commands::{Fact, MessageRequest, QueueLengths, ReplyMode, Session as _};
 use std::collections::VecDeque;
 use std::rc::Rc;
 use std::sync::{Arc, LazyLock};
@@ -89,7 +89,7 @@ const IS_OPEN: &str = "ERROR";
 /// Kestrel's error for incompatible options.
 const UNSOUND: &str = "CLIENT_ERROR";
 /// No client could get a message put there.
-const NO_NAME: &str = "CLIENT_ERROR the end of the name says how to get from a queue";
+const NO_NAME: &str = "CLIENT_ERROR the queue name ends in an option of get";
 
 impl Session {
     /// Creates a connection of the queue port.
@@ -174,7 +174,7 @@ impl Session {
         let reply = output.since(mark);
         let counters = &self.worker.counters().queues;
         let is_value = reply.starts_with(b"VALUE");
-        let kind = command.fact(|flag| if let Flag::Message(kind) = flag { Some(kind) } else { None });
+        let kind = command.fact(|fact| if let Fact::Message(kind) = fact { Some(kind) } else { None });
         match kind {
             Some(kind @ (MessageRequest::Get | MessageRequest::Peek)) => {
                 if let Some(receipt) = aside.filter(|_| is_value) {

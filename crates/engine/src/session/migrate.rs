@@ -253,7 +253,7 @@ fn raw(bytes: &[u8]) -> Output {
 }
 
 /// Why a queue is not moved: as a list it would lose these messages.
-const HELD: &str = "ERR the queue has messages that are leased, delayed or buried, which only a copy may leave behind";
+const HELD: &str = "ERR the queue has leased, delayed or buried messages, which cannot be moved; use COPY";
 
 /// Returns true if a Q.INFO reply describes a queue that holds messages.
 fn holds_messages(told: Option<Value>) -> bool {

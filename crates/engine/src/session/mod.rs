@@ -632,7 +632,7 @@ fn holds_shards(command: &Command, args: &Args<'_>) -> bool {
 
 /// The error in place of a reply that will never be durable.
 const POISONED: &str = "MISCONF the journal could not be written or synced: nothing more becomes durable. See the log, \
-                        mend the disk and restart";
+                        repair the disk and restart";
 
 const DEBUG_REFUSED: &str = "ERR DEBUG command not allowed. If the enable-debug-command option is set to \"local\", you \
                              can run it from a local connection, otherwise you need to set this option in the \

@@ -35,7 +35,7 @@ const ROUNDS_MAX: usize = 4;
 /// Reruns for missing shards after which a script runs under the gate.
 const RERUNS_MAX: usize = 3;
 /// The error for a client whose script is undone by a shutdown.
-const STOPPING: &str = "ERR the server stops: the script was undone";
+const STOPPING: &str = "ERR the server is shutting down; the script was rolled back";
 /// Bytes of a string split before others have their turn: some 100 µs.
 const CUT_STEP_BYTES: usize = 100 * PIECE_BYTES;
 /// Maximum number of shards that a sweep asks for beyond the one it waits for.

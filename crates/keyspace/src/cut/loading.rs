@@ -41,19 +41,19 @@ pub enum LoadError<E> {
     #[error("a stored record is malformed: {0}")]
     Record(#[from] DecodeError),
     /// An effect that does not give the key's whole value.
-    #[error("a stored record changes a key instead of saying what it holds")]
+    #[error("a stored record contains a change instead of a whole value")]
     Change,
     /// The key belongs to another shard.
-    #[error("a stored record is of a key of shard {0}")]
+    #[error("the key of a stored record belongs to shard {0}")]
     Misplaced(usize),
     /// The value could not be read.
-    #[error("the value of a stored record: {0}")]
+    #[error("a stored value cannot be read: {0}")]
     Value(E),
     /// The value has another type than the record states, or is empty.
-    #[error("the value of a stored record is not what the record says")]
+    #[error("the value of a stored record is empty or of another type than the record says")]
     WrongValue,
     /// A later journal effect does not apply to a value of this type.
-    #[error("the journal does not fit the value of a stored record: {0}")]
+    #[error("a journal effect does not apply to the value of a stored record: {0}")]
     Misfit(DecodeError),
 }
 

@@ -124,7 +124,7 @@ pub struct Record<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DecodeError {
     /// The record ends early or a field is out of range.
-    #[error("an effect is cut short or has a field out of range")]
+    #[error("an effect is truncated or has a field out of range")]
     Malformed,
     /// A number that this version does not know.
     #[error("effect number {0} is not known to this version")]

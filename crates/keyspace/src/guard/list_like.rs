@@ -81,19 +81,6 @@ pub enum ListLikeMut<'t, 'k> {
 }
 
 impl ListLikeMut<'_, '_> {
-    /// Returns the number of items.
-    pub fn len(&mut self) -> u64 {
-        match self {
-            Self::List(list) => list.len(),
-            Self::Queue(queue) => queue.look(Queue::ready_len),
-        }
-    }
-
-    /// Returns true if it has no items.
-    pub fn is_empty(&mut self) -> bool {
-        self.len() == 0
-    }
-
     /// Pushes items one by one; a queue must admit them ([`ListLike::admits`]). O(items).
     pub fn push(&mut self, end: End, items: &[&[u8]]) {
         match self {
@@ -139,6 +126,7 @@ impl<'k> Tx<'k> {
     ///
     /// # Errors
     /// If it holds another type.
+    #[inline]
     pub fn list_like(&mut self, key: &[u8]) -> Result<Option<ListLike<'_>>, WrongType> {
         let Some(entry) = self.entry(key) else { return Ok(None) };
         let queue = || queue_of(entry).map(ListLike::Queue);
@@ -149,6 +137,7 @@ impl<'k> Tx<'k> {
     ///
     /// # Errors
     /// If it holds another type.
+    #[inline]
     pub fn list_like_mut<'t>(
         &'t mut self,
         key: &'t [u8],

@@ -137,7 +137,10 @@ pub fn look(folder: &Path, progress: CheckProgress<'_>) -> Result<Findings, Refu
     let store = match examine_store(&source, progress) {
         Ok(store) => store,
         Err(refused) if refused.is_by_disk() => return Err(refused),
-        Err(refused) => return damaged(vec![refused.to_string()], "nothing else can be read without that".into()),
+        Err(refused) => {
+            let why = "nothing else can be read without the part damaged above".to_owned();
+            return damaged(vec![refused.to_string()], why);
+        }
     };
     let loaded = source.load(&Loaders::Whole, &mut |done, total, _| progress("reading the journal", done, total));
     let refused = match loaded {
@@ -166,7 +169,7 @@ pub fn look(folder: &Path, progress: CheckProgress<'_>) -> Result<Findings, Refu
 fn sound(facts: Facts) -> Findings {
     let harmless = facts.store.damages.iter();
     let harmless = harmless.map(|damage| {
-        format!("{}, byte {}: {}; nothing that is stored lies there", damage.file.display(), damage.offset, damage.why)
+        format!("{}, byte {}: {}; no stored data is affected", damage.file.display(), damage.offset, damage.why)
     });
     let notes = facts.store.notes.iter().cloned().chain(harmless).collect();
     Findings { damages: Vec::new(), notes, facts: Some(facts), repair: None }
@@ -219,7 +222,7 @@ fn mend(folder: &Path, disk: Arc<dyn Disk>, progress: CheckProgress<'_>) -> Resu
     let (path, options) = (folder.join(STORE_FOLDER), store_options(hash_key, source.options.now_ms));
     let mut before = store::Report::default();
     if path.is_dir() {
-        let told = &mut |done, total| progress("mending the store", done, total);
+        let told = &mut |done, total| progress("repairing the store", done, total);
         before = store::repair(disk.clone(), &path, options, told).map_err(|error| source.unstored(&error))?;
     }
     let damaged: BTreeSet<u32> = before.damages.iter().filter_map(|damage| damage.shard).collect();

@@ -22,10 +22,10 @@ pub(super) fn found(folder: &Path, found: &Findings) -> String {
     found.damages.iter().for_each(|damage| line(&mut text, "damage", damage));
     match &found.repair {
         None => text += "sound\n",
-        Some(Err(why)) => line(&mut text, "damaged, and no repair helps", why),
+        Some(Err(why)) => line(&mut text, "damaged beyond repair", why),
         Some(Ok(repair)) => {
             text += &loss(repair, "would leave");
-            text += "damaged; --repair mends it\n";
+            text += "damaged; --repair can fix it\n";
         }
     }
     text
@@ -62,16 +62,16 @@ fn facts_of(facts: &Facts) -> String {
     if let Some(torn) = &journal.torn {
         let (file, offset, bytes, why) = (torn.file.display(), torn.offset, torn.bytes, &torn.why);
         let torn = format!(
-            "torn tail, as after a crash: {file} breaks off at byte {offset} ({why}); {bytes} bytes that were never \
-             acknowledged as durable are kept aside by a start or a repair"
+            "torn tail, as after a crash: {file} is valid up to byte {offset} ({why}); {bytes} bytes that were \
+             never acknowledged as durable are kept aside by a start or a repair"
         );
         line(&mut text, "note", &torn);
     }
     if let Some(torn) = &store.torn {
         let (file, offset, bytes, why) = (torn.file.display(), torn.offset, torn.bytes, &torn.why);
         let torn = format!(
-            "a checkpoint did not come to its end: {file} breaks off at byte {offset} ({why}), {bytes} bytes; the journal \
-             has all of it"
+            "incomplete checkpoint: {file} is valid up to byte {offset} ({why}), followed by {bytes} bytes; the \
+             journal has all of its data"
         );
         line(&mut text, "note", &torn);
     }
@@ -82,15 +82,15 @@ fn loss(repair: &Repair, left: &str) -> String {
     let mut text = String::new();
     for Mended { shard, keys_stored, keys_left, changes_lost } in &repair.mended {
         let stored = format!(
-            "a repair {left} {keys_left} of {keys_stored} stored keys in shard {shard}, some perhaps as they were before; \
-             changes in the journal that do not fit them: {changes_lost}"
+            "a repair {left} {keys_left} of {keys_stored} stored keys in shard {shard}, some perhaps in an older \
+             state; journal changes that cannot be applied: {changes_lost}"
         );
         line(&mut text, "loss", &stored);
     }
     if let Some(lost) = &repair.facts.journal.loss {
         line(&mut text, "loss", &of_journal(lost, repair, left));
     } else if repair.mended.is_empty() {
-        line(&mut text, "loss", "none: what is damaged is not needed, or the journal has it");
+        line(&mut text, "loss", "none: the damaged data is unused or also in the journal");
     }
     let keys = repair.facts.keys;
     line(&mut text, "keys", &format!("a repair {left} {keys} in all databases"));
@@ -102,17 +102,18 @@ fn of_journal(lost: &Loss, repair: &Repair, left: &str) -> String {
     let Loss { why, whole_until, has_gap } = lost;
     let journal = &repair.facts.journal;
     let aside = match journal.torn.as_ref().map_or(0, |torn| torn.bytes) {
-        0 => "of which nothing is there".to_owned(),
-        bytes => format!("of which {bytes} bytes are kept aside"),
+        0 => "there are no bytes to keep aside".to_owned(),
+        bytes => format!("{bytes} bytes are kept aside"),
     };
     let mut text = format!(
-        "the journal breaks off ({why}); a repair {left} what was written below position {whole_until}, and nothing that only \
-         the journal had from there on, {aside}"
+        "the journal cannot be read from position {whole_until} on ({why}); a repair {left} what was written before, \
+         but no later write that only the journal had; {aside}"
     );
     if *has_gap {
         let _ = write!(
             text,
-            "; the store has some shards as of up to position {}, others as they were before: all are stored anew as of there",
+            "; the store has some shards as of up to position {}, others in an older state; all are rewritten as of \
+             that position",
             journal.end
         );
     }

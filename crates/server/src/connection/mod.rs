@@ -204,7 +204,7 @@ impl Connection {
         let client = self.session.client();
         self.context.worker.counters().slow_readers.add(1);
         warn!(
-            "client {} at {} does not read what is sent to it: cut off with {waiting_bytes} bytes waiting, see \
+            "client {} at {} does not read its output: disconnected with {waiting_bytes} bytes waiting, see \
              client-output-buffer-limit",
             client.id, client.address
         );
@@ -217,7 +217,7 @@ impl Connection {
         if let Some(left_out) = crew.warnings.http.spend(Instant::now()) {
             warn!(
                 "Possible SECURITY ATTACK detected: client {} at {} speaks HTTP, as a browser does when a web page attacks a \
-                 server on its own machine or network. The connection was closed before anything of that ran{left_out}",
+                 server on its own machine or network. The connection was closed before any of it was run{left_out}",
                 client.id, client.address
             );
         }
@@ -237,15 +237,15 @@ impl Connection {
             End::OutOfMemory => {
                 let (input_bytes, output_bytes) = (self.input.bytes_wanted(), self.output.bytes_pending());
                 warn!(
-                    "memory is short: client {id} at {address} is cut off, which has {input_bytes} bytes of requests and \
-                     {output_bytes} bytes of replies waiting"
+                    "memory is short: client {id} at {address} was disconnected with {input_bytes} bytes of requests \
+                     and {output_bytes} bytes of replies waiting"
                 );
             }
             End::InputTooLong => {
                 let waiting_bytes = self.input.bytes_wanted();
                 warn!(
-                    "client {id} at {address} sends more than it may: cut off at {waiting_bytes} bytes, \
-                     see client-query-buffer-limit"
+                    "client {id} at {address} exceeds the query buffer limit: disconnected at {waiting_bytes} \
+                     bytes, see client-query-buffer-limit"
                 );
             }
         }

@@ -17,7 +17,9 @@ impl Connection {
             && let Some(left_out) = self.context.crew().warnings.passwords.spend(Instant::now())
         {
             let (id, address, failures) = (client.id, &client.address, delay.failures);
-            warn!("client {id} at {address} gave a wrong password: {failures} came from its address of late{left_out}");
+            warn!(
+                "client {id} at {address} gave a wrong password: {failures} recent failures from its address{left_out}"
+            );
         }
         let mut rest = pin!(sleep(Duration::from_millis(u64::from(delay.ms))));
         poll_fn(|context| {

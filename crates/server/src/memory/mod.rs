@@ -133,7 +133,7 @@ pub(crate) fn watch(engine: &Arc<Engine>) -> io::Result<()> {
     let Some(status) = engine.memory.status() else { return Ok(()) };
     let (bytes, refuse_at) = (status.limit.bytes / MB, status.limit.refuse_at_bytes() / MB);
     info!(
-        "memory is limited to {bytes} MB ({}): commands that grow are refused from {refuse_at} MB on",
+        "memory is limited to {bytes} MB ({}): commands that need memory are refused from {refuse_at} MB on",
         status.limit.source
     );
     let engine = Arc::downgrade(engine);
@@ -174,8 +174,8 @@ impl Said {
             self.is_short = is_short;
             if is_short {
                 warn!(
-                    "memory is short: {used_mb} of {limit_mb} MB ({source}) are in use. Commands that grow are refused until \
-                     there is room: delete keys, or restart with a larger limit"
+                    "memory is short: {used_mb} of {limit_mb} MB ({source}) are in use. Commands that need memory are \
+                     refused until there is room: delete keys, or restart with a larger limit"
                 );
             } else {
                 info!("there is room in memory again: {used_mb} of {limit_mb} MB are in use");
@@ -188,11 +188,11 @@ impl Said {
                 warn!(
                     "the data does not fit the memory limit of {limit_mb} MB ({source}): {} of 1024 shards and {} large values \
                      are not loaded. Keys in them are answered with an OOM error, all others are served and may be deleted; \
-                     loading goes on when that makes room. Or restart with a larger limit",
+                     loading continues when that makes room. Or restart with a larger limit",
                     progress.shards_left, progress.values_left
                 );
             } else {
-                info!("there is room in memory: loading goes on");
+                info!("there is room in memory: loading continues");
             }
         }
     }

@@ -82,7 +82,7 @@ pub fn serve(settings: Settings, run: impl FnOnce(Prepared) -> Result<ExitCode, 
     crate::log::start(&settings);
     let variables = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
     for (name, meant) in crate::cli::misspelt_variables(variables) {
-        warn!("the environment variable {name} is no setting and changes nothing; did you mean {meant}?");
+        warn!("the environment variable {name} is not a setting and is ignored; did you mean {meant}?");
     }
     prepare(Arc::new(settings)).and_then(run).unwrap_or_else(|refused| {
         eprintln!("bobbin: {refused}");
@@ -133,8 +133,9 @@ fn unspeakable(current: &Current) -> Option<String> {
     let has_lines = current.memcached_port != 0 || current.queue_port != 0;
     (has_lines && bytes > line_bytes_max).then(|| {
         format!(
-            "requirepass has {bytes} bytes, and memcached's and MemcacheQ's protocol can give {line_bytes_max}: nobody can \
-             authenticate there; choose a shorter one, or --memcached-port 0 --queue-port 0"
+            "requirepass has {bytes} bytes, and memcached's and MemcacheQ's protocol can carry at most \
+             {line_bytes_max}: nobody can authenticate there; choose a shorter one, or --memcached-port 0 \
+             --queue-port 0"
         )
     })
 }

@@ -418,7 +418,7 @@ impl WorkerContext {
             }
         };
         if tokio::time::timeout(Duration::from_millis(STOP_MS), all_left).await.is_err() {
-            warn!("clients that did not read what was due to them were cut off");
+            warn!("disconnected clients that did not read their output");
         }
         self.worker.scripts_ended().await;
     }

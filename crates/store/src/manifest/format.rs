@@ -80,7 +80,7 @@ impl Head {
             return Err("the head of the manifest lacks its magic bytes".into());
         }
         if u32_at(bytes, 12) != checksum(checksum(0, &bytes[..12]), &bytes[16..]) {
-            return Err("the checksum of the manifest's head does not hold".into());
+            return Err("checksum mismatch in the manifest's head".into());
         }
         if u32_at(bytes, 8) != VERSION {
             return Err(format!("the store has format version {}, known is {VERSION}", u32_at(bytes, 8)));
@@ -124,7 +124,7 @@ impl<'a> Record<'a> {
             return Err("no record begins here");
         }
         let Some(kind) = Kind::of(head[11]) else {
-            return Err("the record is of no known kind");
+            return Err("the record is of an unknown kind");
         };
         let Some(payload) = bytes[RECORD_HEAD_BYTES..].get(..u32_at(head, 4) as usize) else {
             return Err("the record reaches beyond the manifest");
@@ -134,7 +134,7 @@ impl<'a> Record<'a> {
         }
         let crc = checksum(checksum(0, &head[4..]), payload);
         if u32_at(head, 0) != crc {
-            return Err("the checksum of the record does not hold");
+            return Err("checksum mismatch in the record");
         }
         Ok(Self {
             kind,

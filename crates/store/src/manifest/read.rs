@@ -77,7 +77,7 @@ pub fn scan_bytes(bytes: &[u8]) -> Result<(u64, u64), (u64, String)> {
 pub(crate) fn walk(bytes: &[u8]) -> Result<Walk, (u64, String)> {
     let head = Head::decode(bytes).map_err(|why| (0, why))?;
     if head.shards > SHARDS_MAX {
-        return Err((20, format!("the manifest is of {} shards", head.shards)));
+        return Err((20, format!("the manifest has {} shards, the maximum is {SHARDS_MAX}", head.shards)));
     }
     let mut walk = Walk {
         state: State::new(head.shards),
@@ -119,14 +119,14 @@ impl Walk {
             return Err("the record is of another manifest");
         }
         if record.before != self.crc {
-            return Err("the record follows another one");
+            return Err("the record does not follow the previous record");
         }
         let fits = match record.kind {
             Kind::Whole => self.snapshot_end == 0 && record.commit <= COMMITS_MAX,
             Kind::Commit => self.snapshot_end != 0 && Some(record.commit) == self.state.commit.checked_add(1),
             Kind::Mark => self.snapshot_end != 0 && record.commit == self.state.commit,
         };
-        if fits { Ok(record) } else { Err("the record does not belong here") }
+        if fits { Ok(record) } else { Err("the record is out of sequence") }
     }
 
     fn take(&mut self, record: &Record<'_>, offset: u64) -> Result<(), (u64, String)> {
@@ -135,8 +135,8 @@ impl Walk {
         if record.kind == Kind::Mark {
             return Ok(());
         }
-        let wrong = |why: String| (offset, format!("a record whose checksum holds cannot be read: {why}"));
-        let change = change::decode(record.payload).ok_or_else(|| wrong("its payload is out of form".into()))?;
+        let wrong = |why: String| (offset, format!("a record with a valid checksum cannot be decoded: {why}"));
+        let change = change::decode(record.payload).ok_or_else(|| wrong("its payload is malformed".into()))?;
         self.state.apply(change).map_err(wrong)?;
         self.state.commit = record.commit;
         self.crc = record.crc;
@@ -183,7 +183,7 @@ pub(crate) struct Salvage {
 pub(crate) fn salvage(bytes: &[u8], number: u32, shards: u32) -> Salvage {
     let mut salvage = Salvage { state: State::new(shards), time_ms: 0, damages: Vec::new(), in_doubt: BTreeSet::new() };
     if let Err(why) = Head::decode(bytes) {
-        salvage.damages.push((0, why, "nothing by itself".into()));
+        salvage.damages.push((0, why, "no data by itself".into()));
     }
     let (mut offset, mut has_whole) = (HEAD_BYTES, false);
     while offset < bytes.len() {
@@ -221,7 +221,10 @@ impl Salvage {
             Kind::Commit => record.commit > self.state.commit && record.commit <= COMMITS_MAX,
             Kind::Mark => record.commit >= self.state.commit,
         };
-        if record.manifest == number && is_later { Ok(*record) } else { Err("the record does not belong here") }
+        if record.manifest != number {
+            return Err("the record is of another manifest");
+        }
+        if is_later { Ok(*record) } else { Err("the record is out of sequence") }
     }
 
     /// Applies the parts of a record that do not contradict the rest.
@@ -237,7 +240,7 @@ impl Salvage {
         }
         let Some(Change { next_segment, segments, map, shards }) = change::decode(record.payload) else {
             let loss = "this commit".into();
-            self.damages.push((offset, "the payload of the record is out of form".into(), loss));
+            self.damages.push((offset, "the payload of the record is malformed".into(), loss));
             self.doubt_all();
             return;
         };
@@ -260,7 +263,7 @@ impl Salvage {
                 Ok(()) => drop(self.in_doubt.remove(&shard)),
                 Err(why) => {
                     self.in_doubt.insert(shard);
-                    self.damages.push((offset, why, format!("what this commit changed in shard {shard}")));
+                    self.damages.push((offset, why, format!("this commit's changes to shard {shard}")));
                 }
             }
         }

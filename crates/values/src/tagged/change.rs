@@ -316,7 +316,7 @@ impl Tagged {
             let draft = Draft::of(&chunk, chunk.planes_count(), is_unique);
             assert_eq!(draft.encode(), item, "a chunk is written as it was read");
             entries.extend(parts.values_of(&draft));
-            assert!(!is_unique || chunk.label() > label, "labels rise");
+            assert!(!is_unique || chunk.label() > label, "labels ascend");
             label = chunk.label();
             ControlFlow::Continue(())
         });

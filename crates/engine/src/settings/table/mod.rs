@@ -178,7 +178,7 @@ pub static SETTINGS: &[Setting] = &[
         default: "0",
         changes: Anytime,
         group: SettingGroup::Network,
-        help: "Disconnects clients idle for so long, 0 for never.",
+        help: "Disconnects clients after this much idle time, 0 for never.",
     },
     Setting {
         name: "threads",
@@ -222,7 +222,7 @@ pub static SETTINGS: &[Setting] = &[
         default: "everysec",
         changes: Anytime,
         group: SettingGroup::Data,
-        help: "When writes are synced to disk: always before the reply, once a second, or when the system pleases.",
+        help: "When writes are synced to disk: always before the reply, once a second, or when the OS flushes.",
     },
     Setting {
         name: "checkpoint-journal-size",
@@ -246,7 +246,7 @@ pub static SETTINGS: &[Setting] = &[
         default: "off",
         changes: Anytime,
         group: SettingGroup::Data,
-        help: "Keeps the names of keys in order too, for KEYRANGE and DELRANGE; built beside the service once it is on.",
+        help: "Keeps the names of keys in order too, for KEYRANGE and DELRANGE; built in the background if turned on.",
     },
     Setting {
         name: "memcached-db",
@@ -302,7 +302,7 @@ pub static SETTINGS: &[Setting] = &[
         default: "-2",
         changes: Anytime,
         group: SettingGroup::Data,
-        help: "Up to which size OBJECT ENCODING says listpack of a list: items, or -1 to -5 for 4 to 64 KB.",
+        help: "Maximum list size that OBJECT ENCODING reports as listpack: items, or -1 to -5 for 4 to 64 KB.",
     },
     Setting {
         name: "hash-max-listpack-entries",
@@ -316,7 +316,7 @@ pub static SETTINGS: &[Setting] = &[
         default: "512",
         changes: Anytime,
         group: SettingGroup::Data,
-        help: "Most fields of a hash that keeps them in the order in which they came.",
+        help: "Maximum number of fields of a hash stored compactly, in insertion order.",
     },
     Setting {
         name: "hash-max-listpack-value",
@@ -329,7 +329,7 @@ pub static SETTINGS: &[Setting] = &[
         default: "64",
         changes: Anytime,
         group: SettingGroup::Data,
-        help: "Longest field or value of such a hash.",
+        help: "Maximum length of a field or value in a hash stored compactly.",
     },
     Setting {
         name: "set-max-intset-entries",
@@ -343,7 +343,7 @@ pub static SETTINGS: &[Setting] = &[
         default: "512",
         changes: Anytime,
         group: SettingGroup::Data,
-        help: "Most members of a set of integers that keeps them in numeric order.",
+        help: "Maximum number of members of a set of integers stored compactly, in numeric order.",
     },
     Setting {
         name: "set-max-listpack-entries",
@@ -357,7 +357,7 @@ pub static SETTINGS: &[Setting] = &[
         default: "128",
         changes: Anytime,
         group: SettingGroup::Data,
-        help: "Most members of any other set that keeps them in the order in which they came.",
+        help: "Maximum number of members of any other set stored compactly, in insertion order.",
     },
     Setting {
         name: "set-max-listpack-value",
@@ -370,7 +370,7 @@ pub static SETTINGS: &[Setting] = &[
         default: "64",
         changes: Anytime,
         group: SettingGroup::Data,
-        help: "Longest member of such a set.",
+        help: "Maximum length of a member of a set stored compactly, in insertion order.",
     },
     Setting {
         name: "hll-sparse-max-bytes",
@@ -383,7 +383,7 @@ pub static SETTINGS: &[Setting] = &[
         default: "3000",
         changes: Anytime,
         group: SettingGroup::Data,
-        help: "Longest sparse HyperLogLog; one that would be longer turns dense.",
+        help: "Maximum length of a sparse HyperLogLog; a longer one is converted to dense.",
     },
     Setting {
         name: "notify-keyspace-events",
@@ -392,7 +392,7 @@ pub static SETTINGS: &[Setting] = &[
         default: "",
         changes: Anytime,
         group: SettingGroup::Data,
-        help: "Which changes of keys subscribers are told: letters as Redis has them, such as AKE; none if empty.",
+        help: "Keyspace notifications to publish: letters as in Redis, such as AKE; none if empty.",
     },
     Setting {
         name: "zset-max-listpack-entries",
@@ -406,7 +406,7 @@ pub static SETTINGS: &[Setting] = &[
         default: "128",
         changes: Anytime,
         group: SettingGroup::Data,
-        help: "Most members of a sorted set that is kept without an index of its members.",
+        help: "Maximum number of members of a sorted set stored compactly, without an index of its members.",
     },
     Setting {
         name: "zset-max-listpack-value",
@@ -419,7 +419,7 @@ pub static SETTINGS: &[Setting] = &[
         default: "64",
         changes: Anytime,
         group: SettingGroup::Data,
-        help: "Longest member of such a sorted set.",
+        help: "Maximum length of a member of a sorted set stored compactly.",
     },
     Setting {
         name: "stream-node-max-bytes",
@@ -432,7 +432,7 @@ pub static SETTINGS: &[Setting] = &[
         default: "4kb",
         changes: Anytime,
         group: SettingGroup::Data,
-        help: "About how long a chunk of a stream grows, of which trimming with ~ removes whole ones; 0: no matter how long.",
+        help: "Approximate maximum bytes of a stream chunk; trimming with ~ removes whole chunks; 0 for no bound.",
     },
     Setting {
         name: "stream-node-max-entries",
@@ -446,7 +446,7 @@ pub static SETTINGS: &[Setting] = &[
         default: "100",
         changes: Anytime,
         group: SettingGroup::Data,
-        help: "Most entries of such a chunk; 0: no matter how many.",
+        help: "Maximum number of entries of a stream chunk, 0 for no bound.",
     },
     Setting {
         name: "requirepass",
@@ -471,7 +471,7 @@ pub static SETTINGS: &[Setting] = &[
         default: "10",
         changes: Anytime,
         group: SettingGroup::Security,
-        help: "A connection that has given no password after so long is closed, 0 for never.",
+        help: "Time limit to authenticate, 0 for none.",
     },
     Setting {
         name: "migrate-targets",
@@ -506,7 +506,7 @@ pub static SETTINGS: &[Setting] = &[
         default: "10000",
         changes: Anytime,
         group: SettingGroup::Limits,
-        help: "Most clients at once.",
+        help: "Maximum number of connected clients.",
     },
     Setting {
         name: "client-output-buffer-limit",
@@ -532,7 +532,7 @@ pub static SETTINGS: &[Setting] = &[
         changes: Anytime,
         group: SettingGroup::Limits,
         // 256 MB, or an eighth of the memory if that is more.
-        help: "Most bytes of changed values kept for unread replies, all clients together; 0 lets the memory decide.",
+        help: "Maximum bytes of changed values kept for unread replies of all clients; 0 to derive it from the memory.",
     },
     Setting {
         name: "memory-hard-limit",
@@ -571,7 +571,7 @@ pub static SETTINGS: &[Setting] = &[
         default: "1gb",
         changes: Anytime,
         group: SettingGroup::Limits,
-        help: "Most bytes of requests that wait for one client.",
+        help: "Maximum bytes of unprocessed requests of one client.",
     },
     Setting {
         name: "proto-max-bulk-len",
@@ -597,7 +597,7 @@ pub static SETTINGS: &[Setting] = &[
         default: "256mb",
         changes: Anytime,
         group: SettingGroup::Limits,
-        help: "Most bytes that scripts and functions take on each worker thread; one that needs more fails.",
+        help: "Maximum bytes that scripts and functions take on each worker thread; one that needs more fails.",
     },
     Setting {
         name: "busy-reply-threshold",
@@ -625,7 +625,7 @@ pub static SETTINGS: &[Setting] = &[
         default: "1000000",
         changes: Anytime,
         group: SettingGroup::Limits,
-        help: "Keys that are remembered as kept by clients; 0: no bound.",
+        help: "Maximum number of keys tracked for client-side caching, 0 for no bound.",
     },
     Setting {
         name: "log-format",
@@ -672,7 +672,7 @@ pub static SETTINGS: &[Setting] = &[
         default: "10000",
         changes: Anytime,
         group: SettingGroup::Logging,
-        help: "Commands that take so long enter the slow log; 0 logs all, -1 none.",
+        help: "Minimum duration of commands logged in the slow log; 0 logs all, -1 none.",
     },
     Setting {
         name: "slowlog-max-len",
@@ -700,7 +700,7 @@ pub static SETTINGS: &[Setting] = &[
         default: "0",
         changes: Anytime,
         group: SettingGroup::Logging,
-        help: "Commands that take so long are told by LATENCY; 0: none is.",
+        help: "Minimum duration of events recorded by LATENCY, 0 to record none.",
     },
 ];
 
