@@ -9,6 +9,7 @@ pub mod disk;
 pub mod glob;
 pub mod hash;
 pub mod limits;
+pub mod programs;
 pub mod random;
 pub mod raw_text;
 pub mod varint;

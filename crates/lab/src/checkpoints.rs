@@ -116,7 +116,7 @@ pub(crate) fn field(info: &str, name: &str) -> Option<u64> {
 mod tests {
     use super::*;
     use crate::server::Server;
-    use crate::skip::program_or_skip;
+    use testing::program_or_skip;
 
     #[test]
     fn progress_is_read_from_both_servers_info() {

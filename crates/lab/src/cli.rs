@@ -115,7 +115,7 @@ fn run_scenarios(arguments: RunArguments) -> Result<(), LabError> {
         scenarios = scenarios.into_iter().filter_map(Scenario::calibrated).collect();
     }
     // Nothing of Bobbin runs in a calibration, so it need not be built.
-    let peer = || crate::programs::on_path("redis-server");
+    let peer = || base::programs::on_path("redis-server");
     let bobbin = arguments.bobbin.or_else(|| peer().filter(|_| arguments.calibrate));
     let programs = Programs::find(bobbin, arguments.redis)?;
     fs::create_dir_all(&arguments.data).map_err(io_error(arguments.data.display().to_string()))?;

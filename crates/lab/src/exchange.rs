@@ -248,7 +248,7 @@ fn send(stream: &mut TcpStream, mut bytes: &[u8]) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::skip::program_or_skip;
+    use testing::program_or_skip;
 
     fn party(say: &str, bytes: Option<usize>, connections: u64) -> Party {
         Party { say: say.to_owned(), bytes, connections }

@@ -322,7 +322,7 @@ fn churned_bytes(index: u64, round: u64) -> usize {
 mod tests {
     use super::*;
     use crate::server::Server;
-    use crate::skip::program_or_skip;
+    use testing::program_or_skip;
 
     fn server() -> Option<(tempfile::TempDir, Server)> {
         let redis = program_or_skip("lab::fill", "redis-server")?;

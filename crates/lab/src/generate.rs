@@ -184,8 +184,8 @@ mod tests {
     use crate::contents::{Contents, Items};
     use crate::fill::push_items;
     use crate::server::Server;
-    use crate::skip::program_or_skip;
     use std::collections::BTreeSet;
+    use testing::program_or_skip;
 
     fn calls(port: u16, command: &str) -> Loop<'_> {
         let limit = Duration::from_secs(30);

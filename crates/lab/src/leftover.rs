@@ -55,7 +55,7 @@ pub(crate) fn measure(
 mod tests {
     use super::*;
     use crate::contents::Contents;
-    use crate::skip::program_or_skip;
+    use testing::program_or_skip;
 
     #[test]
     fn pushed_and_dropped_items_are_counted() {

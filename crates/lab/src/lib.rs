@@ -44,7 +44,6 @@ mod resp;
 mod restart;
 mod scenario;
 mod server;
-pub mod skip;
 mod stall;
 mod turn;
 mod watch;

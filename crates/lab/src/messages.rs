@@ -363,7 +363,7 @@ fn histogram() -> Histogram<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::skip::program_or_skip;
+    use testing::program_or_skip;
 
     const WORK: Messages = Messages { channels: 3, listeners: 4, publishers: 2, pipeline: 5, message_bytes: 20 };
 

@@ -5,10 +5,11 @@
 //! exits with a code other than 0.
 
 use crate::load::{Outcome, output};
-use crate::programs::{bounded, on_path};
+use crate::programs::bounded;
 use crate::resp::words;
 use crate::server::Server;
 use crate::{LabError, io_error};
+use base::programs::on_path;
 use std::env;
 use std::path::Path;
 

@@ -1,6 +1,7 @@
 //! The programs the lab starts: where they are, what version they say, and how a run of one is bounded.
 
 use crate::{LabError, io_error};
+use base::programs::on_path;
 use serde::{Deserialize, Serialize};
 use std::env;
 use std::path::{Path, PathBuf};
@@ -83,11 +84,6 @@ impl Programs {
             Program::Beanstalkd => needed("beanstalkd"),
         }
     }
-}
-
-/// The first `program` on `PATH`.
-pub(crate) fn on_path(program: &str) -> Option<PathBuf> {
-    env::split_paths(&env::var_os("PATH")?).map(|folder| folder.join(program)).find(|path| path.is_file())
 }
 
 /// The version a server says it has, whatever words stand around it.

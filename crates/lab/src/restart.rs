@@ -174,8 +174,8 @@ mod tests {
     use super::*;
     use crate::fill::fill_strings;
     use crate::scenario::Verb;
-    use crate::skip::program_or_skip;
     use crate::writes::tests::writes;
+    use testing::program_or_skip;
 
     #[test]
     fn kill_times_are_between_the_minimum_and_the_maximum() {

@@ -258,7 +258,7 @@ fn free_port() -> Result<u16, LabError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::skip::program_or_skip;
+    use testing::program_or_skip;
 
     #[test]
     fn a_server_answers_and_leaves_nothing_behind() {

@@ -88,7 +88,7 @@ pub(crate) fn growth(memory: &[(Instant, u64)], spans: &[Span]) -> Option<Growth
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::skip::program_or_skip;
+    use testing::program_or_skip;
 
     #[test]
     fn growth_is_from_just_before_to_the_highest_peak() {

@@ -281,7 +281,7 @@ fn histogram() -> Histogram<u64> {
 pub(crate) mod tests {
     use super::*;
     use crate::resp::encode_line;
-    use crate::skip::program_or_skip;
+    use testing::program_or_skip;
 
     pub(crate) fn writes(verb: Verb) -> Writes {
         let keys = "{items}".to_owned();

@@ -1,9 +1,9 @@
 //! The real binary beside redis-server, by random commands: `scripts/differ`, with a seed that stays the same.
 
-use lab::skip::{program_or_skip, skip};
 use std::collections::HashMap;
 use std::path::Path;
 use std::process::Command;
+use testing::{program_or_skip, skip};
 
 /// The version of the peer for which the lists in `scripts/differ-known` were made.
 const PEER_VERSION: &str = "v=7.0.";

@@ -3,10 +3,10 @@
 
 use crate::support::peer::{Peer, Redis};
 use crate::support::{Connection, Server};
-use lab::skip::{program_or_skip, skip};
 use std::collections::BTreeMap;
 use std::net::TcpStream;
 use std::process::Command;
+use testing::{program_or_skip, skip};
 use wire::client::Value;
 
 type Client = Connection<TcpStream>;

@@ -128,7 +128,7 @@ fn carry(from: &mut Connection<TcpStream>, to: &mut Connection<TcpStream>, seed:
 #[test]
 fn each_server_restores_the_dumps_of_the_other() {
     let test = "each_server_restores_the_dumps_of_the_other";
-    if lab::skip::program_or_skip(test, "redis-server").is_none() {
+    if testing::program_or_skip(test, "redis-server").is_none() {
         return;
     }
     let (bobbin, redis) = (Server::start(&[]), Redis::start(&[]));
@@ -172,7 +172,7 @@ fn carry_libraries(from: &mut Connection<TcpStream>, to: &mut Connection<TcpStre
 #[test]
 fn each_server_restores_the_libraries_dumped_by_the_other() {
     let test = "each_server_restores_the_libraries_dumped_by_the_other";
-    if lab::skip::program_or_skip(test, "redis-server").is_none() {
+    if testing::program_or_skip(test, "redis-server").is_none() {
         return;
     }
     let (bobbin, redis) = (Server::start(&[]), Redis::start(&[]));
@@ -270,7 +270,7 @@ fn carry_streams(from: &mut Connection<TcpStream>, to: &mut Connection<TcpStream
 #[test]
 fn each_server_restores_streams_dumped_by_the_other() {
     let test = "each_server_restores_streams_dumped_by_the_other";
-    if lab::skip::program_or_skip(test, "redis-server").is_none() {
+    if testing::program_or_skip(test, "redis-server").is_none() {
         return;
     }
     let (bobbin, redis) = (Server::start(&["--journal", "off"]), Redis::start(&[]));

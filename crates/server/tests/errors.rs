@@ -3,10 +3,10 @@
 use crate::support;
 use crate::support::Server;
 use crate::support::peer::{Peer, Redis};
-use lab::skip::program_or_skip;
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
 use std::time::Duration;
+use testing::program_or_skip;
 
 const PATIENCE: Duration = Duration::from_secs(30);
 

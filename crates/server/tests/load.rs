@@ -100,7 +100,7 @@ fn open_files_or_skip(test: &str, files: u64) -> bool {
     let maximum = maximum.map(|maximum| maximum.max(files));
     let raised = setrlimit(Resource::Nofile, Rlimit { current: Some(files), maximum });
     if let Err(error) = raised {
-        lab::skip::skip(test, &format!("{files} open files are not allowed: {error}"));
+        testing::skip(test, &format!("{files} open files are not allowed: {error}"));
     }
     raised.is_ok()
 }

@@ -8,13 +8,13 @@
 
 use crate::support::lines::Lines;
 use crate::support::{FREE_PORT, Server, free_port};
-use lab::skip::{program_or_skip, skip};
 use rustix::process::{Pid, Signal, kill_process};
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
+use testing::{program_or_skip, skip};
 use wire::client::Value;
 
 const PATIENCE: Duration = Duration::from_secs(30);

@@ -2,8 +2,8 @@
 
 use crate::support::peer::{Peer, Redis};
 use crate::support::{Connection, Server};
-use lab::skip::program_or_skip;
 use std::net::{TcpListener, TcpStream};
+use testing::program_or_skip;
 use wire::client::Value;
 
 const CACHE: [&str; 4] = ["--journal", "off", "--migrate-targets", "*"];

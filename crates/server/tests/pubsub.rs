@@ -2,9 +2,9 @@
 
 use crate::support::peer::{Peer, Redis};
 use crate::support::{Connection, Server, request};
-use lab::skip::program_or_skip;
 use std::net::TcpStream;
 use std::time::Duration;
+use testing::program_or_skip;
 use wire::client::Value;
 
 const CACHE: [&str; 2] = ["--journal", "off"];

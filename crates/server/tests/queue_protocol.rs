@@ -4,13 +4,13 @@
 use crate::support::disk::Disk;
 use crate::support::lines::Lines;
 use crate::support::{Connection, FREE_PORT, Server};
-use lab::skip::skip;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
+use testing::skip;
 use wire::client::Value;
 
 const PATIENCE: Duration = Duration::from_secs(30);

@@ -4,10 +4,10 @@ use crate::support;
 use crate::support::peer::{Peer, Redis};
 use crate::support::{Connection, Server};
 use commands::registry;
-use lab::skip::program_or_skip;
 use std::fs;
 use std::net::TcpStream;
 use std::process::{Command, Stdio};
+use testing::program_or_skip;
 use wire::client::Value;
 
 type Client = Connection<TcpStream>;

@@ -2,10 +2,10 @@
 
 use crate::support::peer::{Peer, Redis};
 use crate::support::{Connection, Server};
-use lab::skip::program_or_skip;
 use std::collections::HashMap;
 use std::net::TcpStream;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use testing::program_or_skip;
 use wire::client::Value;
 
 const CACHE: [&str; 2] = ["--journal", "off"];

@@ -6,6 +6,7 @@ use tidy::{assert_none, files, manifests, rust_files, workspace};
 /// and a record of the decision in `docs/adr/`.
 const EDGES: &[(&str, &[&str])] = &[
     ("base", &[]),
+    ("testing", &["base"]),
     ("blocks", &["base"]),
     ("table", &["base"]),
     ("sync", &[]),

@@ -7,7 +7,7 @@ since: 1000.0 bobbin
 > TL.RANGE n 0 9                                   =["-3", "5", "5", "7", "20", "100"]
 > TL.GET n 5                                       ={"hidden": 0, "a": 0}
 > TL.INSERT n 0 x                                  !ERR lists of this schema are ordered by values of type int, and this value is not one
-> TL.INSERT n 0 1.5                                !ERR lists of this schema are in the order of values
+> TL.INSERT n 0 1.5                                !ERR lists of this schema are ordered by values of type int, and this value is not one
 > TL.MOVE n 5 0                                    !ERR the list is ordered by its schema, so items cannot be moved
 > TL.RANGEBY n 5 20                                =["5", "5", "7", "20"]
 > TL.RANGEBY n (5 20                               =["7", "20"]
@@ -99,10 +99,10 @@ since: 1000.0 bobbin
 > TL.RANGEBY f -inf (inf                           =["1.5", "0", "-2e3"]
 > TL.RANGEBY f inf inf                             =["inf"]
 > TL.RANGEBY f inf -inf                            =[]
-> TL.INSERT f 0 nan                                !ERR lists of this schema are in the order of values of type double
+> TL.INSERT f 0 nan                                !ERR lists of this schema are ordered by values of type double, and this value is not one
 > TL.DEFINE u ORDER VALUE uint                     =OK
 > TL.PUSH u TAIL 10 ITEM 18446744073709551615 ITEM 9   =3
-> TL.INSERT u 0 -1                                 !ERR lists of this schema are in the order of values of type uint
+> TL.INSERT u 0 -1                                 !ERR lists of this schema are ordered by values of type uint, and this value is not one
 > TL.RANGE u 0 9                                   =["9", "10", "18446744073709551615"]
 > TL.DEFINE g ORDER VALUE float                    =OK
 > TL.PUSH g TAIL 2 ITEM 1.5                        =2

@@ -15,11 +15,11 @@ mod screens;
 use crate::support::peer::{Peer, Redis};
 use crate::support::{Connection, FREE_PORT, Server};
 use console::Shell;
-use lab::skip::{program_or_skip, skip};
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use testing::{program_or_skip, skip};
 use wire::client::Value;
 
 /// The repository's root, where `scripts/setup-tests` puts clients.

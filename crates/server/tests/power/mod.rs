@@ -257,7 +257,7 @@ fn report(faults: &Mutex<Vec<String>>, cut: &Cut, lost: Result<Vec<Id>, String>)
 #[test]
 fn acknowledged_writes_survive_a_power_cut() {
     let test = "acknowledged_writes_survive_a_power_cut";
-    let Some(strace) = lab::skip::program_or_skip(test, "strace") else { return };
+    let Some(strace) = testing::program_or_skip(test, "strace") else { return };
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().canonicalize().unwrap();
     let events = three_lives(&root, &strace);

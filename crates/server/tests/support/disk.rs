@@ -17,7 +17,7 @@ pub(crate) struct Disk(TempDir);
 impl Disk {
     /// Mounts a disk of `bytes` bytes, or records that `test` is skipped.
     pub(crate) fn mount_or_skip(test: &str, bytes: usize) -> Option<Self> {
-        let program = lab::skip::program_or_skip(test, "mount")?;
+        let program = testing::program_or_skip(test, "mount")?;
         let folder = tempfile::tempdir().unwrap();
         let size = format!("size={bytes}");
         let mount = Command::new(program).args(["-t", "tmpfs", "-o", &size, "bobbin"]).arg(folder.path()).output();
@@ -26,7 +26,7 @@ impl Disk {
             return Some(Self(folder));
         }
         let why = String::from_utf8_lossy(&output.stderr);
-        lab::skip::skip(test, &format!("only root may mount a small disk: {}", why.trim()));
+        testing::skip(test, &format!("only root may mount a small disk: {}", why.trim()));
         None
     }
 

@@ -3,6 +3,8 @@
 //! The test harness knows "ignored" only before a test runs. A test that finds out later calls [`skip`] and returns;
 //! the line goes to the file named by `BOBBIN_SKIPS`, from which `make test` counts, and to the test's output.
 
+#![forbid(unsafe_code)]
+
 use std::fs::OpenOptions;
 use std::io::Write;
 
@@ -20,7 +22,7 @@ pub fn skip(test: &str, why: &str) {
 
 /// The program on `PATH`, or a noted skip of `test`.
 pub fn program_or_skip(test: &str, program: &str) -> Option<std::path::PathBuf> {
-    let found = crate::programs::on_path(program);
+    let found = base::programs::on_path(program);
     if found.is_none() {
         skip(test, &format!("{program} is not on PATH (scripts/setup-tests installs it)"));
     }
