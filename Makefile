@@ -19,6 +19,10 @@ export FUZZ_SECONDS SOAK_SECONDS SERVER_PROFILE
 export BOBBIN_PYTHON := $(CURDIR)/.venv/bin/python
 export NODE_PATH := $(CURDIR)/scripts/clients/node_modules
 
+# Code that is built only for schedules and for canaries: lint checks it, for no other target compiles it.
+RARE := --cfg shuttle --cfg bobbin_canary="early-message" --cfg bobbin_canary="early-read" --cfg bobbin_canary="early-reply" \
+	--cfg bobbin_canary="lockless-pop"
+
 SERVER_TEST := cargo test --profile $(SERVER_PROFILE) -p server
 
 help: ## list the targets
@@ -40,6 +44,7 @@ setup-tests: ## install the peers and clients that tests use, where possible
 lint: ## check format, clippy, licences, advisories and dependencies
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
+	RUSTFLAGS='$(RARE)' cargo clippy --target-dir target/rare --locked -p sync -p journal -p engine --lib --tests -- -D warnings
 	@if cargo deny --version >/dev/null 2>&1; \
 	then cargo deny --all-features --log-level error check licenses bans sources && \
 		if timeout 60 cargo deny fetch db >/dev/null 2>&1; \

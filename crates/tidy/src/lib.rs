@@ -72,6 +72,8 @@ fn collect(root: &Path, folder: &Path, files: &mut Vec<File>) {
 
 /// A crate's manifest.
 pub struct Manifest {
+    /// Its folder, from the root.
+    pub folder: String,
     /// The crate.
     pub name: String,
     table: toml::Table,
@@ -103,9 +105,9 @@ pub fn manifests() -> Vec<Manifest> {
     let members = workspace["members"].as_array().expect("a list of members").iter();
     let read = |member: &toml::Value| {
         let folder = member.as_str().expect("a path");
-        let name = folder.strip_prefix("crates/").expect("a crate lies in crates").to_owned();
+        let name = folder.strip_prefix("crates/").unwrap_or(folder).to_owned();
         let text = fs::read_to_string(root().join(folder).join("Cargo.toml")).expect("a member has a manifest");
-        Manifest { name, table: text.parse().expect("a manifest is TOML") }
+        Manifest { folder: folder.to_owned(), name, table: text.parse().expect("a manifest is TOML") }
     };
     members.map(read).collect()
 }

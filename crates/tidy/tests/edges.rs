@@ -23,6 +23,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("sim", &["base", "blocks", "engine", "journal", "keyspace", "linearizability", "store", "wire"]),
     ("lab", &["base"]),
     ("server", &["base", "commands", "engine", "journal", "keyspace", "store", "sync", "wire"]),
+    ("benches", &[]),
     ("tidy", &[]),
 ];
 
@@ -84,7 +85,7 @@ fn every_dependency_is_used_by_the_crate_that_names_it() {
     let files = rust_files();
     let mut faults = Vec::new();
     for manifest in manifests() {
-        let in_crate = format!("crates/{}/", manifest.name);
+        let in_crate = format!("{}/", manifest.folder);
         let in_source = format!("{in_crate}src/");
         for (kind, place) in [("dependencies", &in_source), ("dev-dependencies", &in_crate)] {
             let texts = || files.iter().filter(|file| file.path.starts_with(place.as_str())).map(|file| &file.text);

@@ -1,4 +1,4 @@
-//! Times the tagged list: `cargo bench -p values --bench tagged`, or `cargo bench -p values --bench tagged -- ITEMS`.
+//! Times the tagged list: `cargo bench -p benches --bench tagged`, or `cargo bench -p benches --bench tagged -- ITEMS`.
 //!
 //! Prints nanoseconds per operation, the best and the median of five turns, on lists of 100,000, of 1,000,000 and of
 //! 10,000,000 items of twelve random bytes with attributes of 4, 3 and 1 bits; a tenth of the items is hidden.

@@ -1,4 +1,4 @@
-//! Times the sorted set: `cargo bench -p values --bench sorted`, or `cargo bench -p values --bench sorted -- MEMBERS`.
+//! Times the sorted set: `cargo bench -p benches --bench sorted`, or `cargo bench -p benches --bench sorted -- MEMBERS`.
 //!
 //! Prints nanoseconds per operation, the best and the median of five turns, on sorted sets of 100,000, of 1,000,000 and of
 //! 10,000,000 members of ten bytes with random doubles as scores, inserted in random order.

@@ -1,4 +1,4 @@
-//! Times the stream: `cargo bench -p values --bench stream`, or `cargo bench -p values --bench stream -- ENTRIES`.
+//! Times the stream: `cargo bench -p benches --bench stream`, or `cargo bench -p benches --bench stream -- ENTRIES`.
 //!
 //! Prints nanoseconds per operation, the best and the median of five turns, on streams of 100,000, of 1,000,000 and of
 //! 10,000,000 entries of two short fields, in chunks of a hundred, 1 to 5 ms apart.

@@ -1,4 +1,4 @@
-//! Times the long string: `cargo bench -p values`, or `cargo bench -p values -- BYTES`.
+//! Times the long string: `cargo bench -p benches --bench long_string`, or with `-- BYTES`.
 //!
 //! Prints nanoseconds per operation, the best and the median of five turns, on a string of 500 MB.
 

@@ -1,4 +1,4 @@
-//! Times the store on a real disk: `cargo bench -p store`, or `cargo bench -p store -- MEGABYTES`.
+//! Times the store on a real disk: `cargo bench -p benches --bench store`, or `cargo bench -p benches --bench store -- MEGABYTES`.
 //!
 //! ```text
 //! half records of 124 bytes, half blocks of 4,000, shard by shard, in commits of 32 MB --> open --> read --> blocks at random

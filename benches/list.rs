@@ -1,4 +1,4 @@
-//! Times the block list: `cargo bench -p blocks`, or `cargo bench -p blocks -- ITEMS`.
+//! Times the block list: `cargo bench -p benches --bench list`, or with `-- ITEMS`.
 //!
 //! Prints nanoseconds per operation (the best and the median of five turns) and bytes per item, for items of mixed
 //! lengths (4 to 19 bytes) and of 12 bytes, by content: noise stays raw, the others are packed.

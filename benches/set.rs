@@ -1,4 +1,4 @@
-//! Times the set: `cargo bench -p values --bench set`, or `cargo bench -p values --bench set -- MEMBERS`.
+//! Times the set: `cargo bench -p benches --bench set`, or `cargo bench -p benches --bench set -- MEMBERS`.
 //!
 //! Prints nanoseconds per operation, the best and the median of five turns, on sets of 100,000, of 1,000,000 and of
 //! 10,000,000 members of ten bytes, and of integers, inserted in random order.

@@ -1,4 +1,4 @@
-//! Times the decoding of one request and the encoding of one reply: `cargo bench -p wire`.
+//! Times the decoding of one request and the encoding of one reply: `cargo bench -p benches --bench resp`.
 
 use std::hint::black_box;
 use std::time::Instant;

@@ -1,4 +1,4 @@
-//! Times the hash: `cargo bench -p values --bench hash`, or `cargo bench -p values --bench hash -- FIELDS`.
+//! Times the hash: `cargo bench -p benches --bench hash`, or `cargo bench -p benches --bench hash -- FIELDS`.
 //!
 //! Prints nanoseconds per operation, the best and the median of five turns, on hashes of 100,000, of 1,000,000 and of
 //! 10,000,000 fields of 13 bytes with values of 13 bytes, inserted in random order.

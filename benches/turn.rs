@@ -1,6 +1,6 @@
 //! Measures the cost of a request in the server without sockets: whole turns of a session, in this process.
 //!
-//! `cargo bench -p engine --bench turn [-- FILTER]` prints nanoseconds a request for pipelines of 64, and LRANGE of 100
+//! `cargo bench -p benches --bench turn [-- FILTER]` prints nanoseconds a request for pipelines of 64, and LRANGE of 100
 //! items of one list by one and by two threads at once (requests a second, and their ratio). A filter that is the name
 //! of a workload selects that workload only.
 //!
