@@ -12,6 +12,10 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 /// Bits of the CAS numbers that a shard can assign per millisecond and keep distinct across a restart.
 const CAS_BITS_OF_MS: u32 = 16;
 
+/// CAS numbers from here on come from clients alone (memcached's `E`): the server assigns this one in the year 2100. They
+/// do not raise the numbers that it assigns, for after the highest there would be no other.
+pub(crate) const CLIENT_CAS_MIN: u64 = 4_102_444_800_000 << CAS_BITS_OF_MS;
+
 /// One slice of the keyspace: a section per table in use.
 #[derive(Default)]
 pub struct ShardState {
@@ -45,9 +49,9 @@ impl ShardState {
         self.changes += 1;
     }
 
-    /// Returns a CAS number that no key of this shard has had: above all assigned or received here since start-up,
-    /// above those loaded, and, unless the clock was set back, above all assigned before start-up. Saturates at
-    /// `u64::MAX`.
+    /// Returns a CAS number that no key of this shard has had: above all assigned here or received below
+    /// [`CLIENT_CAS_MIN`] since start-up, above those loaded, and, unless the clock was set back, above all assigned before
+    /// start-up.
     pub(crate) fn next_cas(&self, now: Ms) -> u64 {
         let floor = self.cas_max().max(now << CAS_BITS_OF_MS);
         let next = |last: u64| last.max(floor).saturating_add(1);
@@ -237,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn new_cas_numbers_exceed_all_earlier_ones_until_the_maximum() {
+    fn new_cas_numbers_exceed_all_earlier_ones() {
         let mut shard = ShardState::default();
         let first = shard.next_cas(NOW);
         assert!(shard.next_cas(NOW) > first, "in one millisecond");
@@ -257,6 +261,7 @@ mod tests {
         shard.exchange(&mut ShardState::default());
         assert_eq!(shard.next_cas(NOW), first + 5_001);
         put(&mut shard, 1, u64::MAX);
-        assert_eq!(shard.next_cas(NOW), u64::MAX, "there is none above it");
+        assert_eq!(shard.next_cas(NOW), first + 5_002, "a client's highest number ends nothing");
+        assert_eq!(shard.next_cas(NOW), first + 5_003);
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::support;
 use crate::support::lines::Lines;
-use crate::support::{Connection, FREE_PORT, Server};
+use crate::support::{Connection, FREE_PORT, Server, UMASK_0};
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt;
@@ -280,11 +280,9 @@ fn modes(folder: &Path, found: &mut Vec<(String, bool, u32)>) {
 
 #[test]
 fn created_files_are_accessible_to_their_owner_only() {
-    // As generous as a umask can be.
-    rustix::process::umask(rustix::fs::Mode::empty());
     let folder = tempfile::tempdir().unwrap();
     let socket = folder.path().join("socket");
-    let mut server = Server::start(&["--unixsocket", socket.to_str().unwrap()]);
+    let mut server = Server::start(&[UMASK_0, "--unixsocket", socket.to_str().unwrap()]);
     let mut client = server.connect();
     client.call(&["RPUSH", "k", &"x".repeat(100_000)]);
     client.call(&["SET", "text", &"x".repeat(3_000_000)]);

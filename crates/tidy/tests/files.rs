@@ -43,24 +43,6 @@ fn files_and_functions_are_short() {
     assert_none("files and functions stay short:", &faults);
 }
 
-#[test]
-fn every_test_file_is_part_of_a_test_binary() {
-    let files = rust_files();
-    let text =
-        |path: &str| files.iter().find(|file| file.path == path).map(|file| file.text.clone()).unwrap_or_default();
-    let is_forgotten = |path: &str| {
-        let Some((crate_path, inside)) = path.split_once("/tests/") else { return false };
-        let name = inside.strip_suffix("/mod.rs").or_else(|| inside.strip_suffix(".rs")).unwrap_or(inside);
-        let main = text(&format!("{crate_path}/tests/main.rs"));
-        let manifest = std::fs::read_to_string(tidy::root().join(crate_path).join("Cargo.toml")).unwrap();
-        let is_own = !manifest.contains("autotests = false") || manifest.contains(&format!("\nname = \"{name}\"\n"));
-        let is_module = main.lines().any(|line| line == format!("mod {name};"));
-        !name.contains('/') && name != "main" && !is_own && !is_module
-    };
-    let faults: Vec<String> = files.iter().map(|file| file.path.clone()).filter(|path| is_forgotten(path)).collect();
-    assert_none("a test file is a module of tests/main.rs, or named in Cargo.toml:", &faults);
-}
-
 /// Type names that a crate has twice, outside of tests: this list may only become shorter.
 const TYPES_TWICE: &[(&str, &str)] = &[];
 
@@ -142,7 +124,8 @@ fn functions_are_measured_from_head_to_closing_brace() {
 #[test]
 fn every_module_file_is_reached() {
     let files = rust_files();
-    let sources: Vec<&File> = files.iter().filter(|file| file.path.contains("/src/")).collect();
+    let is_source = |file: &&File| file.path.contains("/src/") || file.path.contains("/tests/");
+    let sources: Vec<&File> = files.iter().filter(is_source).collect();
     let mut faults = Vec::new();
     for file in &sources {
         let (folder, name) = file.path.rsplit_once('/').expect("a file lies in a folder");
@@ -160,11 +143,22 @@ fn every_module_file_is_reached() {
             format!("{folder}/main.rs"),
         ];
         let names_it = |text: &str| text.lines().any(|line| line.trim().ends_with(&format!("mod {module};")));
-        if !sources.iter().any(|parent| parents.contains(&parent.path) && names_it(&parent.text)) {
+        let is_module = sources.iter().any(|parent| parents.contains(&parent.path) && names_it(&parent.text));
+        let is_shared = || files.iter().any(|other| other.text.contains(&format!("/{module}.rs\"]\nmod {module};")));
+        let is_reached =
+            is_module || is_test_binary(folder, module) || file.path.contains("/tests/support/") && is_shared();
+        if !is_reached {
             faults.push(file.path.clone());
         }
     }
     assert_none("files that no module names are dead:", &faults);
+}
+
+/// Returns true if the file of a module is a test binary of its own.
+fn is_test_binary(folder: &str, module: &str) -> bool {
+    let Some(crate_path) = folder.strip_suffix("/tests") else { return false };
+    let manifest = std::fs::read_to_string(tidy::root().join(crate_path).join("Cargo.toml")).unwrap_or_default();
+    !manifest.contains("autotests = false") || manifest.contains(&format!("[[test]]\nname = \"{module}\"\n"))
 }
 
 #[test]

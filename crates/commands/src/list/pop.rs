@@ -62,11 +62,13 @@ fn pop(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, end: End) -> Outcome {
         return pop_one(tx, key, end, reply);
     }
     let count = parse::count(args.get(2))?;
-    if is_filled(tx, key)? {
-        return pop_many(tx, key, end, count, reply);
+    match removal_work(tx, key, count)? {
+        Some(work) => pop_many(tx, key, end, count, work, reply),
+        None => {
+            reply.null_array();
+            Ok(())
+        }
     }
-    reply.null_array();
-    Ok(())
 }
 
 /// Pops an element and replies with it, or with null if there is none.
@@ -90,8 +92,8 @@ pub(crate) fn is_filled(tx: &mut Tx, key: &[u8]) -> Result<bool, WrongType> {
 }
 
 /// Pops up to `count` elements from an existing list or queue and replies with an array.
-fn pop_many(tx: &mut Tx, key: &[u8], end: End, count: u64, reply: &mut dyn Reply) -> Outcome {
-    expect_pop(tx, key, count)?;
+fn pop_many(tx: &mut Tx, key: &[u8], end: End, count: u64, work: u64, reply: &mut dyn Reply) -> Outcome {
+    tx.expect_work(work)?;
     let keyspace = tx.keyspace();
     let list = tx.list_like(key)?.expect("the caller has looked");
     let part = part_of(list.len(), count, end);
@@ -101,13 +103,9 @@ fn pop_many(tx: &mut Tx, key: &[u8], end: End, count: u64, reply: &mut dyn Reply
     Ok(())
 }
 
-/// Runs the command speculatively first if popping `count` elements is much work.
-fn expect_pop(tx: &mut Tx, key: &[u8], count: u64) -> Outcome {
-    let work = tx.list_like(key)?.map_or(0, |list| list.removal_work(count));
-    if work > 0 {
-        tx.expect_work(work)?;
-    }
-    Ok(())
+/// Returns the work of popping up to `count` elements, for [`Tx::expect_work`]; `None` if there are none.
+fn removal_work(tx: &mut Tx, key: &[u8], count: u64) -> Result<Option<u64>, WrongType> {
+    Ok(tx.list_like(key)?.filter(|list| !list.is_empty()).map(|list| list.removal_work(count)))
 }
 
 /// Returns up to `count` elements at an end of a list of length `len`.
@@ -122,8 +120,8 @@ pub(crate) fn part_of(len: u64, count: u64, end: End) -> ListPart {
 fn lmpop(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let pops = pops_at(args, 1)?;
     for key in pops.keys {
-        if is_filled(tx, key)? {
-            return pop_from(tx, key, pops, reply);
+        if let Some(work) = removal_work(tx, key, pops.count)? {
+            return pop_named(tx, key, pops, work, reply);
         }
     }
     reply.null_array();
@@ -152,8 +150,12 @@ pub(super) fn pops_at<'a>(args: &Args<'a>, at: usize) -> Result<ListPop<'a>, Fai
 
 /// Pops from `key`, an existing list or queue, and replies with its name and the elements.
 pub(super) fn pop_from(tx: &mut Tx, key: &[u8], pops: ListPop<'_>, reply: &mut dyn Reply) -> Outcome {
-    expect_pop(tx, key, pops.count)?;
+    let work = removal_work(tx, key, pops.count)?.expect("the caller has looked");
+    pop_named(tx, key, pops, work, reply)
+}
+
+fn pop_named(tx: &mut Tx, key: &[u8], pops: ListPop<'_>, work: u64, reply: &mut dyn Reply) -> Outcome {
     reply.array(2);
     reply.bulk(key);
-    pop_many(tx, key, pops.end, pops.count, reply)
+    pop_many(tx, key, pops.end, pops.count, work, reply)
 }

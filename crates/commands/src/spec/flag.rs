@@ -47,6 +47,8 @@ pub enum Flag {
     KeyByKey,
     /// Its arguments are key-value pairs: very many are sorted by shard before the shards are locked.
     Pairs,
+    /// Stores nothing if one of its keys exists.
+    IfAbsent,
     /// Its reply counts the keys of all shards.
     ReportsKeyCounts,
     /// Its reply is in the protocol that it sets.

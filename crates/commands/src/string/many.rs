@@ -212,7 +212,7 @@ const MSETNX: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(3),
     keys: &[KeySpec::many(1, -1, 2, "OW INSERT")],
     access: Access::Write { grows: true },
-    flags: &[Flag::PutsString, Flag::Pairs],
+    flags: &[Flag::IfAbsent, Flag::PutsString, Flag::Pairs],
     facts: &[Fact::Tips(&["request_policy:multi_shard", "response_policy:agg_min"])],
     group: Group::String,
     cost: "O(n), n the keys",
@@ -252,7 +252,7 @@ static PUT_SORTED_IF_ABSENT: CommandSpec = CommandSpec { flags: &[Flag::PutsStri
 
 /// Returns the command that replaces one with [`Flag::Pairs`] once its arguments have been sorted.
 pub fn put_sorted(command: &Command) -> Command {
-    command.part(if command.name == MSETNX.name { &PUT_SORTED_IF_ABSENT } else { &PUT_SORTED })
+    command.part(if command.has(Flag::IfAbsent) { &PUT_SORTED_IF_ABSENT } else { &PUT_SORTED })
 }
 
 fn msetex(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {

@@ -337,7 +337,7 @@ impl Session {
         claim: Option<Reservation>,
         mut served: Served,
     ) -> Suspend {
-        if !matches!(lack, Abandon::Rehearse) {
+        if !matches!(lack, Abandon::Speculate) {
             served.give_back();
             tx.abandon();
             return lack.into();

@@ -68,7 +68,7 @@ impl From<Abandon> for Suspend {
         match abandon {
             Abandon::Room(bytes) => Self::Room(bytes),
             Abandon::Search(wanted) => Self::Search(wanted),
-            Abandon::Rehearse => unreachable!("only where a tx is told that it may be is anything rehearsed"),
+            Abandon::Speculate => unreachable!("a command runs speculatively only where it may"),
         }
     }
 }

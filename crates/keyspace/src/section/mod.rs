@@ -5,6 +5,7 @@ use crate::cut::{Batch, Marking, Room};
 use crate::deadlines::Deadlines;
 use crate::effect::extras::altered;
 use crate::key_index::IndexDeltas;
+use crate::shard::CLIENT_CAS_MIN;
 use base::Ms;
 use table::{Content, EntryMut, Extras, Fields, NewContent, OwnedContent, Table};
 use values::{
@@ -262,7 +263,14 @@ impl Section {
         }
     }
 
-    /// Returns the highest CAS number ever assigned here, as far as this process knows.
+    /// Notes a CAS number in use, unless only a client can have chosen it.
+    fn note_cas(&mut self, cas: u64) {
+        if cas < CLIENT_CAS_MIN {
+            self.cas_max = self.cas_max.max(cas);
+        }
+    }
+
+    /// Returns the highest CAS number below [`CLIENT_CAS_MIN`] ever in use here, as far as this process knows.
     pub(crate) fn cas_max(&self) -> u64 {
         self.cas_max
     }
@@ -275,7 +283,7 @@ impl Section {
         }
         self.marking.changing(hash, &mut entry);
         entry.set_extras(Some(extras));
-        self.cas_max = self.cas_max.max(extras.cas);
+        self.note_cas(extras.cas);
         true
     }
 
@@ -288,7 +296,7 @@ impl Section {
 
     fn put(&mut self, hash: u64, key: &[u8], content: NewContent<'_, Value>, fields: Fields) {
         let expires_at_ms = fields.expires_at_ms;
-        self.cas_max = self.cas_max.max(fields.extras.map_or(0, |extras| extras.cas));
+        self.note_cas(fields.extras.map_or(0, |extras| extras.cas));
         let (added_bytes, next_due, kind) = match &content {
             NewContent::Value(value) => (value.heap_bytes(), value.next_due(), value.value_type()),
             _ => (0, None, ValueType::String),

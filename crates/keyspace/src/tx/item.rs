@@ -45,7 +45,7 @@ impl Tx<'_> {
         self.change(key, &Effect::ExtrasPut(extras), Before::Settled);
     }
 
-    /// Returns a CAS number for the text under `key` that no key of its shard has had; saturates at `u64::MAX`.
+    /// Returns a CAS number for the text under `key` that no key of its shard has had, but as clients chose it.
     pub fn next_cas(&mut self, key: &[u8]) -> u64 {
         let now = self.now;
         self.state_of(key).next_cas(now)

@@ -50,7 +50,7 @@ pub enum Abandon {
     /// Work on clones of large values is needed first, without locks.
     Search(Box<JobRequest>),
     /// It touches so much that it must first run speculatively, on clones of its keys.
-    Rehearse,
+    Speculate,
 }
 
 /// Number of lock-free attempts on clones, before the work is done under the locks.

@@ -39,7 +39,7 @@ impl Tx<'_> {
     /// If there are so many that it must run speculatively first.
     pub fn expect_work(&self, elements: u64) -> Result<(), Abandon> {
         match self.speculating {
-            Speculating::First if elements > ELEMENTS_MAX && !self.is_serving() => Err(Abandon::Rehearse),
+            Speculating::First if elements > ELEMENTS_MAX && !self.is_serving() => Err(Abandon::Speculate),
             _ => Ok(()),
         }
     }

@@ -213,7 +213,7 @@ impl World {
                     self.seen.insert("searched");
                     continue;
                 }
-                Err(Abandon::Room(_) | Abandon::Rehearse) => unreachable!("there is room, and little to do"),
+                Err(Abandon::Room(_) | Abandon::Speculate) => unreachable!("there is room, and little to do"),
                 Ok(()) if is_undone => return tx.abandon(),
                 Ok(()) => {}
             }

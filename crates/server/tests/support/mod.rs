@@ -30,6 +30,9 @@ pub(crate) const FREE_PORT: &str = "a free port";
 /// As a flag before a number of kilobytes: what the server may map.
 pub(crate) const ULIMIT_V: &str = "ulimit -v";
 
+/// As a flag: the server's umask removes no permission.
+pub(crate) const UMASK_0: &str = "umask 0";
+
 /// A server of the test's own.
 pub(crate) struct Server {
     child: Child,
@@ -254,10 +257,11 @@ fn data(folder: &Path) -> PathBuf {
 fn launch(port: u16, folder: &Path, flags: &[String], variables: &[(&str, &str)]) -> Result<(Child, Log), String> {
     let mut flags = flags.to_vec();
     let mut command = bobbin();
-    if let Some(at) = flags.iter().position(|flag| flag == ULIMIT_V) {
+    let words = |flag: &String| if flag == ULIMIT_V { 2 } else { usize::from(flag == UMASK_0) };
+    if let Some(at) = flags.iter().position(|flag| words(flag) > 0) {
+        let limit = flags.drain(at..at + words(&flags[at])).collect::<Vec<_>>().join(" ");
         command = deaf(Command::new("sh"));
-        let kb = flags.drain(at..at + 2).next_back().expect("a number follows");
-        command.args(["-c", "ulimit -v \"$0\" && exec \"$@\"", &kb, env!("CARGO_BIN_EXE_bobbin")]);
+        command.args(["-c", &format!("{limit} && exec \"$0\" \"$@\""), env!("CARGO_BIN_EXE_bobbin")]);
     }
     command.args(["--bind", "127.0.0.1", "--port", &port.to_string(), "--dir"]).arg(data(folder));
     if !flags.iter().any(|flag| flag == "--threads") {
