@@ -43,6 +43,7 @@ setup-tests: ## install the peers and clients that tests use, where possible
 
 lint: ## check format, clippy, licences, advisories and dependencies
 	cargo fmt --all --check
+	cargo fmt --manifest-path fuzz/Cargo.toml --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	RUSTFLAGS='$(RARE)' cargo clippy --target-dir target/rare --locked -p sync -p journal -p engine --lib --tests -- -D warnings
 	@if cargo deny --version >/dev/null 2>&1; \

@@ -11,9 +11,9 @@
 use base::hash::KeyHasher;
 use base::limits::SHARDS;
 use keyspace::{Effect, Keyspace, Record, Whole, string_of};
-use values::Value;
 use libfuzzer_sys::fuzz_target;
 use std::cell::RefCell;
+use values::Value;
 
 const DATABASES: u32 = 2;
 /// Gaps of zeros beyond this only take time.

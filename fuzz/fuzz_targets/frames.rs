@@ -117,7 +117,8 @@ fn journal_of(disk: &FakeDisk, lengths: impl Iterator<Item = usize>) -> (Frames,
     for (index, length) in lengths.enumerate() {
         let payload = if length % 2 == 0 { vec![index as u8; length] } else { marks(index, length) };
         while opened.preallocator.step().is_none() {}
-        let claim = log_buffer.try_admit(payload.len() as u64, Purpose::Grow).expect("spares are there and nothing waits");
+        let claim =
+            log_buffer.try_admit(payload.len() as u64, Purpose::Grow).expect("spares are there and nothing waits");
         let ticket = log_buffer.take(claim, payload.len() as u64);
         frames.push((ticket.position, payload.clone()));
         log_buffer.hand_over(ticket, index as u64, &mut payload.clone());

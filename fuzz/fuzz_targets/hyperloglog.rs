@@ -6,8 +6,8 @@
 
 #![no_main]
 
-use values::hyperloglog::{HyperLogLog, Mark};
 use libfuzzer_sys::fuzz_target;
+use values::hyperloglog::{HyperLogLog, Mark};
 
 const SPARSE: &[u8; 16] = b"HYLL\x01\0\0\0\0\0\0\0\0\0\0\x80";
 /// With it the first byte says how many elements, its top bit that the registers are dense.

@@ -8,7 +8,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use wire::memcache::{MemcacheDecoder, Dialect, Own, MemcacheStep, Verb};
+use wire::memcache::{Dialect, MemcacheDecoder, MemcacheStep, Own, Verb};
 use wire::{OwnedRequest, Ranges};
 
 #[derive(Debug, PartialEq)]

@@ -8,10 +8,10 @@
 
 use base::varint;
 use blocks::{BlockList, Direction, End};
-use values::queue::{QueueLimits, State};
-use values::{ValueType, Queue, Value};
 use libfuzzer_sys::fuzz_target;
 use std::ops::ControlFlow;
+use values::queue::{QueueLimits, State};
+use values::{Queue, Value, ValueType};
 
 fn list_of(mut data: &[u8]) -> BlockList {
     let mut list = BlockList::new();

@@ -6,10 +6,10 @@
 //!   | type, value as its type has it ... |      the target appends the footer
 //! ```
 
-use values::Value;
-use values::tagged::{Filter, LookLimits, Shown};
 use libfuzzer_sys::fuzz_target;
 use std::ops::ControlFlow;
+use values::Value;
+use values::tagged::{Filter, LookLimits, Shown};
 
 fuzz_target!(|data: &[u8]| {
     if let Ok(sources) = rdb::restore_libraries(&rdb::seal(data.to_vec())) {

@@ -9,7 +9,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use wire::client::Parser;
-use wire::resp::{RespDecoder, Limits, RespStep, WireError};
+use wire::resp::{Limits, RespDecoder, RespStep, WireError};
 use wire::{OwnedRequest, Ranges};
 
 /// The end of a stream.

@@ -8,10 +8,10 @@
 
 use base::varint;
 use blocks::{BlockList, Direction, End};
-use values::Stream;
-use values::stream::{Kept, StreamId, Trim};
 use libfuzzer_sys::fuzz_target;
 use std::ops::ControlFlow;
+use values::Stream;
+use values::stream::{Kept, StreamId, Trim};
 
 fn list_of(mut data: &[u8]) -> BlockList {
     let mut list = BlockList::new();

@@ -8,10 +8,10 @@
 
 use base::varint;
 use blocks::{BlockList, Direction, End};
-use values::Tagged;
-use values::tagged::{Filter, LookLimits, Shown, Tags, Term, Test};
 use libfuzzer_sys::fuzz_target;
 use std::ops::ControlFlow;
+use values::Tagged;
+use values::tagged::{Filter, LookLimits, Shown, Tags, Term, Test};
 
 fn list_of(mut data: &[u8]) -> BlockList {
     let mut list = BlockList::new();

@@ -73,7 +73,7 @@ pub(crate) struct Inner {
     /// Sums over the children, without this node's own bytes.
     sums: Totals,
     slots: Vec<Slot>,
-    /// Digests of each child from surveys; a child that may change is cleared, and all are when slots move.
+    /// Cached digests of each child; a child that may change is cleared, and all are when slots move.
     digests: Digests,
 }
 
@@ -157,7 +157,7 @@ impl Inner {
         }
     }
 
-    /// Returns the digests of the children from surveys.
+    /// Returns the cached digests of the children.
     pub(crate) fn digests(&self) -> &Digests {
         &self.digests
     }

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! The owner defines the [`Digest`] of an item and how digests are joined; this module keeps them beside the children
-//! of a node while these are unchanged. So a change discards only the words along its path, a list without surveys
+//! of a node while these are unchanged. So a change discards only the words along its path, a list that is never summarized
 //! keeps none, and a clone shares the known ones.
 
 use std::ops::{ControlFlow, Range};
@@ -33,7 +33,7 @@ pub trait Digest {
     fn join(&self, words: &mut [u64], more: &[u64]);
 }
 
-/// The visitor of a survey: sees subtrees, and the items of those not skipped.
+/// The visitor of [`BlockList::summarize`]: sees subtrees, and the items of those not skipped.
 pub trait Summary {
     /// Returns true to skip `items` items of the list with these words.
     fn passes(&mut self, words: &[u64], items: u64) -> bool;
@@ -57,19 +57,19 @@ impl BlockList {
     ///
     /// # Panics
     /// If the range exceeds the list.
-    pub fn survey(
+    pub fn summarize(
         &self,
         digest: &impl Digest,
         range: Range<u64>,
         direction: Direction,
-        survey: &mut impl Summary,
+        summary: &mut impl Summary,
     ) -> ControlFlow<()> {
         assert!(range.start <= range.end);
         assert!(range.end <= self.len());
         match &self.root {
             Some(root) if !range.is_empty() => {
                 let mut words = vec![0; digest.words_count()];
-                visit(root, 0, &range, (digest, &mut words), direction, survey)
+                visit(root, 0, &range, (digest, &mut words), direction, summary)
             }
             _ => ControlFlow::Continue(()),
         }
@@ -83,12 +83,12 @@ fn visit<D: Digest>(
     range: &Range<u64>,
     (digest, words): (&D, &mut Vec<u64>),
     direction: Direction,
-    survey: &mut impl Summary,
+    summary: &mut impl Summary,
 ) -> ControlFlow<()> {
     let inner = match node.kind() {
         Kind::Leaf(leaf) => {
             let within = range.start.max(base) - base..range.end.min(base + leaf.count() as u64) - base;
-            let mut show = |at: u64| leaf.item(at as usize, |item| survey.item(base + at, item));
+            let mut show = |at: u64| leaf.item(at as usize, |item| summary.item(base + at, item));
             return match direction {
                 Direction::Forward => within.into_iter().try_for_each(&mut show),
                 Direction::Backward => within.rev().try_for_each(&mut show),
@@ -103,7 +103,7 @@ fn visit<D: Digest>(
         }
         if range.start <= begin && end <= range.end {
             known.words_of(at, digest, words);
-            if survey.passes(words, end - begin) {
+            if summary.passes(words, end - begin) {
                 return ControlFlow::Continue(());
             }
         }
@@ -111,7 +111,7 @@ fn visit<D: Digest>(
         if next < inner.len() {
             inner.child(next).prefetch();
         }
-        visit(inner.child(at), begin, range, (digest, words), direction, survey)
+        visit(inner.child(at), begin, range, (digest, words), direction, summary)
     };
     match direction {
         Direction::Forward => {
@@ -363,17 +363,17 @@ mod tests {
             }
             let (from, to) = (draw(twin.len() as u64 + 1), draw(twin.len() as u64 + 1));
             let range = from.min(to)..from.max(to);
-            let mut survey = Upto { left: draw(50_000), found: None };
+            let mut summary = Upto { left: draw(50_000), found: None };
             let part = &twin[range.start as usize..range.end as usize];
-            let left = survey.left;
+            let left = summary.left;
             let (direction, place) = if turn % 2 == 0 {
                 (Direction::Forward, beyond(part.iter(), left))
             } else {
                 (Direction::Backward, beyond(part.iter().rev(), left).map(|nth| part.len() - 1 - nth))
             };
-            let _ = list.survey(&Sums, range.clone(), direction, &mut survey);
+            let _ = list.summarize(&Sums, range.clone(), direction, &mut summary);
             // A subtree is skipped whole if it fits, so the first item that does not fit is the same.
-            assert_eq!(survey.found, place.map(|place| range.start + place as u64), "turn {turn}");
+            assert_eq!(summary.found, place.map(|place| range.start + place as u64), "turn {turn}");
         }
     }
 }

@@ -14,7 +14,7 @@ use proptest::prelude::*;
 
 /// A store of leaves in memory.
 #[derive(Default)]
-struct Shelf {
+struct MemoryStore {
     blocks: BTreeMap<Place, Vec<u8>>,
     end: u64,
     /// The store may refuse to keep places below this.
@@ -29,9 +29,9 @@ struct Shelf {
     named: Vec<(Place, u64)>,
 }
 
-impl Shelf {
-    fn new() -> Shelf {
-        Shelf { end: 1 << 32, ..Shelf::default() }
+impl MemoryStore {
+    fn new() -> MemoryStore {
+        MemoryStore { end: 1 << 32, ..MemoryStore::default() }
     }
 
     fn begin(&mut self, refusal: u64, failure: u64) {
@@ -67,7 +67,7 @@ impl Shelf {
     }
 }
 
-impl LeafStore for Shelf {
+impl LeafStore for MemoryStore {
     type Error = ();
 
     fn keeps(&mut self, place: Place, bytes: u64) -> bool {
@@ -131,7 +131,7 @@ fn act() -> impl Strategy<Value = Act> {
 
 struct World {
     pair: Pair,
-    shelf: Shelf,
+    memory_store: MemoryStore,
     under: Option<Under>,
 }
 
@@ -140,7 +140,7 @@ impl World {
         match act {
             Act::Change(op) => self.pair.run(op),
             Act::Begin(refusal, failure) => {
-                self.shelf.begin(*refusal, *failure);
+                self.memory_store.begin(*refusal, *failure);
                 let (list, twin, mut form) = (self.pair.list.clone(), self.pair.twin.clone(), Vec::new());
                 self.under = Some(Under { storing: Storing::new(list.clone(), &mut form), list, twin, form });
             }
@@ -158,16 +158,16 @@ impl World {
         }
         let lists = self.pair.clones.iter().map(|(list, _)| list).chain([&self.pair.list]);
         for list in lists.chain(self.under.iter().map(|under| &under.list)) {
-            list.check_places(&mut |place| self.shelf.read(place));
+            list.check_places(&mut |place| self.memory_store.read(place));
         }
     }
 
     fn step(&mut self, bytes_max: u64) -> Option<bool> {
         let under = self.under.as_mut()?;
-        let written = self.shelf.written;
-        let is_over = under.storing.step(bytes_max, &mut self.shelf, &mut under.form) == Ok(true);
+        let written = self.memory_store.written;
+        let is_over = under.storing.step(bytes_max, &mut self.memory_store, &mut under.form) == Ok(true);
         let bound = if bytes_max == u64::MAX { usize::MAX } else { bytes_max as usize / 2 + 1 };
-        assert!(self.shelf.written - written <= bound, "a step is bounded");
+        assert!(self.memory_store.written - written <= bound, "a step is bounded");
         Some(is_over)
     }
 
@@ -177,12 +177,12 @@ impl World {
         let mut names = StoredLeaves::of(&mut input).expect("a form");
         let mut named = Vec::new();
         while let Some(leaf) = names.take(&mut input).expect("a leaf") {
-            assert_eq!(leaf_counts(&self.shelf.blocks[&leaf.place]), Ok((leaf.items, leaf.content_bytes)));
+            assert_eq!(leaf_counts(&self.memory_store.blocks[&leaf.place]), Ok((leaf.items, leaf.content_bytes)));
             named.push((leaf.place, leaf.bytes));
         }
         assert!(input.is_empty());
-        assert_eq!(named, self.shelf.named, "the store hears of every leaf that is named");
-        let again = self.shelf.load(&under.form);
+        assert_eq!(named, self.memory_store.named, "the store hears of every leaf that is named");
+        let again = self.memory_store.load(&under.form);
         for list in [&under.list, &again] {
             let mut places = Vec::new();
             list.visit_places(&mut |place, bytes| places.push((place, bytes)));
@@ -190,7 +190,7 @@ impl World {
             assert_eq!(places, expected, "and so is every place in the list");
         }
         compare(&again, &under.twin);
-        again.check_places(&mut |place| self.shelf.read(place));
+        again.check_places(&mut |place| self.memory_store.read(place));
         again
     }
 }
@@ -200,16 +200,16 @@ proptest! {
 
     #[test]
     fn a_stored_list_reads_back_and_its_places_stay_valid(acts in vec(act(), 1..60)) {
-        let mut world = World { pair: Pair::new(), shelf: Shelf::new(), under: None };
+        let mut world = World { pair: Pair::new(), memory_store: MemoryStore::new(), under: None };
         for act in &acts {
             world.run(act);
         }
         world.run(&Act::Begin(0, 0));
         world.run(&Act::Finish(true));
         world.pair.compare_all();
-        let form = world.shelf.store(&world.pair.list);
-        prop_assert!(world.shelf.written == 0 || world.pair.list.is_one_leaf(), "what was read back is stored");
-        compare(&world.shelf.load(&form), &world.pair.twin);
+        let form = world.memory_store.store(&world.pair.list);
+        prop_assert!(world.memory_store.written == 0 || world.pair.list.is_one_leaf(), "what was read back is stored");
+        compare(&world.memory_store.load(&form), &world.pair.twin);
     }
 
     /// A corrupted form, or corrupted blocks, give an error or a sound list.
@@ -220,9 +220,9 @@ proptest! {
         block_changes in vec((any::<u32>(), any::<u32>(), any::<u8>()), 0..3),
         cut in any::<u32>(),
     ) {
-        let (mut pair, mut shelf) = (Pair::new(), Shelf::new());
+        let (mut pair, mut memory_store) = (Pair::new(), MemoryStore::new());
         ops.iter().for_each(|op| pair.run(op));
-        let mut form = shelf.store(&pair.list);
+        let mut form = memory_store.store(&pair.list);
         for (at, value) in changes {
             let at = at as usize % form.len();
             form[at] = value;
@@ -231,26 +231,26 @@ proptest! {
             form.truncate(cut as usize / 4 % (form.len() + 1));
         }
         for (nth, at, value) in block_changes {
-            let count = shelf.blocks.len().max(1);
-            if let Some(block) = shelf.blocks.values_mut().nth(nth as usize % count) {
+            let count = memory_store.blocks.len().max(1);
+            if let Some(block) = memory_store.blocks.values_mut().nth(nth as usize % count) {
                 let at = at as usize % block.len();
                 block[at] = value;
             }
         }
-        read_any(&form, &shelf);
+        read_any(&form, &memory_store);
     }
 
     #[test]
     fn random_bytes_are_refused_or_read_soundly(form in vec(prop_oneof![0u8..6, any::<u8>()], 0..200)) {
-        read_any(&form, &Shelf::new());
+        read_any(&form, &MemoryStore::new());
     }
 }
 
-fn read_any(form: &[u8], shelf: &Shelf) {
-    let read = &mut |place, _| shelf.blocks.get(&place).cloned().ok_or(());
+fn read_any(form: &[u8], memory_store: &MemoryStore) {
+    let read = &mut |place, _| memory_store.blocks.get(&place).cloned().ok_or(());
     let Ok(mut list) = BlockList::of_stored(&mut &form[..], read) else { return };
     list.check();
-    list.check_places(&mut |place| shelf.read(place));
+    list.check_places(&mut |place| memory_store.read(place));
     list.push(End::Head, b"more");
     list.pop(End::Tail, |_| ());
     list.check();
@@ -264,14 +264,14 @@ fn noise(count: u64) -> BlockList {
 
 /// Returns the number of leaves written for a list that was stored before it was changed.
 fn rewritten(count: u64, change: impl FnOnce(&mut BlockList)) -> usize {
-    let mut shelf = Shelf::new();
+    let mut memory_store = MemoryStore::new();
     let mut list = noise(count);
-    shelf.store(&list);
+    memory_store.store(&list);
     change(&mut list);
-    let form = shelf.store(&list);
-    let written = shelf.written;
+    let form = memory_store.store(&list);
+    let written = memory_store.written;
     let mut bytes = [Vec::new(), Vec::new()];
-    shelf.load(&form).encode(&mut bytes[0]);
+    memory_store.load(&form).encode(&mut bytes[0]);
     list.encode(&mut bytes[1]);
     assert!(bytes[0] == bytes[1]);
     written
@@ -308,20 +308,20 @@ fn storing_again_writes_only_changed_leaves() {
 
 #[test]
 fn changes_during_storing_rewrite_only_the_changed_leaves() {
-    let (mut list, mut shelf, mut form) = (noise(100_000), Shelf::new(), Vec::new());
+    let (mut list, mut memory_store, mut form) = (noise(100_000), MemoryStore::new(), Vec::new());
     let before = list.clone();
     let mut storing = Storing::new(before.clone(), &mut form);
-    while !storing.step(4_096, &mut shelf, &mut form).expect("it does not fail") {
+    while !storing.step(4_096, &mut memory_store, &mut form).expect("it does not fail") {
         list.set(50_000, b"another item");
         list.push(End::Tail, b"another item");
     }
     list.insert(20_000, b"another item");
     let shared = list.clone();
     list.learn_places(&before);
-    list.check_places(&mut |place| shelf.read(place));
-    let all = shelf.written;
-    shelf.store(&shared);
-    assert!(shelf.written <= 6 && all > 50, "{} of {all}", shelf.written);
+    list.check_places(&mut |place| memory_store.read(place));
+    let all = memory_store.written;
+    memory_store.store(&shared);
+    assert!(memory_store.written <= 6 && all > 50, "{} of {all}", memory_store.written);
 }
 
 #[test]
@@ -333,9 +333,9 @@ fn consecutive_leaves_take_few_bytes_in_the_stored_form() {
         lists.push(list);
     }
     for list in lists {
-        let mut shelf = Shelf::new();
-        let form = shelf.store(&list);
-        let bytes_a_leaf = form.len() as f64 / shelf.blocks.len() as f64;
+        let mut memory_store = MemoryStore::new();
+        let form = memory_store.store(&list);
+        let bytes_a_leaf = form.len() as f64 / memory_store.blocks.len() as f64;
         assert!(bytes_a_leaf < 6.0, "{list:?}: {bytes_a_leaf}");
     }
 }
@@ -345,10 +345,10 @@ fn a_block_of_zeros_is_stored_and_loaded_once() {
     let mut run = BlockList::new();
     run.push(End::Tail, &[0; 4080]);
     (0..12).for_each(|_| run.append(run.clone()));
-    let mut shelf = Shelf::new();
-    let form = shelf.store(&run);
-    assert!(shelf.blocks.len() <= 2, "{}", shelf.blocks.len());
-    let again = shelf.load(&form);
+    let mut memory_store = MemoryStore::new();
+    let form = memory_store.store(&run);
+    assert!(memory_store.blocks.len() <= 2, "{}", memory_store.blocks.len());
+    let again = memory_store.load(&form);
     assert_eq!(again.len(), 4096);
     let mut again_apart = BlockList::new();
     again_apart.append(again);
@@ -359,15 +359,15 @@ fn a_block_of_zeros_is_stored_and_loaded_once() {
 #[test]
 fn a_clone_can_be_stored_while_the_list_changes() {
     let mut list = noise(60_000);
-    let mut shelf = Shelf::new();
+    let mut memory_store = MemoryStore::new();
     for round in 0..4u64 {
         let clone = list.clone();
         let (form, blocks) = std::thread::scope(|scope| {
-            let shelf = &mut shelf;
+            let memory_store = &mut memory_store;
             let clone = &clone;
             let storer = scope.spawn(move || {
-                let form = shelf.store(clone);
-                (form, shelf.blocks.clone())
+                let form = memory_store.store(clone);
+                (form, memory_store.blocks.clone())
             });
             for at in 0..3_000u64 {
                 list.set((at * 7_919 + round) % list.len(), &Content::Noise.item(round as u32, at));
@@ -379,7 +379,7 @@ fn a_clone_can_be_stored_while_the_list_changes() {
         list.check();
         list.check_places(&mut |place| blocks[&place].clone());
         let mut bytes = [Vec::new(), Vec::new()];
-        shelf.load(&form).encode(&mut bytes[0]);
+        memory_store.load(&form).encode(&mut bytes[0]);
         clone.encode(&mut bytes[1]);
         assert!(bytes[0] == bytes[1]);
     }

@@ -86,7 +86,7 @@ proptest! {
                 0 => LIMITS.iter().for_each(|limit| limit.set([0, 1, 3, 64, 512, u64::MAX][dice.below(6)])),
                 1 => drop(world.call(&words(FILL[dice.below(FILL.len())]))),
                 2 => world.now += [1, 30, 5_000][dice.below(3)],
-                3 => world.rehearses = !world.rehearses,
+                3 => world.speculates = !world.speculates,
                 drawn => {
                     let drawn = if drawn < 8 { &all } else { &related };
                     let command = drawn[dice.below(drawn.len())];

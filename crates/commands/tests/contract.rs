@@ -282,7 +282,7 @@ proptest! {
     fn a_speculative_run_equals_a_direct_run(
         numbers in prop::collection::vec(any::<u32>(), 200..1200),
     ) {
-        let mut worlds = [World::new(Protocol::Resp2), World { rehearses: true, ..World::new(Protocol::Resp2) }];
+        let mut worlds = [World::new(Protocol::Resp2), World { speculates: true, ..World::new(Protocol::Resp2) }];
         let mut dice = Dice::new(&numbers);
         // Their replies show that clones do not count as uses.
         let told_of_use = ["OBJECT IDLETIME", "MC.ME", "MC.METADUMP"];

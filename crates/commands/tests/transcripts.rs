@@ -41,7 +41,7 @@ fn transcripts_hold_with_a_restart_after_each_request() {
 
 #[test]
 fn transcripts_hold_when_run_speculatively() {
-    check(|| World { rehearses: true, ..World::new(Protocol::Resp2) });
+    check(|| World { speculates: true, ..World::new(Protocol::Resp2) });
 }
 
 /// Connection and server commands need a session: `tests/session` covers them.

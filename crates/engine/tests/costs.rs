@@ -123,7 +123,7 @@ const CASES: &[(&str, &str, &str)] = &[
 /// Commands that do more in a turn, and why.
 const EXCEPTIONS: &[(&str, &[&str])] = &[
     (
-        "they change or tell one instant of more keys than are rehearsed, each of them under its lock",
+        "they change or tell one instant of more keys than run speculatively, each of them under its lock",
         &[
             "MSET",
             "MSETNX",
@@ -149,7 +149,7 @@ const EXCEPTIONS: &[(&str, &[&str])] = &[
         ],
     ),
     (
-        "they look for the first of more keys than are rehearsed that has something, at one instant",
+        "they look for the first of more keys than run speculatively that has something, at one instant",
         &[
             "BLMPOP",
             "BLPOP",

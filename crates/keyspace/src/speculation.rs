@@ -135,10 +135,10 @@ impl Snapshot {
             .named_from(0)
             .map(|named| match named {
                 Named::Key(of, key) => {
-                    assert_eq!(of, table, "a command that is rehearsed stays within its database");
+                    assert_eq!(of, table, "a speculative command stays within its database");
                     key
                 }
-                Named::Database(_) => panic!("a command that is rehearsed changes keys alone"),
+                Named::Database(_) => panic!("a speculative command changes keys alone"),
             })
             .collect();
         for KeySnapshot { key, after, .. } in keys.iter_mut().filter(|one| changed.contains(&*one.key)) {

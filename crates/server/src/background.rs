@@ -34,9 +34,9 @@ const CHECKPOINTER_NICENESS: i32 = 5;
 /// The niceness of a loader: a client may wait for the next shard.
 const LOADER_NICENESS: i32 = 2;
 /// The niceness of a thread that runs commands speculatively: a client waits for it.
-const REHEARSER_NICENESS: i32 = 2;
+const OFFLOAD_NICENESS: i32 = 2;
 /// Threads that run commands speculatively: a single long one does not keep all others waiting.
-const REHEARSERS: usize = 2;
+const OFFLOAD_THREADS: usize = 2;
 /// Maximum number of loader threads.
 const LOADERS_MAX: usize = 16;
 /// For tests: milliseconds to wait before loading a shard or value that nobody waits for.
@@ -83,10 +83,10 @@ impl Background {
             garbage.into_iter().for_each(drop);
         })?;
         let jobs = Arc::new(Mutex::new(engine.offload.receiver().expect("one process takes it once")));
-        for _ in 0..REHEARSERS {
+        for _ in 0..OFFLOAD_THREADS {
             let jobs = jobs.clone();
-            thread::Builder::new().name("rehearser".to_owned()).spawn(move || {
-                lower(REHEARSER_NICENESS);
+            thread::Builder::new().name("offload".to_owned()).spawn(move || {
+                lower(OFFLOAD_NICENESS);
                 loop {
                     let next = jobs.lock().expect("a thread aborts rather than panics").recv();
                     let Ok(job) = next else { return };

@@ -53,8 +53,13 @@ fn figures(client: &mut Client) -> [u64; 2] {
 
 /// The hits and misses of one request.
 fn counted(client: &mut Client, request: &str) -> [u64; 2] {
+    counted_after(client, &[], request)
+}
+
+/// The hits and misses of one request after these.
+fn counted_after(client: &mut Client, steps: &[&str], request: &str) -> [u64; 2] {
     client.call(&["FLUSHALL"]);
-    DATA.split('|').for_each(|step| drop(client.call(&words(step))));
+    DATA.split('|').chain(steps.iter().copied()).for_each(|step| drop(client.call(&words(step))));
     let before = figures(client);
     client.call(&words(request));
     let after = figures(client);
@@ -77,6 +82,26 @@ fn hits_and_misses_are_counted_as_in_redis() {
     }
     assert!(differ.is_empty(), "{} differ:\n{}", differ.len(), differ.join("\n"));
     assert_eq!([counted(&mut ours, TWICE), counted(&mut theirs, TWICE)], [[1, 0], [2, 0]]);
+}
+
+#[test]
+fn list_commands_count_a_queue_like_a_list() {
+    let server = Server::start(&CACHE);
+    let mut client = Client::tcp(server.port);
+    for request in [
+        "LLEN l",
+        "LRANGE l 0 -1",
+        "LINDEX l 0",
+        "LPOP l",
+        "LPOP l 2",
+        "LMPOP 1 l LEFT",
+        "LPUSH l x",
+        "LMOVE l u LEFT LEFT",
+    ] {
+        let (list, queue) =
+            (counted(&mut client, request), counted_after(&mut client, &["Q.LIMIT l TTL 60000"], request));
+        assert_eq!(list, queue, "{request}");
+    }
 }
 
 #[test]

@@ -13,8 +13,8 @@ pub(crate) const SHARED: [&str; 6] = ["shared:0", "shared:1", "shared:2", "share
 impl Client {
     /// Performs actions until the world stops.
     pub(crate) async fn run(mut self) {
-        while !self.scene.stop.get() {
-            match self.scene.workload {
+        while !self.shared.stop.get() {
+            match self.shared.workload {
                 Workload::Mixed => self.do_anything().await,
                 Workload::Values if self.below(2) == 0 => self.do_anything().await,
                 Workload::Values if self.below(4) == 0 => self.hand_big_on().await,
@@ -59,7 +59,7 @@ impl Client {
     }
 
     pub(crate) fn below(&self, bound: u64) -> u64 {
-        self.scene.random.below(bound)
+        self.shared.random.below(bound)
     }
 
     pub(crate) fn one_of<'a>(&self, words: &[&'a str]) -> &'a str {
@@ -69,7 +69,7 @@ impl Client {
     /// Returns a word that is unique in a world.
     pub(crate) fn token(&self) -> String {
         let number = {
-            let mut facts = self.scene.facts.borrow_mut();
+            let mut facts = self.shared.facts.borrow_mut();
             facts.tokens += 1;
             facts.tokens
         };
@@ -82,56 +82,56 @@ impl Client {
 
     async fn write_register(&mut self) {
         let key = format!("reg:{}", self.number);
-        let value = self.scene.facts.borrow_mut().send(&key);
+        let value = self.shared.facts.borrow_mut().send(&key);
         if self.call(Request::on(&["SET", &key, &value.to_string()], &[&key])).await == Value::Simple("OK".into()) {
-            self.scene.facts.borrow_mut().told(&key, value);
+            self.shared.facts.borrow_mut().told(&key, value);
         }
     }
 
     async fn read_register(&mut self) {
         let key = format!("reg:{}", self.any_client());
         if let Some(value) = number(&self.call(Request::on(&["GET", &key], &[&key])).await) {
-            self.scene.facts.borrow_mut().told(&key, value);
+            self.shared.facts.borrow_mut().told(&key, value);
         }
     }
 
     async fn push_list(&mut self) {
         let key = format!("list:{}", self.number);
-        let value = self.scene.facts.borrow_mut().send(&key);
+        let value = self.shared.facts.borrow_mut().send(&key);
         let padding = forge::marks(self.below(300) as usize, value);
         let item = format!("{value} {padding}");
         if let Value::Int(len) = self.call(Request::on(&["RPUSH", &key, &item], &[&key])).await {
             assert!(len as u64 <= value, "{key} has {len} items after the push of the {value}th");
-            self.scene.facts.borrow_mut().told(&key, len as u64);
+            self.shared.facts.borrow_mut().told(&key, len as u64);
         }
     }
 
     async fn read_list(&mut self) {
         let key = format!("list:{}", self.any_client());
         if let Value::Array(items) = self.call(Request::on(&["LRANGE", &key, "0", "-1"], &[&key])).await {
-            self.scene.facts.borrow_mut().told(&key, items.len() as u64);
+            self.shared.facts.borrow_mut().told(&key, items.len() as u64);
         }
     }
 
     async fn write_trio(&mut self) {
         let key = format!("trio:{}", self.number);
-        let value = self.scene.facts.borrow_mut().send(&key);
+        let value = self.shared.facts.borrow_mut().send(&key);
         let sets = trio(self.number).map(|key| Request::on(&["SET", &key, &value.to_string()], &[&key]));
         let replies = self.send(&Request::transaction(sets.to_vec(), &[])).await.unwrap_or_default();
         if matches!(replies.last(), Some(Value::Array(results)) if results.len() == 3) {
-            self.scene.facts.borrow_mut().told(&key, value);
+            self.shared.facts.borrow_mut().told(&key, value);
         }
     }
 
     async fn push_element(&mut self) {
         let element = {
-            let mut facts = self.scene.facts.borrow_mut();
+            let mut facts = self.shared.facts.borrow_mut();
             let element = facts.elements.len() as u64 + 1;
             facts.elements.insert(element, Default::default());
             element
         };
         if let Value::Int(_) = self.call(Request::on(&["RPUSH", "jobs", &element.to_string()], &["jobs"])).await {
-            self.scene.facts.borrow_mut().elements.entry(element).or_default().pushed = true;
+            self.shared.facts.borrow_mut().elements.entry(element).or_default().pushed = true;
         }
     }
 
@@ -140,7 +140,7 @@ impl Client {
         let timeout = self.one_of(&["0", "0.001", "0.02", "0.3"]);
         let request = Request::on(&["BLMOVE", "jobs", &target, "LEFT", "RIGHT", timeout], &["jobs"]);
         if let Some(element) = number(&self.call(request).await) {
-            let mut facts = self.scene.facts.borrow_mut();
+            let mut facts = self.shared.facts.borrow_mut();
             let known = facts.elements.get_mut(&element).expect("only what was pushed is moved");
             assert_eq!(known.moved_to.replace(self.number), None, "element {element} was given twice");
         }
@@ -148,7 +148,7 @@ impl Client {
 
     async fn write_fleeting(&mut self) {
         let key = format!("fleeting:{}", self.number);
-        self.scene.facts.borrow_mut().gone.insert(key.clone(), false);
+        self.shared.facts.borrow_mut().gone.insert(key.clone(), false);
         let span_ms = (1 + self.below(30)).to_string();
         self.call(Request::on(&["SET", &key, "here", "PX", &span_ms], &[&key])).await;
     }
@@ -156,7 +156,7 @@ impl Client {
     async fn read_fleeting(&mut self) {
         let key = format!("fleeting:{}", self.number);
         let gone = self.call(Request::on(&["GET", &key], &[&key])).await == Value::Null;
-        self.scene.facts.borrow_mut().gone.insert(key, gone);
+        self.shared.facts.borrow_mut().gone.insert(key, gone);
     }
 
     /// Reads a number under WATCH and writes its successor: no two clients may succeed from the same number.
@@ -167,11 +167,11 @@ impl Client {
         if replies.iter().any(|reply| reply.as_error().is_some()) {
             return;
         }
-        self.scene.facts.borrow_mut().count_to(next);
+        self.shared.facts.borrow_mut().count_to(next);
         let set = Request::on(&["SET", "count", &next.to_string()], &["count"]);
         let replies = self.send(&Request::transaction(vec![set], &["count"])).await.unwrap_or_default();
         if matches!(replies.last(), Some(Value::Array(_))) {
-            let is_new = self.scene.facts.borrow_mut().counts.insert(next);
+            let is_new = self.shared.facts.borrow_mut().counts.insert(next);
             assert!(is_new, "two clients have counted up to {next}");
         }
     }

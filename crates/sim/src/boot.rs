@@ -1,6 +1,6 @@
 //! The boot of a life, like the server's, with all sizes small: journal, commits, segments.
 
-use crate::client::{Client, Scene};
+use crate::client::{Client, SharedState};
 use crate::executor::Executor;
 use crate::ledger::Frame;
 use crate::life::{CLIENTS, Life, WORKERS, workers};
@@ -114,7 +114,7 @@ impl World {
         let pace = checkpoint_pace(self.plan.seed);
         let checkpointer = Checkpointer::new(engine.clone(), store, Box::new(move |ms| time.sleep(ms)), pace);
         tasks.spawn(checkpointer.run());
-        let scene = Rc::new(Scene {
+        let shared = Rc::new(SharedState {
             engine: engine.clone(),
             workers,
             facts: self.facts.clone(),
@@ -126,14 +126,14 @@ impl World {
             workload: self.plan.workload,
         });
         Ok(Life {
-            observer: RefCell::new(Client::new(CLIENTS, scene.clone())),
+            observer: RefCell::new(Client::new(CLIENTS, shared.clone())),
             expire_cycle: ExpireCycle::new(engine.clone()),
             indexer: Indexer::new(engine.clone()),
             guests: tasks.len(),
             time: self.time.clone(),
             random: self.random.clone(),
             engine,
-            scene,
+            shared,
             writer,
             syncer,
             preallocator,

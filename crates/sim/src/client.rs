@@ -20,7 +20,7 @@ use wire::client::{Parser, Value};
 use wire::{Output, Ranges};
 
 /// The state shared by the clients of one life.
-pub(crate) struct Scene {
+pub(crate) struct SharedState {
     pub(crate) engine: Arc<Engine>,
     pub(crate) workers: Vec<Rc<Worker>>,
     pub(crate) facts: Rc<RefCell<Facts>>,
@@ -33,7 +33,7 @@ pub(crate) struct Scene {
     pub(crate) hasty: bool,
 }
 
-impl Scene {
+impl SharedState {
     fn note_seen(&self, pipeline: &mut Pipeline<'_>) {
         pipeline.seen = self.engine.journal.as_ref().map_or(0, |journal| journal.next());
         let map = self.engine.keyspace.map();
@@ -48,7 +48,7 @@ pub(crate) struct Lost;
 /// One client of a world.
 pub(crate) struct Client {
     pub(crate) number: usize,
-    pub(crate) scene: Rc<Scene>,
+    pub(crate) shared: Rc<SharedState>,
     session: Session,
     /// True if it requested `always`, whatever the policy.
     always: bool,
@@ -92,13 +92,13 @@ impl<'a> Pipeline<'a> {
 }
 
 impl Client {
-    pub(crate) fn new(number: usize, scene: Rc<Scene>) -> Self {
-        let session = connect(number, &scene);
-        Self { number, scene, session, always: false }
+    pub(crate) fn new(number: usize, shared: Rc<SharedState>) -> Self {
+        let session = connect(number, &shared);
+        Self { number, shared, session, always: false }
     }
 
     fn reconnect(&mut self) {
-        self.session = connect(self.number, &self.scene);
+        self.session = connect(self.number, &self.shared);
         self.always = false;
     }
 
@@ -135,7 +135,7 @@ impl Client {
     pub(crate) async fn send(&mut self, requests: &[Request]) -> Result<Vec<Value>, Lost> {
         let mut pipeline = Pipeline::new(requests);
         let done = self.serve(&mut pipeline).await;
-        self.scene.line.borrow_mut().leave(self.number, None);
+        self.shared.line.borrow_mut().leave(self.number, None);
         if done.is_err() || self.session.is_closing() {
             self.reconnect();
         }
@@ -166,13 +166,13 @@ impl Client {
 
     fn note_ran(&self, pipeline: &mut Pipeline<'_>, ran: usize) {
         pipeline.ran = ran;
-        self.scene.note_seen(pipeline);
+        self.shared.note_seen(pipeline);
     }
 
     /// Runs a request that must wait. A blocked one may find that its client is gone.
     async fn run_slowly(&mut self, slow: Box<Slow>, pipeline: &mut Pipeline<'_>) -> Result<(), Lost> {
         let client = self.session.client().clone();
-        let (scene, number) = (self.scene.clone(), self.number);
+        let (shared, number) = (self.shared.clone(), self.number);
         let touches = &pipeline.requests[pipeline.ran].touches;
         let waited =
             touches.iter().filter_map(|touch| if let Touch::Key(0, key) = touch { Some(key.as_str()) } else { None });
@@ -187,19 +187,19 @@ impl Client {
                 if client.is_closing(Some(context)) {
                     return Poll::Ready(Err(Lost));
                 }
-                was_blocked |= join(&scene, number, &client, &waited);
+                was_blocked |= join(&shared, number, &client, &waited);
                 if running.as_mut().poll(context).is_ready() {
                     return Poll::Ready(Ok(()));
                 }
-                was_blocked |= join(&scene, number, &client, &waited);
-                let goes = client.blocked().is_some() && scene.random.one_in(40);
+                was_blocked |= join(&shared, number, &client, &waited);
+                let goes = client.blocked().is_some() && shared.random.one_in(40);
                 if goes { Poll::Ready(Err(Lost)) } else { Poll::Pending }
             })
             .await
         };
         pipeline.used += request_bytes;
         pipeline.ran += 1;
-        scene.note_seen(pipeline);
+        shared.note_seen(pipeline);
         if was_blocked {
             // It was served by another client at an earlier time: its result is checked by other means.
             pipeline.seen = 0;
@@ -213,7 +213,7 @@ impl Client {
             return Ok(());
         }
         let client = self.session.client().clone();
-        if !self.scene.hasty {
+        if !self.shared.hasty {
             let may_leave = poll_fn(|context: &mut Context<'_>| {
                 if client.is_closing(Some(context)) {
                     return Poll::Ready(Err(Lost));
@@ -242,12 +242,12 @@ impl Client {
     }
 
     fn note(&self, request: &Request, reply: &Value, seen: Position, tables: &[TableId]) {
-        let scene = &*self.scene;
-        scene.line.borrow_mut().leave(self.number, served_from(request, reply).as_deref());
-        let mut facts = scene.facts.borrow_mut();
+        let shared = &*self.shared;
+        shared.line.borrow_mut().leave(self.number, served_from(request, reply).as_deref());
+        let mut facts = shared.facts.borrow_mut();
         facts.replies += 1;
-        let Some(journal) = &scene.engine.journal else { return };
-        let mut ledger = scene.ledger.borrow_mut();
+        let Some(journal) = &shared.engine.journal else { return };
+        let mut ledger = shared.ledger.borrow_mut();
         if let Some(text) = reply.as_error() {
             facts.errors += 1;
             if text.starts_with("MISCONF the disk") {
@@ -277,9 +277,9 @@ fn drain(output: &mut Output, parser: &mut Parser) {
 }
 
 /// Records, once, that a client now waits for its keys.
-fn join(scene: &Scene, number: usize, client: &engine::client::Client, keys: &[String]) -> bool {
+fn join(shared: &SharedState, number: usize, client: &engine::client::Client, keys: &[String]) -> bool {
     let Some(waiter) = client.blocked() else { return false };
-    let mut line = scene.line.borrow_mut();
+    let mut line = shared.line.borrow_mut();
     if !line.has(number) {
         line.join(number, keys.to_vec(), Box::new(move || waiter.is_waiting()));
     }
@@ -300,9 +300,9 @@ fn served_from(request: &Request, reply: &Value) -> Option<String> {
     }
 }
 
-fn connect(number: usize, scene: &Scene) -> Session {
-    let shown = scene.engine.clients.add("sim:1", "sim:0", true, 0);
-    Session::new(scene.workers[number % scene.workers.len()].clone(), shown)
+fn connect(number: usize, shared: &SharedState) -> Session {
+    let shown = shared.engine.clients.add("sim:1", "sim:0", true, 0);
+    Session::new(shared.workers[number % shared.workers.len()].clone(), shown)
 }
 
 /// Yields although a reply that needs no sync is ready at once, so that the schedule can choose.

@@ -1,6 +1,6 @@
 //! One life of a server: booted from a disk, stepped at random, until it is stopped or loses power.
 
-use crate::client::{Client, Scene, let_others_go_on};
+use crate::client::{Client, SharedState, let_others_go_on};
 use crate::executor::{Executor, Time};
 use crate::ledger::Frame;
 use crate::line::SORTED;
@@ -32,7 +32,7 @@ const HELD: [&str; 16] = [
 /// One life of the server.
 pub(crate) struct Life {
     pub(crate) engine: Arc<Engine>,
-    pub(crate) scene: Rc<Scene>,
+    pub(crate) shared: Rc<SharedState>,
     pub(crate) writer: Writer,
     pub(crate) preallocator: Preallocator,
     pub(crate) syncer: Syncer,
@@ -60,15 +60,15 @@ impl Life {
     /// Starts the clients, and one that holds shards for longer than any command does.
     pub(crate) fn open(&mut self) {
         for number in 0..CLIENTS {
-            self.tasks.spawn(Client::new(number, self.scene.clone()).run());
+            self.tasks.spawn(Client::new(number, self.shared.clone()).run());
         }
-        self.tasks.spawn(hold_shards(self.scene.clone(), &HELD, 20, true));
+        self.tasks.spawn(hold_shards(self.shared.clone(), &HELD, 20, true));
     }
 
     /// Starts one client that runs at most `steps_max` steps of a script, and one that holds its shards.
     pub(crate) fn open_script(&mut self, script: Script, turns: Turns, steps_max: u64) {
-        self.tasks.spawn(Client::new(0, self.scene.clone()).follow(script, turns, steps_max));
-        self.tasks.spawn(hold_shards(self.scene.clone(), &KEYS, 6, false));
+        self.tasks.spawn(Client::new(0, self.shared.clone()).follow(script, turns, steps_max));
+        self.tasks.spawn(hold_shards(self.shared.clone(), &KEYS, 6, false));
     }
 
     /// Returns true if the script's client is still running.
@@ -99,7 +99,7 @@ impl Life {
             _ if ready.is_empty() => self.time.pass(1_000),
             _ => self.tasks.poll(ready[self.random.below(ready.len() as u64) as usize]),
         }
-        self.scene.line.borrow_mut().look();
+        self.shared.line.borrow_mut().look();
         if self.random.one_in(4) {
             self.look_for_lost_wakes();
         }
@@ -107,7 +107,7 @@ impl Life {
 
     /// Checks, between any two steps, that nobody waits for a key that holds elements.
     fn look_for_lost_wakes(&self) {
-        let keys = self.scene.line.borrow().keys();
+        let keys = self.shared.line.borrow().keys();
         for waited in keys {
             let (look, key) = match waited.strip_prefix(SORTED) {
                 Some(key) => ("ZCARD", key),
@@ -142,16 +142,16 @@ impl Life {
 
 /// Simulates a thread that holds shard locks longer than commands do. If it `writes`, it occasionally takes the lock
 /// again before all waiters, including a round of the checkpointer.
-async fn hold_shards(scene: Rc<Scene>, keys: &[&str], rest_steps_max: u64, writes: bool) {
-    let (engine, random) = (scene.engine.clone(), scene.random.clone());
+async fn hold_shards(shared: Rc<SharedState>, keys: &[&str], rest_steps_max: u64, writes: bool) {
+    let (engine, random) = (shared.engine.clone(), shared.random.clone());
     let member = engine.member();
-    let mut client = Client::new(CLIENTS, scene.clone());
+    let mut client = Client::new(CLIENTS, shared.clone());
     let wait = async |steps: u64| {
         for _ in 0..random.below(steps) {
             let_others_go_on().await;
         }
     };
-    while !scene.stop.get() {
+    while !shared.stop.get() {
         wait(rest_steps_max).await;
         let Some(inside) = member.enter() else { continue };
         let shard_of = |key: &str| keyspace::shard_of(engine.keyspace.hash(key.as_bytes()));

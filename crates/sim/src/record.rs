@@ -110,17 +110,17 @@ impl Client {
     /// Makes one recorded call.
     pub(crate) async fn call_recorded(&mut self) {
         let steps = self.steps();
-        let timeout = (self.scene.random.below(3) == 0).then_some("0.02");
+        let timeout = (self.shared.random.below(3) == 0).then_some("0.02");
         let requests = requests(&steps, timeout);
-        let call = self.scene.facts.borrow_mut().record.begin(self.number, steps);
+        let call = self.shared.facts.borrow_mut().record.begin(self.number, steps);
         let replies = self.send(&requests).await;
         let last = replies.as_ref().map(|replies| replies.last().expect("each request is answered"));
-        self.scene.facts.borrow_mut().record.end(call, last.map_err(|lost| *lost));
+        self.shared.facts.borrow_mut().record.end(call, last.map_err(|lost| *lost));
     }
 
     fn steps(&self) -> Vec<Step> {
-        let random = &self.scene.random;
-        let record = &mut self.scene.facts.borrow_mut().record;
+        let random = &self.shared.random;
+        let record = &mut self.shared.facts.borrow_mut().record;
         let (key, (from, to)) = (random.below(KEYS) as Key, QUEUES[random.below(2) as usize]);
         match random.below(12) {
             0 => vec![Step::Get { key, found: None }],

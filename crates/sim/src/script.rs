@@ -169,18 +169,18 @@ impl Client {
     /// Runs at most `steps_max` steps of a script, continuing where it stopped, until one fails.
     pub(crate) async fn follow(mut self, script: Script, turns: Turns, steps_max: u64) {
         for _ in 0..steps_max {
-            let at = self.scene.facts.borrow().script.told;
+            let at = self.shared.facts.borrow().script.told;
             let Some(step) = script.all().get(at) else { return };
             if turns == Turns::Amid {
                 self.call(Request::plain(&["BGSAVE"])).await;
             }
-            self.scene.facts.borrow_mut().script.sent = at + 1;
+            self.shared.facts.borrow_mut().script.sent = at + 1;
             let requests = [Request::plain(&["SELECT", &step.0.to_string()]), request(step)];
             match self.send(&requests).await {
                 Ok(replies) if replies.iter().all(|reply| reply.as_error().is_none()) => {}
                 _ => return,
             }
-            self.scene.facts.borrow_mut().script.told = at + 1;
+            self.shared.facts.borrow_mut().script.told = at + 1;
             if turns == Turns::Between {
                 let reply = self.call(Request::plain(&["SAVE"])).await;
                 assert!(reply != Value::Null, "SAVE has an answer");

@@ -116,7 +116,7 @@ impl Client {
         let bytes = 1 + self.below(bytes_max);
         let mut word = self.token();
         while (word.len() as u64) < bytes {
-            word.push_str(&format!("{:016x}", self.scene.random.next()));
+            word.push_str(&format!("{:016x}", self.shared.random.next()));
         }
         word
     }

@@ -389,7 +389,7 @@ impl World {
             life.check_replay(&twin);
         }
         self.note_rest(&twin, disk);
-        life.scene.ledger.borrow().judge(self.past.borrow().frames());
+        life.shared.ledger.borrow().judge(self.past.borrow().frames());
     }
 
     fn note_seen(&self, life: &Life, disk: &FakeDisk) {
@@ -403,7 +403,7 @@ impl World {
 
     /// Lets the clients end and stops the writer cleanly: nothing may then be lost, whatever the policy.
     fn stop(&self, mut life: Life, disk: FakeDisk) -> FakeDisk {
-        life.scene.stop.set(true);
+        life.shared.stop.set(true);
         let mut steps = 0;
         while life.tasks.any_alive(life.guests..life.tasks.len()) {
             life.step();

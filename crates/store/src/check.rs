@@ -1,9 +1,9 @@
 //! Checks a store without changing it: every checksum, run and block, against the manifest.
 
 use crate::names::{self, Inventory};
+use crate::segment_scan::{SegmentScan, scan};
 use crate::state::{Run, SegmentKind, SegmentRecord, ShardRecord, State};
 use crate::store::{Torn, check_head, judge};
-use crate::survey::{Usage, survey};
 use crate::{Options, StoreError, manifest};
 use base::Position;
 use base::disk::Disk;
@@ -85,7 +85,7 @@ pub(crate) struct Findings {
     /// Durable commits are lost.
     pub(crate) is_manifest_damaged: bool,
     pub(crate) state: State,
-    pub(crate) surveys: BTreeMap<u32, Usage>,
+    pub(crate) scans: BTreeMap<u32, SegmentScan>,
 }
 
 impl Findings {
@@ -102,7 +102,7 @@ impl Findings {
             inventory,
             is_manifest_damaged: false,
             state: State::new(options.shards),
-            surveys: BTreeMap::new(),
+            scans: BTreeMap::new(),
         };
         findings.read_manifest(disk, folder, &options)?;
         findings.read_segments(disk, folder, progress)?;
@@ -188,13 +188,13 @@ impl Findings {
                 bytes_done += bytes;
                 progress(bytes_done.min(bytes_total), bytes_total);
             };
-            let survey = survey(&*file, segment, &mut told).map_err(StoreError::io(&path))?;
-            for blemish in &survey.blemishes {
+            let scan = scan(&*file, segment, &mut told).map_err(StoreError::io(&path))?;
+            for blemish in &scan.blemishes {
                 let (offset, why) = (blemish.offset, &blemish.why);
                 self.report.notes.push(format!("{}, byte {offset}: {why}", path.display()));
             }
-            self.report.bytes += survey.file_bytes;
-            self.surveys.insert(segment.number, survey);
+            self.report.bytes += scan.file_bytes;
+            self.scans.insert(segment.number, scan);
         }
         progress(bytes_total, bytes_total);
         Ok(())
@@ -205,18 +205,18 @@ impl Findings {
         for (shard, run) in self.runs() {
             let segment = &self.state.segments[&run.segment];
             let file = segment_path(folder, segment);
-            let Some(survey) = self.surveys.get(&run.segment) else {
+            let Some(scan) = self.scans.get(&run.segment) else {
                 let why = "the file is missing, and the manifest names it".into();
                 self.run_damage(file, 0, why, shard, &run, run.records);
                 continue;
             };
-            match survey.check_run(shard, &run) {
+            match scan.check_run(shard, &run) {
                 Ok(()) => {
                     self.report.runs += 1;
                     self.report.records += run.records;
                 }
                 Err((offset, why)) => {
-                    let left: u64 = survey.pages_of(shard, &run).map(|page| u64::from(page.head.records)).sum();
+                    let left: u64 = scan.pages_of(shard, &run).map(|page| u64::from(page.head.records)).sum();
                     self.run_damage(file, offset, why, shard, &run, run.records.saturating_sub(left));
                 }
             }
@@ -260,19 +260,19 @@ impl Findings {
                 let (file, loss) = (segment_path(folder, segment), loss.clone());
                 self.report.damages.push(Damage { file, offset, why, shard: None, records_lost: 0, loss });
             };
-            let survey = match self.surveys.get(&segment.number) {
-                Some(survey) => survey,
+            let scan = match self.scans.get(&segment.number) {
+                Some(scan) => scan,
                 None if is_blocks => {
                     damage(0, "the file is missing, and the manifest names it".into());
                     continue;
                 }
                 None => continue,
             };
-            survey.faults.iter().filter(|_| is_blocks).for_each(|fault| damage(fault.offset, fault.why.clone()));
-            if survey.file_bytes < segment.bytes {
-                damage(survey.file_bytes, format!("the file ends here, it was {} bytes long", segment.bytes));
+            scan.faults.iter().filter(|_| is_blocks).for_each(|fault| damage(fault.offset, fault.why.clone()));
+            if scan.file_bytes < segment.bytes {
+                damage(scan.file_bytes, format!("the file ends here, it was {} bytes long", segment.bytes));
             }
-            self.report.blocks += survey.blocks;
+            self.report.blocks += scan.blocks;
         }
     }
 
@@ -286,7 +286,7 @@ impl Findings {
     fn count(&mut self) {
         self.report.commit = self.state.commit;
         self.report.least_position = self.state.least_position();
-        self.report.segments = self.surveys.len() as u64;
+        self.report.segments = self.scans.len() as u64;
         let holds = self.state.shards.iter().filter(|record| !record.runs.is_empty());
         self.report.shards = holds.count() as u64;
     }

@@ -44,9 +44,9 @@ mod reader;
 mod repair;
 mod reserve;
 mod segment;
+mod segment_scan;
 mod state;
 mod store;
-mod survey;
 mod window;
 
 pub use check::{Damage, Report, check};

@@ -14,9 +14,9 @@ use crate::check::{Findings, Report, segment_path};
 use crate::commit::Commit;
 use crate::manifest::Log;
 use crate::names;
+use crate::segment_scan::SegmentScan;
 use crate::state::{Run, ShardRecord, State};
 use crate::store::Store;
-use crate::survey::Usage;
 use crate::window::Window;
 use crate::{Options, StoreError};
 use base::disk::Disk;
@@ -55,16 +55,16 @@ impl Repair<'_> {
         let mut state = std::mem::replace(&mut self.findings.state, State::new(0));
         let mut records = Vec::new();
         for record in &state.shards {
-            let is_here = |segment: u32| self.findings.surveys.contains_key(&segment);
+            let is_here = |segment: u32| self.findings.scans.contains_key(&segment);
             let blocks: Vec<_> = record.blocks.iter().filter(|share| is_here(share.segment)).copied().collect();
             if broken.contains(&record.shard) || blocks != record.blocks {
                 records.push(ShardRecord { blocks, ..record.clone() });
             }
         }
         // Set to the files' present lengths: the store opens with what is there.
-        for (number, survey) in &self.findings.surveys {
-            let segment = state.segments.get_mut(number).expect("a surveyed segment is of the state");
-            segment.bytes = segment.bytes.min(survey.file_bytes);
+        for (number, scan) in &self.findings.scans {
+            let segment = state.segments.get_mut(number).expect("a scanned segment is part of the state");
+            segment.bytes = segment.bytes.min(scan.file_bytes);
         }
         let (disk, folder) = (self.disk.clone(), self.folder);
         let log = Log::new(disk.clone(), folder, self.findings.manifest, self.findings.inventory.highest_manifest());
@@ -88,11 +88,11 @@ impl Repair<'_> {
 
     /// Copies damaged bytes, since their segment may be removed.
     fn keep_faults(&mut self) -> Result<(), StoreError> {
-        for (number, survey) in &self.findings.surveys {
+        for (number, scan) in &self.findings.scans {
             let path = segment_path(self.folder, &self.findings.state.segments[number]);
             let file = self.disk.open(&path).map_err(StoreError::io(&path))?;
             let mut window = Window::new(&*file).map_err(StoreError::io(&path))?;
-            for fault in &survey.faults {
+            for fault in &scan.faults {
                 let name = path.file_name().and_then(|name| name.to_str()).unwrap_or("segment");
                 let name = format!("damaged-{name}-{}.bin", fault.offset);
                 let aside = self.folder.join(name);
@@ -129,22 +129,22 @@ impl Repair<'_> {
     fn mend(&self, commit: &mut Commit<'_>, record: ShardRecord) -> Result<ShardRecord, StoreError> {
         let mut runs = Vec::new();
         for run in &record.runs {
-            let Some(survey) = self.findings.surveys.get(&run.segment) else { continue };
-            if survey.check_run(record.shard, run).is_ok() {
+            let Some(scan) = self.findings.scans.get(&run.segment) else { continue };
+            if scan.check_run(record.shard, run).is_ok() {
                 runs.push(*run);
             } else {
-                runs.push(self.copy(commit, record.shard, run, survey)?);
+                runs.push(self.copy(commit, record.shard, run, scan)?);
             }
         }
         Ok(ShardRecord { runs, ..record })
     }
 
     /// Rewrites the records of a run's intact pages.
-    fn copy(&self, commit: &mut Commit<'_>, shard: u32, run: &Run, survey: &Usage) -> Result<Run, StoreError> {
+    fn copy(&self, commit: &mut Commit<'_>, shard: u32, run: &Run, scan: &SegmentScan) -> Result<Run, StoreError> {
         let path = self.folder.join(names::segment(run.segment, crate::SegmentKind::Runs));
         let file = self.disk.open(&path).map_err(StoreError::io(&path))?;
         commit.begin_run(shard, run.is_base)?;
-        for page in survey.pages_of(shard, run) {
+        for page in scan.pages_of(shard, run) {
             let mut failed = None;
             let told = page.visit(&*file, &mut |record| {
                 failed = commit.record(record).err();

@@ -55,11 +55,11 @@ fn op() -> impl Strategy<Value = Op> {
 
 /// A store of blocks in memory.
 #[derive(Default)]
-struct Shelf {
+struct MemoryStore {
     blocks: Vec<Vec<u8>>,
 }
 
-impl LeafStore for Shelf {
+impl LeafStore for MemoryStore {
     type Error = ();
 
     fn keeps(&mut self, place: Place, bytes: u64) -> bool {
@@ -73,7 +73,7 @@ impl LeafStore for Shelf {
     }
 }
 
-impl Shelf {
+impl MemoryStore {
     fn store(&mut self, value: &Value) -> Vec<u8> {
         let mut form = Vec::new();
         let mut storing = value.storing(&mut form);
@@ -90,7 +90,7 @@ impl Shelf {
 #[derive(Default)]
 struct Pair {
     text: LongString,
-    shelf: Shelf,
+    memory_store: MemoryStore,
     twin: Vec<u8>,
     clones: Vec<(LongString, Vec<u8>)>,
     parts: Vec<(Part, Vec<u8>)>,
@@ -168,8 +168,8 @@ impl Pair {
             }
             Op::Store => {
                 let value = Value::Text(self.text.clone());
-                let form = self.shelf.store(&value);
-                let loaded = self.shelf.load(ValueType::String, &form);
+                let form = self.memory_store.store(&value);
+                let loaded = self.memory_store.load(ValueType::String, &form);
                 let mut places = 0;
                 value.visit_places(&mut |_, _| places += 1);
                 assert_eq!(places, if value.is_one_leaf() { 0 } else { len.div_ceil(PIECE_BYTES) });
@@ -239,10 +239,10 @@ fn the_longest_string_of_zeros_can_be_overwritten_and_read() {
 fn the_longest_string_of_zeros_is_stored_in_few_blocks() {
     let mut text = LongString::default();
     text.overwrite(LONGEST_BYTES - 1, b"!");
-    let mut shelf = Shelf::default();
-    let form = shelf.store(&Value::Text(text));
-    assert!(shelf.blocks.len() < 2_100, "{}", shelf.blocks.len());
-    let Ok(Value::Text(text)) = shelf.load(ValueType::String, &form) else { panic!("a text") };
+    let mut memory_store = MemoryStore::default();
+    let form = memory_store.store(&Value::Text(text));
+    assert!(memory_store.blocks.len() < 2_100, "{}", memory_store.blocks.len());
+    let Ok(Value::Text(text)) = memory_store.load(ValueType::String, &form) else { panic!("a text") };
     assert_eq!(text.bytes_count(), LONGEST_BYTES);
     assert_eq!(text.to_vec(LONGEST_BYTES - 3..LONGEST_BYTES), b"\0\0!");
 }
@@ -254,17 +254,17 @@ fn a_stored_form_must_suit_the_value_type() {
         lengths.iter().for_each(|length| list.push(End::Tail, &vec![b'x'; *length]));
         Value::List(list)
     };
-    let mut shelf = Shelf::default();
+    let mut memory_store = MemoryStore::default();
     let unsound = Some(StoredError::Form(DecodeError::Inconsistent));
     for lengths in [&[4080, 4079, 4080][..], &[4081], &[4080, 4081], &[4080, 0], &[2000, 2080, 4080], &[12; 900]] {
-        let form = shelf.store(&list_of(lengths));
+        let form = memory_store.store(&list_of(lengths));
         assert!(
-            matches!(shelf.load(ValueType::List, &form), Ok(Value::List(list)) if list.len() == lengths.len() as u64)
+            matches!(memory_store.load(ValueType::List, &form), Ok(Value::List(list)) if list.len() == lengths.len() as u64)
         );
-        assert_eq!(shelf.load(ValueType::String, &form).err(), unsound, "{lengths:?}");
+        assert_eq!(memory_store.load(ValueType::String, &form).err(), unsound, "{lengths:?}");
     }
-    let form = shelf.store(&list_of(&[4080, 4080, 1]));
-    assert!(matches!(shelf.load(ValueType::String, &form), Ok(Value::Text(text)) if text.bytes_count() == 8161));
-    let form = shelf.store(&list_of(&[]));
-    assert_eq!(shelf.load(ValueType::List, &form).err(), unsound, "a list is never empty");
+    let form = memory_store.store(&list_of(&[4080, 4080, 1]));
+    assert!(matches!(memory_store.load(ValueType::String, &form), Ok(Value::Text(text)) if text.bytes_count() == 8161));
+    let form = memory_store.store(&list_of(&[]));
+    assert_eq!(memory_store.load(ValueType::List, &form).err(), unsound, "a list is never empty");
 }

@@ -43,7 +43,7 @@ pub struct World {
     /// True if the keyspace is rebuilt from the frames after each request.
     pub restarts: bool,
     /// True if each request also runs speculatively on clones, and is replayed.
-    pub rehearses: bool,
+    pub speculates: bool,
 }
 
 impl World {
@@ -51,7 +51,7 @@ impl World {
     pub fn new(protocol: Protocol) -> Self {
         let keyspace = Keyspace::new(KeyHasher::new([7; 16]), DATABASES);
         keyspace.order_at_once();
-        Self { keyspace, frames: Vec::new(), now: START_MS, protocol, database: 0, restarts: false, rehearses: false }
+        Self { keyspace, frames: Vec::new(), now: START_MS, protocol, database: 0, restarts: false, speculates: false }
     }
 
     /// Returns a keyspace replayed from the frames alone.
@@ -223,7 +223,7 @@ impl World {
         tx.take_notes();
         let index = registry::commands().position(|known| known.name == command.name).expect("a command of the table");
         tx.begin_command(index as u16, crate::events::reports_misses(command));
-        let outcome = if self.rehearses && !gate && command.keeps_to_its_keys() {
+        let outcome = if self.speculates && !gate && command.keeps_to_its_keys() {
             speculated(&mut tx, (command, index as u16), args, |tx| {
                 handler(tx, args, &mut Encoder::new(output, self.protocol))
             })

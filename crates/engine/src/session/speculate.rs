@@ -111,7 +111,7 @@ impl Session {
         let request = copying.finish();
         let handler = match command.run {
             Run::Local(handler) | Run::Blocking { try_now: handler, .. } => handler,
-            _ => unreachable!("others are not rehearsed"),
+            _ => unreachable!("others do not run speculatively"),
         };
         let (protocol, seed) = (self.protocol, worker.random());
         let touches = !self.client.no_touch.load(Relaxed);

@@ -113,7 +113,7 @@ impl Pair {
         }
         let left = self.twin.iter().find(|(_, at)| at.is_some_and(|at| at + LATE_MS <= self.now));
         assert_eq!(left, None, "at {}", self.now);
-        assert!(self.section.next_due().is_none_or(|due| due > self.now), "the keeper would run on");
+        assert!(self.section.next_due().is_none_or(|due| due > self.now), "the housekeeper would loop");
     }
 
     fn check(&self) {
@@ -319,7 +319,7 @@ impl Hashes {
                 }
             }
         }
-        assert!(self.section.next_due().is_none_or(|due| due > now), "the keeper would run on");
+        assert!(self.section.next_due().is_none_or(|due| due > now), "the housekeeper would loop");
         let is_left = |at: &Option<Ms>| at.is_none_or(|at| at + LATE_MS > now);
         self.twin.retain(|_, (at, fields)| {
             fields.retain(|_, at| is_left(at));

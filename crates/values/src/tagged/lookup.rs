@@ -125,7 +125,7 @@ impl TaggedParts {
         };
         let position = if direction == Direction::Forward { first.base } else { position };
         let mut way = Way { looking, direction, position, range };
-        self.list.survey(&*self.schema, first.index..end, direction, &mut way)
+        self.list.summarize(&*self.schema, first.index..end, direction, &mut way)
     }
 
     /// Applies `visit` to the item at a position, whose chunk is at `spot`.
@@ -167,7 +167,7 @@ impl TaggedParts {
             }
         }
         let mut seek = Seek { left: position, index: 0, found: None };
-        let _ = self.list.survey(&*self.schema, 0..self.list.len(), Direction::Forward, &mut seek);
+        let _ = self.list.summarize(&*self.schema, 0..self.list.len(), Direction::Forward, &mut seek);
         Spot { index: seek.found.expect("a position of the list"), base: position - seek.left }
     }
 
@@ -186,7 +186,7 @@ impl TaggedParts {
             }
         }
         let mut sum = Sum(0);
-        let _ = self.list.survey(&*self.schema, 0..index, Direction::Forward, &mut sum);
+        let _ = self.list.summarize(&*self.schema, 0..index, Direction::Forward, &mut sum);
         sum.0
     }
 

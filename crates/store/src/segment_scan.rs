@@ -43,7 +43,7 @@ pub(crate) struct Fault {
 }
 
 /// The contents of a segment.
-pub(crate) struct Usage {
+pub(crate) struct SegmentScan {
     pub(crate) file_bytes: u64,
     pub(crate) pages: Vec<Page>,
     pub(crate) blocks: u64,
@@ -54,24 +54,28 @@ pub(crate) struct Usage {
 }
 
 /// Reads a whole segment.
-pub(crate) fn survey(file: &dyn DiskFile, segment: &SegmentRecord, progress: &mut dyn FnMut(u64)) -> io::Result<Usage> {
+pub(crate) fn scan(
+    file: &dyn DiskFile,
+    segment: &SegmentRecord,
+    progress: &mut dyn FnMut(u64),
+) -> io::Result<SegmentScan> {
     let mut window = Window::new(file)?;
     let file_bytes = window.file_bytes();
-    let mut survey = Usage { file_bytes, pages: Vec::new(), blocks: 0, faults: Vec::new(), blemishes: Vec::new() };
+    let mut scan = SegmentScan { file_bytes, pages: Vec::new(), blocks: 0, faults: Vec::new(), blemishes: Vec::new() };
     let head = SegmentHead::decode(window.at(0, HEAD_BYTES as u64)?);
     let head = head.and_then(|head| if head.number == segment.number { Ok(()) } else { Err("another".into()) });
     if let Err(why) = head {
-        survey.blemishes.push(Fault { offset: 0, end: HEAD_BYTES as u64, why });
+        scan.blemishes.push(Fault { offset: 0, end: HEAD_BYTES as u64, why });
     }
     let end = segment.bytes.min(file_bytes).saturating_sub(END_BYTES as u64);
     let end = if file_bytes < segment.bytes { file_bytes } else { end };
     let mut offset = HEAD_BYTES as u64;
     while offset < end {
-        let taken = match survey.take(&mut window, segment, offset, end)? {
+        let taken = match scan.take(&mut window, segment, offset, end)? {
             Ok(bytes) => bytes,
             Err(why) => {
                 let next = search(&mut window, segment, offset, end)?;
-                survey.faults.push(Fault { offset, end: next, why });
+                scan.faults.push(Fault { offset, end: next, why });
                 next - offset
             }
         };
@@ -80,22 +84,22 @@ pub(crate) fn survey(file: &dyn DiskFile, segment: &SegmentRecord, progress: &mu
     }
     if file_bytes >= segment.bytes {
         let told = decode_end(window.at(end, END_BYTES as u64)?, segment.number, end);
-        let count = survey.pages.len() as u64 + survey.blocks;
-        let told = told.map_err(str::to_owned).and_then(|told| match told == count || !survey.faults.is_empty() {
+        let count = scan.pages.len() as u64 + scan.blocks;
+        let told = told.map_err(str::to_owned).and_then(|told| match told == count || !scan.faults.is_empty() {
             true => Ok(()),
             false => Err(format!("the segment has {count} pages or blocks, its end record says {told}")),
         });
         let fault = |why| Fault { offset: end, end: segment.bytes, why };
-        survey.blemishes.extend(told.err().map(fault));
+        scan.blemishes.extend(told.err().map(fault));
     }
     if file_bytes > segment.bytes {
         let why = "bytes follow the end of the segment".into();
-        survey.blemishes.push(Fault { offset: segment.bytes, end: file_bytes, why });
+        scan.blemishes.push(Fault { offset: segment.bytes, end: file_bytes, why });
     }
-    Ok(survey)
+    Ok(scan)
 }
 
-impl Usage {
+impl SegmentScan {
     /// Reads the page or block at `offset`; returns its length.
     fn take(
         &mut self,
