@@ -13,7 +13,7 @@ pub struct KeySpec {
     /// Redis's key flags, `RO` first for keys that are only read: `RW UPDATE`. `not_key`, alone, marks an argument that
     /// is no key but routes a client to a server.
     pub flags: &'static str,
-    /// What a request really does to its keys, where that varies with its arguments.
+    /// How the reported flags follow from a request's arguments.
     pub varies: Varies,
     /// A note for clients; may be empty.
     pub note: &'static str,
@@ -22,9 +22,9 @@ pub struct KeySpec {
 /// How COMMAND GETKEYSANDFLAGS derives the flags of a request's keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Varies {
-    /// They are those of the key spec.
+    /// Always those of the key spec.
     Never,
-    /// They are these.
+    /// Always these.
     Reported(&'static str),
     /// By whether an option, from argument `from` on, reads the old string.
     IfReadsOld {
