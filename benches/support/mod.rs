@@ -6,8 +6,8 @@ use std::time::Instant;
 /// `cargo test --all-targets`, one small size.
 pub(crate) fn sizes() -> Vec<u64> {
     let is_bench = std::env::args().any(|text| text == "--bench");
-    let told = std::env::args().skip(1).find_map(|text| text.parse().ok());
-    told.map_or(if is_bench { vec![100_000, 1_000_000, 10_000_000] } else { vec![1_000] }, |count| vec![count])
+    let given = std::env::args().skip(1).find_map(|text| text.parse().ok());
+    given.map_or(if is_bench { vec![100_000, 1_000_000, 10_000_000] } else { vec![1_000] }, |count| vec![count])
 }
 
 /// Prints nanoseconds of one operation: the best and the median of five turns.

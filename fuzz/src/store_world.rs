@@ -40,15 +40,15 @@ fn options() -> Options {
 }
 
 impl World {
-    /// A store after commits, each told by one byte.
+    /// A store after commits, each made from one byte.
     pub fn new(commits: impl Iterator<Item = u8>) -> Self {
         let disk = FakeDisk::new();
         let mut store = open(&disk).expect("a new store");
         let shard = |shard| Shard { record: ShardRecord { shard, ..Default::default() }, ..Default::default() };
         let mut states = vec![(0..SHARDS).map(shard).collect::<Vec<_>>()];
-        for told in commits {
+        for seed in commits {
             let mut state = states.last().expect("the first").clone();
-            commit(&mut store, &mut state[usize::from(told % 3)], told);
+            commit(&mut store, &mut state[usize::from(seed % 3)], seed);
             states.push(state);
         }
         Self { disk, states }
@@ -100,13 +100,16 @@ impl World {
         let reader = store.reader();
         for index in 0..SHARDS {
             for (at, run) in store.shard(index).runs.clone().iter().enumerate() {
-                let (mut told, twin) = (0, state.map(|state| &state[index as usize].runs[at]));
+                let (mut visited, twin) = (0, state.map(|state| &state[index as usize].runs[at]));
                 let done = reader.visit(index, run, &mut |record| {
-                    assert!(!is_honest || twin.is_some_and(|twin| twin[told] == record), "a wrong record");
-                    told += 1;
+                    assert!(!is_honest || twin.is_some_and(|twin| twin[visited] == record), "a wrong record");
+                    visited += 1;
                     Ok(())
                 });
-                assert!(done.is_err() || !is_honest || twin.is_some_and(|twin| twin.len() == told), "records are gone");
+                assert!(
+                    done.is_err() || !is_honest || twin.is_some_and(|twin| twin.len() == visited),
+                    "records are gone"
+                );
             }
         }
         for (place, bytes) in state.into_iter().flatten().flat_map(|shard| &shard.blocks).filter(|_| is_honest) {
@@ -120,11 +123,11 @@ fn open(disk: &FakeDisk) -> Result<Store, StoreError> {
     Store::open(Arc::new(disk.clone()), &folder(), options())
 }
 
-fn commit(store: &mut Store, shard: &mut Shard, told: u8) {
-    let mut commit = store.begin(u64::from(told));
-    shard.record.position += u64::from(told);
-    if told % 7 != 0 {
-        let is_base = shard.runs.is_empty() || told % 5 == 0;
+fn commit(store: &mut Store, shard: &mut Shard, seed: u8) {
+    let mut commit = store.begin(u64::from(seed));
+    shard.record.position += u64::from(seed);
+    if seed % 7 != 0 {
+        let is_base = shard.runs.is_empty() || seed % 5 == 0;
         if is_base {
             *shard = Shard {
                 record: ShardRecord {
@@ -135,12 +138,12 @@ fn commit(store: &mut Store, shard: &mut Shard, told: u8) {
                 ..Shard::default()
             };
         }
-        let records: Vec<Vec<u8>> = (0..told % 11).map(|at| vec![told ^ at; usize::from(told) * 20]).collect();
+        let records: Vec<Vec<u8>> = (0..seed % 11).map(|at| vec![seed ^ at; usize::from(seed) * 20]).collect();
         commit.begin_run(shard.record.shard, is_base).expect("a run");
         records.iter().for_each(|record| commit.record(record).expect("a record"));
         shard.record.runs.push(commit.end_run().expect("a run"));
         shard.runs.push(records);
-        let leaf = vec![told; usize::from(told)];
+        let leaf = vec![seed; usize::from(seed)];
         let place = commit.block(&leaf).expect("a block");
         shard.record.blocks.push(Share { segment: place.segment(), bytes: block_bytes(leaf.len()) });
         shard.blocks.push((place, leaf));

@@ -101,7 +101,7 @@ impl Clock {
 
     /// Returns wall time in microseconds since the epoch, as fine as its source.
     pub fn wall_us(&self) -> u64 {
-        self.shared.wall_us.map_or_else(|| self.wall() * 1000, |tell_us| tell_us())
+        self.shared.wall_us.map_or_else(|| self.wall() * 1000, |wall_us| wall_us())
     }
 
     /// Returns the number of forward jumps of more than a minute so far.

@@ -30,7 +30,7 @@ pub(crate) trait Drawable: Send + 'static {
     }
 
     /// Replies with the element at a position; returns roughly how many bytes that took.
-    fn tell(&self, place: u64, reply: &mut dyn Reply) -> usize;
+    fn write(&self, place: u64, reply: &mut dyn Reply) -> usize;
 
     /// Returns its memory in bytes.
     fn heap_bytes(&self) -> u64;
@@ -125,7 +125,7 @@ impl<E: Drawable> RandomDraw<E> {
     }
 
     /// Starts the reply under the lock; the rest follows without it.
-    pub(crate) fn tell(mut self, reply: &mut dyn Reply, pin: impl FnOnce() -> Pin) {
+    pub(crate) fn write(mut self, reply: &mut dyn Reply, pin: impl FnOnce() -> Pin) {
         if self.next(reply) != More::Done {
             self.pin = Some(pin());
             reply.stream(Box::new(self));
@@ -205,7 +205,7 @@ impl<E: Drawable> Source for RandomDraw<E> {
             let (place, is_drawn) = self.next_place();
             if is_drawn {
                 self.left -= 1;
-                bytes_left = bytes_left.saturating_sub(self.elements.tell(place, reply) + HEADER_BYTES);
+                bytes_left = bytes_left.saturating_sub(self.elements.write(place, reply) + HEADER_BYTES);
             }
             work_left = work_left.saturating_sub(if is_drawn || has_dead { LOOK_WORK } else { 1 });
         }

@@ -88,7 +88,7 @@ impl ScanReply {
     }
 
     /// Replies with the next cursor and an array of everything collected.
-    pub(crate) fn tell(&self, next: u64, reply: &mut dyn Reply) {
+    pub(crate) fn write(&self, next: u64, reply: &mut dyn Reply) {
         reply.array(2);
         reply.bulk(next.to_string().as_bytes());
         reply.array(self.count);

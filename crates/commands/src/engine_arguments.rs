@@ -36,14 +36,14 @@ pub fn timeout_ms(args: &Args<'_>, at: TimeoutAt) -> Result<Option<Ms>, Failure>
 /// Returns the value of the last BLOCK before STREAMS; without one there is no timeout, and no waiting.
 fn block_ms(args: &Args<'_>) -> Result<Option<Ms>, Failure> {
     let options = args.slice(1, streams_at(args).unwrap_or(args.len()));
-    let mut told = None;
+    let mut timeout = None;
     let mut words = options.iter();
     while let Some(word) = words.next() {
         let values = if parse::is(word, "GROUP") { 2 } else { usize::from(!parse::is(word, "NOACK")) };
         let value = words.by_ref().take(values).last();
-        told = value.filter(|_| parse::is(word, "BLOCK")).or(told);
+        timeout = value.filter(|_| parse::is(word, "BLOCK")).or(timeout);
     }
-    let Some(argument) = told else { return Ok(None) };
+    let Some(argument) = timeout else { return Ok(None) };
     let not_an_int = Failure::text("ERR timeout is not an integer or out of range");
     let ms = values::string::parse_int(argument).ok_or(not_an_int)?;
     let ms = Ms::try_from(ms).map_err(|_| Failure::text("ERR timeout is negative"))?;

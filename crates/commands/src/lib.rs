@@ -201,6 +201,6 @@ const FILES: &[&[CommandSpec]] = &[
     tagged::range::COMMANDS,
     tagged::remove::COMMANDS,
     tagged::schema::COMMANDS,
-    tagged::tell::COMMANDS,
+    tagged::lookup::COMMANDS,
     transaction::multi::COMMANDS,
 ];

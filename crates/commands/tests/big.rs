@@ -165,13 +165,13 @@ fn string_commands_agree_at_every_length_boundary() {
         let text = of(len);
         let mut world = World::new(Protocol::Resp2);
         let [key, set] = [b"k".to_vec(), b"SET".to_vec()];
-        let told = Value::bulk(&text);
+        let expected = Value::bulk(&text);
         world.call(&[set.clone(), key.clone(), text.clone()]);
-        assert_eq!(call(&mut world, &["GET", "k"]), told, "{len}");
-        assert_eq!(call(&mut world, &["GETEX", "k", "EX", "100"]), told, "{len}");
+        assert_eq!(call(&mut world, &["GET", "k"]), expected, "{len}");
+        assert_eq!(call(&mut world, &["GETEX", "k", "EX", "100"]), expected, "{len}");
         assert_eq!(
             call(&mut world, &["MGET", "k", "none", "k"]),
-            Value::Array(vec![told.clone(), Value::Null, told.clone()])
+            Value::Array(vec![expected.clone(), Value::Null, expected.clone()])
         );
         for from in [0, 1, 4_079, 4_080, 4_081, 8_160, 16_383] {
             for to in [from, from + 1, 4_080, 8_159, len - 2, len - 1] {
@@ -181,10 +181,10 @@ fn string_commands_agree_at_every_length_boundary() {
             }
         }
         let other = of(len + 7);
-        assert_eq!(world.call(&[set.clone(), key.clone(), other.clone(), b"GET".to_vec()]), told, "{len}");
+        assert_eq!(world.call(&[set.clone(), key.clone(), other.clone(), b"GET".to_vec()]), expected, "{len}");
         assert_eq!(world.call(&[b"GETSET".to_vec(), key, text]), Value::bulk(other), "{len}");
         assert_eq!(call(&mut world, &["STRLEN", "k"]), Value::Int(len as i64));
-        assert_eq!(call(&mut world, &["GETDEL", "k"]), told, "{len}");
+        assert_eq!(call(&mut world, &["GETDEL", "k"]), expected, "{len}");
         assert_eq!(call(&mut world, &["GET", "k"]), Value::Null);
         puts_of(&mut world, &of(len), &of(len + 9));
         assert_eq!(dump(&world.keyspace), dump(&world.replayed()));
@@ -245,9 +245,9 @@ fn a_reply_shows_the_string_as_of_its_command() {
             output.fill();
         }
         let value = parser.next_value().unwrap().unwrap();
-        let (zeros, told) = value.as_bytes().unwrap().split_at(200_000);
+        let (zeros, rest) = value.as_bytes().unwrap().split_at(200_000);
         assert!(zeros.iter().all(|byte| *byte == 0));
-        assert_eq!(told, end.as_bytes());
+        assert_eq!(rest, end.as_bytes());
     }
 }
 
@@ -299,11 +299,11 @@ fn scan_returns_each_key_that_stays_exactly_once() {
         for key in &stay {
             call(&mut world, &["SET", key, "v"]);
         }
-        let mut told: BTreeMap<String, usize> = BTreeMap::new();
+        let mut seen: BTreeMap<String, usize> = BTreeMap::new();
         let (mut cursor, mut steps_count) = ("0".to_owned(), 0);
         loop {
             let (next, keys) = scan(&mut world, &cursor, count);
-            keys.into_iter().for_each(|key| *told.entry(key).or_default() += 1);
+            keys.into_iter().for_each(|key| *seen.entry(key).or_default() += 1);
             assert!(next.parse::<i64>().is_ok(), "a cursor fits a signed number");
             cursor = next;
             if cursor == "0" {
@@ -314,7 +314,7 @@ fn scan_returns_each_key_that_stays_exactly_once() {
             call(&mut world, &["SET", &format!("comes:{steps_count}"), "v"]);
             call(&mut world, &["DEL", &format!("comes:{}", steps_count / 2)]);
         }
-        assert!(stay.iter().all(|key| told.get(key) == Some(&1)), "in steps of {count}");
+        assert!(stay.iter().all(|key| seen.get(key) == Some(&1)), "in steps of {count}");
         assert!(steps_count <= 2 * (keys_count + steps_count) / count, "{steps_count} steps of {count}");
     }
 }

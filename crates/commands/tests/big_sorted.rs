@@ -107,18 +107,18 @@ fn zrandmember_draws_distinct_members_for_a_positive_count() {
 
 /// Returns the members of a whole ZSCAN, with `between` called between its steps.
 fn scanned(world: &mut World, mut between: impl FnMut(&mut World)) -> BTreeMap<Vec<u8>, Vec<u8>> {
-    let (mut told, mut cursor, mut steps) = (BTreeMap::new(), "0".to_owned(), 0);
+    let (mut members, mut cursor, mut steps) = (BTreeMap::new(), "0".to_owned(), 0);
     loop {
         let reply = call(world, &["ZSCAN", "k", &cursor, "COUNT", "100"]);
         let [next, items] = reply.as_slice().unwrap() else { panic!("{reply}") };
         for pair in items.as_slice().unwrap().chunks(2) {
-            told.insert(pair[0].as_bytes().unwrap().to_vec(), pair[1].as_bytes().unwrap().to_vec());
+            members.insert(pair[0].as_bytes().unwrap().to_vec(), pair[1].as_bytes().unwrap().to_vec());
         }
         cursor = String::from_utf8(next.as_bytes().unwrap().to_vec()).unwrap();
         steps += 1;
         if cursor == "0" {
-            assert!(steps > 20, "it is told in steps");
-            return told;
+            assert!(steps > 20, "it takes many steps");
+            return members;
         }
         between(world);
     }
@@ -137,7 +137,7 @@ fn zscan_returns_every_member_that_stays() {
         assert_eq!(scanned(&mut world, |_| ()), expected);
         // Some members are removed or added meanwhile, and the scores of all others change.
         let mut nth = 0;
-        let told = scanned(&mut world, |world| {
+        let members = scanned(&mut world, |world| {
             for _ in 0..60 {
                 nth = (nth + 1) % pairs.len();
                 let member = &pairs[nth].1;
@@ -149,7 +149,7 @@ fn zscan_returns_every_member_that_stays() {
             }
         });
         for (at, (_, member)) in pairs.iter().enumerate().filter(|(at, _)| at % 4 != 0) {
-            assert!(told.contains_key(member.as_bytes()), "{at}: {member} was there throughout");
+            assert!(members.contains_key(member.as_bytes()), "{at}: {member} was there throughout");
         }
     }
 }

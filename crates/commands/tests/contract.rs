@@ -121,7 +121,7 @@ const ANY_KIND: &[(&str, &str)] = &[
     ("DELEX", "removes whatever is there, unless it compares"),
     ("SETNX", "asks only whether the key is there"),
     ("MSETNX", "asks only whether the keys are there"),
-    ("MGET", "tells null for what is no text"),
+    ("MGET", "replies null for what is no text"),
     ("LCS", "has an error of its own"),
     ("TL.DEFINE", "is about no key"),
     ("TL.SCHEMA", "is about no key"),
@@ -285,8 +285,8 @@ proptest! {
         let mut worlds = [World::new(Protocol::Resp2), World { speculates: true, ..World::new(Protocol::Resp2) }];
         let mut dice = Dice::new(&numbers);
         // Their replies show that clones do not count as uses.
-        let told_of_use = ["OBJECT IDLETIME", "MC.ME", "MC.METADUMP"];
-        let all: Vec<&CommandSpec> = commands().filter(|command| !told_of_use.contains(&command.name)).collect();
+        let usage_commands = ["OBJECT IDLETIME", "MC.ME", "MC.METADUMP"];
+        let all: Vec<&CommandSpec> = commands().filter(|command| !usage_commands.contains(&command.name)).collect();
         while !dice.is_over() {
             let command = all[dice.below(all.len())];
             let mut words = dice.request(command, &Dice::value);

@@ -59,7 +59,7 @@ fn words_of(value: &Value) -> Vec<String> {
 fn pairs_of(value: &Value) -> BTreeMap<String, String> {
     let words = words_of(value);
     let pairs: BTreeMap<_, _> = words.chunks(2).map(|pair| (pair[0].clone(), pair[1].clone())).collect();
-    assert_eq!(2 * pairs.len(), words.len(), "no field is told twice");
+    assert_eq!(2 * pairs.len(), words.len(), "no field is returned twice");
     pairs
 }
 
@@ -95,10 +95,10 @@ fn scan(world: &mut World, cursor: &str, count: &str) -> (String, Vec<String>) {
 fn hscan_returns_each_field_that_stays_exactly_once() {
     for count in ["1", "7", "1000"] {
         let mut world = world_with(Protocol::Resp2, 3_000);
-        let (mut cursor, mut told, mut next) = ("0".to_owned(), Vec::new(), 3_000);
+        let (mut cursor, mut found, mut next) = ("0".to_owned(), Vec::new(), 3_000);
         loop {
             let (after, fields) = scan(&mut world, &cursor, count);
-            told.extend(fields);
+            found.extend(fields);
             if after == "0" {
                 break;
             }
@@ -109,8 +109,8 @@ fn hscan_returns_each_field_that_stays_exactly_once() {
             next += 3;
         }
         let mut times: BTreeMap<&str, usize> = BTreeMap::new();
-        told.iter().for_each(|name| *times.entry(name).or_default() += 1);
-        assert!(times.values().all(|times| *times == 1), "a field is told twice");
+        found.iter().for_each(|name| *times.entry(name).or_default() += 1);
+        assert!(times.values().all(|times| *times == 1), "a field is returned twice");
         let stays = (0..3_000).filter(|number| number % 5 != 0).map(field);
         stays.for_each(|name| assert!(times.contains_key(&name[..]), "{name} was there all the while"));
     }

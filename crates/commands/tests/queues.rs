@@ -28,12 +28,12 @@ impl Client {
     fn reserve(&mut self, request: &str) -> Vec<(String, i64, String)> {
         let Value::Array(parts) = self.call(&format!("Q.RESERVE {request}")) else { return Vec::new() };
         let Value::Array(messages) = &parts[1] else { panic!("{parts:?}") };
-        messages.iter().map(told).collect()
+        messages.iter().map(message_parts).collect()
     }
 
     fn peek(&mut self, request: &str) -> Vec<(String, i64, String)> {
         let Value::Array(messages) = self.call(&format!("Q.PEEK {request}")) else { panic!("no array") };
-        messages.iter().map(told).collect()
+        messages.iter().map(message_parts).collect()
     }
 
     fn ready(&mut self, key: &str) -> Vec<String> {
@@ -54,7 +54,7 @@ fn text(value: &Value) -> String {
     String::from_utf8(bytes.clone()).unwrap()
 }
 
-fn told(message: &Value) -> (String, i64, String) {
+fn message_parts(message: &Value) -> (String, i64, String) {
     let Value::Array(parts) = message else { panic!("{message}") };
     let [receipt, Value::Int(deliveries), message] = &parts[..] else { panic!("{parts:?}") };
     (text(receipt), *deliveries, text(message))
@@ -120,8 +120,8 @@ fn nacked_messages_go_before_new_ones_in_id_order() {
     assert_eq!((client.info("q", "delayed"), client.info("q", "ready")), (1, 4));
     client.0.now += 51;
     let again = client.reserve("q COUNT 10");
-    let told: Vec<(i64, &str)> = again.iter().map(|(_, deliveries, message)| (*deliveries, &**message)).collect();
-    assert_eq!(told, [(1, "z"), (2, "a"), (2, "b"), (2, "c"), (1, "d")]);
+    let delivered: Vec<(i64, &str)> = again.iter().map(|(_, deliveries, message)| (*deliveries, &**message)).collect();
+    assert_eq!(delivered, [(1, "z"), (2, "a"), (2, "b"), (2, "c"), (1, "d")]);
 }
 
 #[test]
@@ -225,7 +225,7 @@ fn reserve_bounds_its_reply_in_bytes() {
     client.call("DEL q");
     let longer = "x".repeat(3_000_000);
     client.call(&format!("Q.PUSH q {longer}"));
-    assert_eq!(client.reserve("q COUNT 10").len(), 1, "one is told, however long");
+    assert_eq!(client.reserve("q COUNT 10").len(), 1, "one is returned, however long");
 }
 
 #[test]

@@ -64,7 +64,7 @@ pub struct Client {
     pub no_touch: AtomicBool,
     /// See [`Client::pinned_bytes`].
     pinned_bytes: AtomicU64,
-    told: Mutex<Option<Box<ClientAttributes>>>,
+    attributes: Mutex<Option<Box<ClientAttributes>>>,
     closing: AtomicBool,
     idle: Mutex<Option<Waker>>,
     blocked: Mutex<Option<Arc<Waiter>>>,
@@ -113,7 +113,7 @@ impl TrackingSign {
     }
 
     /// Returns the flags, and the number of the redirection target.
-    fn told(&self) -> (String, i64) {
+    fn flags_and_redirect(&self) -> (String, i64) {
         if !self.is_on.load(Relaxed) {
             return (String::new(), -1);
         }
@@ -166,7 +166,7 @@ impl Client {
             cut_off_bytes: AtomicU64::new(0),
             no_evict: AtomicBool::new(false),
             no_touch: AtomicBool::new(false),
-            told: Mutex::default(),
+            attributes: Mutex::default(),
             closing: AtomicBool::new(false),
             idle: Mutex::default(),
             blocked: Mutex::default(),
@@ -195,8 +195,8 @@ impl Client {
     }
 
     /// Returns its declared attributes.
-    pub fn told(&self) -> ClientAttributes {
-        self.told.lock().expect("no holder panics").as_deref().cloned().unwrap_or_default()
+    pub fn attributes(&self) -> ClientAttributes {
+        self.attributes.lock().expect("no holder panics").as_deref().cloned().unwrap_or_default()
     }
 
     /// Returns the bytes that replies in progress keep in memory although their values have released them.
@@ -206,17 +206,17 @@ impl Client {
 
     /// Returns the memory kept for it, in bytes.
     pub fn memory_bytes(&self) -> u64 {
-        1024 + self.output_bytes.load(Relaxed) as u64 + self.told_bytes() + self.pinned_bytes()
+        1024 + self.output_bytes.load(Relaxed) as u64 + self.waiting_message_bytes() + self.pinned_bytes()
     }
 
     /// Returns the bytes of messages and pushes that wait for it.
-    pub fn told_bytes(&self) -> u64 {
+    pub fn waiting_message_bytes(&self) -> u64 {
         self.mail_bytes.load(Relaxed) + self.pushes.bytes()
     }
 
     /// Changes its declared attributes.
-    pub fn tell(&self, change: impl FnOnce(&mut ClientAttributes)) {
-        change(self.told.lock().expect("no holder panics").get_or_insert_default());
+    pub fn change_attributes(&self, change: impl FnOnce(&mut ClientAttributes)) {
+        change(self.attributes.lock().expect("no holder panics").get_or_insert_default());
     }
 
     /// Returns true if it has any subscriptions.
@@ -312,7 +312,7 @@ impl Client {
 
     /// Returns its line of CLIENT LIST, without a line end.
     pub fn line(&self, now: Ms) -> String {
-        let told = self.told();
+        let attributes = self.attributes();
         let queued = self.queued.load(Relaxed);
         let flags = match (self.is_waiting(), queued != usize::MAX) {
             (true, _) => "b",
@@ -321,7 +321,7 @@ impl Client {
         };
         let monitor_flag = if self.is_monitor.load(Relaxed) { "O" } else { "" };
         let pubsub_flag = if self.is_subscribed() { "P" } else { "" };
-        let (tracking_flags, redirect) = self.tracking.told();
+        let (tracking_flags, redirect) = self.tracking.flags_and_redirect();
         let more_flags = match self.no_evict.load(Relaxed) {
             true => "e",
             false if [monitor_flag, flags, pubsub_flag, &tracking_flags].iter().all(|flag| flag.is_empty()) => "N",
@@ -331,7 +331,7 @@ impl Client {
         let command = index.and_then(|index| commands::registry::commands().nth(usize::from(index)));
         let command = command.map_or("NULL".to_owned(), |command| command.reported_name());
         let output = self.output_bytes.load(Relaxed);
-        let output_memory = output as u64 + self.told_bytes() + self.pinned_bytes();
+        let output_memory = output as u64 + self.waiting_message_bytes() + self.pinned_bytes();
         let [channels, shards, patterns] = [0, 1, 2].map(|topic| self.subscriptions[topic].load(Relaxed));
         format!(
             "id={} addr={} laddr={} fd=0 name={} age={} idle={} flags={monitor_flag}{pubsub_flag}{flags}{tracking_flags}{more_flags} db={} sub={channels} psub={patterns} ssub={shards} multi={} watch={} qbuf=0 \
@@ -340,7 +340,7 @@ impl Client {
             self.id,
             self.address,
             self.local_address,
-            told.name,
+            attributes.name,
             now.saturating_sub(self.since_ms) / 1000,
             now.saturating_sub(self.last_ms.load(Relaxed)) / 1000,
             self.database.load(Relaxed),
@@ -348,8 +348,8 @@ impl Client {
             self.watching.load(Relaxed),
             self.memory_bytes(),
             self.protocol.load(Relaxed),
-            told.library,
-            told.version,
+            attributes.library,
+            attributes.version,
         )
     }
 }

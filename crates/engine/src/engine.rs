@@ -141,7 +141,7 @@ impl Engine {
     ) -> Arc<Self> {
         let (journal, recovery) = journal.unzip();
         let current = parts.settings.current();
-        tell_limits(&current);
+        apply_limits(&current);
         keyspace.order().want(current.key_order);
         let drawn = [KeyHasher::random().key(), KeyHasher::random().key()].concat();
         let run_id = drawn.iter().take(20).map(|byte| format!("{byte:02x}")).collect();
@@ -193,7 +193,7 @@ impl Engine {
     fn follow_settings(self: &Arc<Self>) {
         let engine = Arc::downgrade(self);
         self.settings.on_change(Box::new(move |_, current| {
-            tell_limits(current);
+            apply_limits(current);
             let Some(engine) = engine.upgrade() else { return Ok(()) };
             engine.event_classes.store(current.event_classes.bits(), Relaxed);
             engine.keyspace.order().want(current.key_order);
@@ -216,8 +216,8 @@ impl Engine {
 
     /// Returns true if anybody may receive keyspace notifications.
     #[inline]
-    pub(crate) fn tells_events(&self) -> bool {
-        self.event_classes().tells() && self.registry.is_used()
+    pub(crate) fn publishes_events(&self) -> bool {
+        self.event_classes().publishes_any() && self.registry.is_used()
     }
 
     /// Returns true if a reply that has seen `position` may be sent under the policy in force, or under `always`: once
@@ -294,7 +294,7 @@ impl Engine {
             return self.counters.iter().map(|counters| counters.changes.get()).sum();
         };
         let next = journal.next();
-        let (position, frames) = self.checkpoints.told().saved;
+        let (position, frames) = self.checkpoints.status().saved;
         if next == position { 0 } else { self.frames().saturating_sub(frames).max(1) }
     }
 
@@ -397,7 +397,7 @@ impl KeysSum {
 }
 
 /// Passes the size limits in the settings on to the values.
-fn tell_limits(current: &Current) {
+fn apply_limits(current: &Current) {
     values::list::set_listpack_limit(i64::from(current.list_listpack_size));
     values::limits::HASH_ENTRIES.set(current.hash_listpack_entries);
     values::limits::SET_INTEGERS.set(current.set_intset_entries);

@@ -4,7 +4,7 @@ use crate::engine::Engine;
 use crate::pubsub::Stamp;
 use crate::session::{Served, Suspend, plan_has_targets_for, serve_blocked};
 use crate::thread_cpu_time::ThreadCpuTime;
-use crate::tracking::{InvalidatedClients, tell_changes};
+use crate::tracking::{InvalidatedClients, send_invalidations};
 use base::limits::SHARDS;
 use journal::{LogBuffer, Purpose, Refusal};
 use keyspace::{IndexStep, Log, Plan, Tx};
@@ -159,7 +159,7 @@ impl ExpireCycle {
             return true;
         }
         let mut tx = Tx::new(&engine.keyspace, held, 0, now, log, *room_bytes);
-        if engine.tells_events() {
+        if engine.publishes_events() {
             tx.take_notes();
         }
         if feeds {
@@ -177,21 +177,21 @@ impl ExpireCycle {
             return true;
         }
         crate::session::mark_watches(engine, &mut tx);
-        let tells = engine.tracker.is_used();
-        let stamp = (tells || !tx.notes().is_empty()).then(Stamp::unset);
+        let is_tracked = engine.tracker.is_used();
+        let stamp = (is_tracked || !tx.notes().is_empty()).then(Stamp::unset);
         stamp.iter().for_each(|stamp| crate::session::post_notes(engine, tx.notes(), stamp, notified));
         let bytes_max = engine.settings.current().output_limits.pubsub.hard_bytes;
-        let mut told = InvalidatedClients { bytes_max, ..InvalidatedClients::default() };
-        if tells {
-            stamp.iter().for_each(|stamp| tell_changes(engine, &tx, 0, stamp, &mut told));
+        let mut invalidated = InvalidatedClients { bytes_max, ..InvalidatedClients::default() };
+        if is_tracked {
+            stamp.iter().for_each(|stamp| send_invalidations(engine, &tx, 0, stamp, &mut invalidated));
         }
         let (expired, garbage) = (tx.expired, tx.take_garbage());
-        let tell = |seen| stamp.iter().for_each(|stamp| stamp.set(seen, false));
-        let seen = crate::session::hand_over(engine, tx, claim, log_buffer.as_mut(), tell, Tx::end);
+        let publish = |seen| stamp.iter().for_each(|stamp| stamp.set(seen, false));
+        let seen = crate::session::hand_over(engine, tx, claim, log_buffer.as_mut(), publish, Tx::end);
         if !served.replies.is_empty() {
             served.answer(seen);
         }
-        told.wake();
+        invalidated.wake();
         notified.drain(..).for_each(|worker| engine.registry.worker_queue(usize::from(worker)).notifier.notify());
         let counters = engine.counters.last().expect("there is one for background threads");
         let held = began.elapsed();

@@ -165,15 +165,15 @@ impl Hooks {
 
     /// Returns how many keys have waiters, and how many a waiter that must be notified when its key is removed.
     pub fn waited_count(&self) -> (usize, usize) {
-        let (mut keys, mut told) = (0, 0);
+        let (mut keys, mut notified) = (0, 0);
         for shard in self.used_shards() {
             for queue in self.shard(shard).waiters.values() {
                 let mut waiting = queue.iter().filter(|waiter| waiter.is_waiting()).peekable();
                 keys += usize::from(waiting.peek().is_some());
-                told += usize::from(waiting.any(|waiter| waiter.command.has(Flag::WaitEndsWithKey)));
+                notified += usize::from(waiting.any(|waiter| waiter.command.has(Flag::WaitEndsWithKey)));
             }
         }
-        (keys, told)
+        (keys, notified)
     }
 
     /// Adds a watch to the key of a [`name`]. The caller holds the shard. O(log of the shard's hooks).

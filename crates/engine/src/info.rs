@@ -220,17 +220,17 @@ fn human(bytes: u64) -> String {
 
 fn persistence(engine: &Engine, out: &mut String) {
     loading(engine, out);
-    let told = engine.checkpoints.told();
+    let checkpoint = engine.checkpoints.status();
     let seconds = |round: &Round, until_ms: u64| until_ms.saturating_sub(round.began_ms) / 1000;
-    let is_failed = told.last.as_ref().is_some_and(|ended| ended.fault.is_some());
-    let is_rewriting = told.round.is_some_and(|round| round.reason == Reason::Rewrite);
+    let is_failed = checkpoint.last.as_ref().is_some_and(|ended| ended.fault.is_some());
+    let is_rewriting = checkpoint.round.is_some_and(|round| round.reason == Reason::Rewrite);
     line(out, "rdb_changes_since_last_save", engine.changes_unsaved());
-    line(out, "rdb_bgsave_in_progress", u8::from(told.round.is_some() && !is_rewriting));
-    line(out, "rdb_last_save_time", told.saved_ms.max(engine.started_ms) / 1000);
+    line(out, "rdb_bgsave_in_progress", u8::from(checkpoint.round.is_some() && !is_rewriting));
+    line(out, "rdb_last_save_time", checkpoint.saved_ms.max(engine.started_ms) / 1000);
     line(out, "rdb_last_bgsave_status", if is_failed { "err" } else { "ok" });
-    let last_s = told.last.as_ref().map_or(-1, |ended| seconds(&ended.round, ended.ended_ms) as i64);
+    let last_s = checkpoint.last.as_ref().map_or(-1, |ended| seconds(&ended.round, ended.ended_ms) as i64);
     line(out, "rdb_last_bgsave_time_sec", last_s);
-    let now_s = told.round.as_ref().map_or(-1, |round| seconds(round, engine.clock.now()) as i64);
+    let now_s = checkpoint.round.as_ref().map_or(-1, |round| seconds(round, engine.clock.now()) as i64);
     line(out, "rdb_current_bgsave_time_sec", now_s);
     let Some(journal) = &engine.journal else {
         line(out, "aof_enabled", 0);
@@ -241,12 +241,12 @@ fn persistence(engine: &Engine, out: &mut String) {
     let status = if statistics.poisoned.is_some() || statistics.full { "err" } else { "ok" };
     line(out, "aof_enabled", 1);
     line(out, "aof_rewrite_in_progress", u8::from(is_rewriting));
-    line(out, "aof_rewrite_scheduled", u8::from(told.rewrites_next));
+    line(out, "aof_rewrite_scheduled", u8::from(checkpoint.rewrites_next));
     line(out, "aof_last_rewrite_time_sec", last_s);
     line(out, "aof_last_bgrewrite_status", if is_failed { "err" } else { "ok" });
     line(out, "aof_last_write_status", status);
     line(out, "aof_current_size", statistics.file_bytes);
-    line(out, "aof_base_size", told.stored.statistics.live_bytes);
+    line(out, "aof_base_size", checkpoint.stored.statistics.live_bytes);
     line(out, "aof_pending_bio_fsync", 0);
     line(out, "journal_position", journal.next());
     line(out, "journal_written", journal.written());
@@ -266,7 +266,7 @@ fn persistence(engine: &Engine, out: &mut String) {
     line(out, "journal_removed", statistics.removed);
     line(out, "journal_full", u8::from(statistics.full));
     line(out, "journal_poisoned", statistics.poisoned.unwrap_or_default().replace(['\r', '\n'], " "));
-    checkpoints(&told, engine.clock.now(), out);
+    checkpoints(&checkpoint, engine.clock.now(), out);
     if let Some(recovery) = &engine.recovery {
         line(out, "recovered_frames", recovery.frames);
         line(out, "recovered_after_clean_stop", u8::from(recovery.clean_stop));
@@ -296,18 +296,18 @@ fn loading(engine: &Engine, out: &mut String) {
     line(out, "loading_waits_for_memory", u8::from(engine.loading.is_halted()));
 }
 
-fn checkpoints(told: &CheckpointInfo, now: u64, out: &mut String) {
-    let stored = &told.stored.statistics;
-    line(out, "checkpoint_position", told.stored.position);
-    line(out, "checkpoint_rounds", told.rounds);
-    if let Some(round) = &told.round {
+fn checkpoints(checkpoint: &CheckpointInfo, now: u64, out: &mut String) {
+    let stored = &checkpoint.stored.statistics;
+    line(out, "checkpoint_position", checkpoint.stored.position);
+    line(out, "checkpoint_rounds", checkpoint.rounds);
+    if let Some(round) = &checkpoint.round {
         let took_ms = now.saturating_sub(round.began_ms);
         let left = SHARDS - round.shards_done;
         line(out, "checkpoint_reason", round.reason.word());
         line(out, "checkpoint_progress_percent", round.shards_done * 100 / SHARDS);
         line(out, "checkpoint_eta_seconds", took_ms * left as u64 / round.shards_done.max(1) as u64 / 1000);
     }
-    if let Some(ended) = &told.last {
+    if let Some(ended) = &checkpoint.last {
         line(out, "checkpoint_last_reason", ended.round.reason.word());
         line(out, "checkpoint_last_ms", ended.ended_ms.saturating_sub(ended.round.began_ms));
         line(out, "checkpoint_last_bytes", ended.round.bytes);

@@ -65,15 +65,15 @@ pub fn by_powers_us<'a>(all: impl Iterator<Item = &'a Latency>) -> Vec<(u64, u64
     for latency in all {
         latency.counters().enumerate().for_each(|(step, counter)| sums[step / STEPS] += counter.get());
     }
-    let (mut calls, mut told) = (0, Vec::new());
+    let (mut calls, mut counts) = (0, Vec::new());
     for (power, sum) in sums.into_iter().enumerate() {
         calls += sum;
         let us = (1u64 << (power as u32 + FIRST)) / 1000;
-        if us > 0 && told.last().map_or(0, |(_, before)| *before) < calls {
-            told.push((us, calls));
+        if us > 0 && counts.last().map_or(0, |(_, before)| *before) < calls {
+            counts.push((us, calls));
         }
     }
-    told
+    counts
 }
 
 fn step_of(ns: u64) -> usize {
@@ -127,7 +127,7 @@ mod tests {
         other.add(3_000_000);
         let [half, most, nearly_all, all] =
             percentiles_ns([&one, &other].into_iter(), [0.5, 0.99, 0.999, 1.0]).expect("calls");
-        let is_about = |told: u64, ns: u64| (ns..=ns + ns / 15).contains(&told);
+        let is_about = |reported_ns: u64, ns: u64| (ns..=ns + ns / 15).contains(&reported_ns);
         assert!(is_about(half, 1_000) && is_about(most, 1_000), "{half} {most}");
         assert!(is_about(nearly_all, 50_000) && is_about(all, 3_000_000), "{nearly_all} {all}");
     }

@@ -38,12 +38,12 @@ impl LatencyMonitor {
     /// Returns each kind's samples, the oldest first, and the longest ever.
     pub fn all(&self) -> Vec<SlowEvents> {
         let kinds = self.kinds.lock().expect("no holder panics");
-        let told = |(event, kind): (&&str, &EventKind)| SlowEvents {
+        let slow_events = |(event, kind): (&&str, &EventKind)| SlowEvents {
             event: (*event).to_owned(),
             samples: kind.samples.iter().copied().collect(),
             max_ms: kind.max_ms,
         };
-        kinds.iter().map(told).collect()
+        kinds.iter().map(slow_events).collect()
     }
 
     /// Forgets these kinds, or all if none is named; returns how many.

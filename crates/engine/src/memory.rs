@@ -270,9 +270,9 @@ mod tests {
 
     const MB: u64 = 1 << 20;
 
-    struct Told(Arc<Mutex<Used>>);
+    struct FakeMeter(Arc<Mutex<Used>>);
 
-    impl Meter for Told {
+    impl Meter for FakeMeter {
         fn read(&mut self) -> Vec<Used> {
             vec![*self.0.lock().unwrap()]
         }
@@ -287,10 +287,10 @@ mod tests {
     }
 
     fn limited(bytes: u64) -> (Memory, Arc<Mutex<Used>>) {
-        let told = Arc::new(Mutex::new(Used::default()));
+        let used = Arc::new(Mutex::new(Used::default()));
         let memory = Memory::default();
-        memory.obey(vec![limit(bytes)], Box::new(Told(told.clone())));
-        (memory, told)
+        memory.obey(vec![limit(bytes)], Box::new(FakeMeter(used.clone())));
+        (memory, used)
     }
 
     #[test]
@@ -302,7 +302,7 @@ mod tests {
     #[test]
     fn without_a_limit_everything_is_allowed() {
         let memory = Memory::default();
-        memory.obey(Vec::new(), Box::new(Told(Arc::default())));
+        memory.obey(Vec::new(), Box::new(FakeMeter(Arc::default())));
         assert!(memory.take(u64::MAX) && memory.take_briefly(u64::MAX));
         assert!(!memory.is_refusing() && !memory.is_nearly_out() && !memory.is_limited());
         assert_eq!((memory.watch(), memory.status(), memory.limit_bytes()), (None, None, None));
@@ -310,17 +310,17 @@ mod tests {
 
     #[test]
     fn taken_memory_is_unavailable_until_the_next_reading() {
-        let (memory, told) = limited(1024 * MB);
+        let (memory, used) = limited(1024 * MB);
         assert!(memory.take(900 * MB), "960 MB are there");
-        told.lock().unwrap().bytes = 700 * MB;
+        used.lock().unwrap().bytes = 700 * MB;
         memory.look();
         assert!(memory.take(200 * MB) && memory.take(60 * MB), "the reading counts alone");
         assert!(!memory.take(MB), "no reading was old enough since");
-        told.lock().unwrap().bytes = 960 * MB;
+        used.lock().unwrap().bytes = 960 * MB;
         memory.look();
         assert!(memory.is_refusing() && !memory.is_nearly_out());
         assert!(memory.take_briefly(30 * MB), "what does not last may take more");
-        told.lock().unwrap().bytes = 1010 * MB;
+        used.lock().unwrap().bytes = 1010 * MB;
         memory.look();
         assert!(memory.is_nearly_out());
     }
@@ -336,14 +336,14 @@ mod tests {
 
     #[test]
     fn free_pages_are_returned_when_usage_nears_the_limit() {
-        let (memory, told) = limited(1024 * MB);
-        *told.lock().unwrap() = Used { bytes: 500 * MB, idle_bytes: 0, free_bytes: 100 * MB };
+        let (memory, used) = limited(1024 * MB);
+        *used.lock().unwrap() = Used { bytes: 500 * MB, idle_bytes: 0, free_bytes: 100 * MB };
         assert_eq!(memory.watch(), Some(PAUSE_MS_MAX));
-        assert_eq!(told.lock().unwrap().free_bytes, 100 * MB);
-        told.lock().unwrap().free_bytes = 480 * MB;
+        assert_eq!(used.lock().unwrap().free_bytes, 100 * MB);
+        used.lock().unwrap().free_bytes = 480 * MB;
         memory.watch();
-        assert_eq!(told.lock().unwrap().free_bytes, 0);
-        told.lock().unwrap().bytes = 940 * MB;
+        assert_eq!(used.lock().unwrap().free_bytes, 0);
+        used.lock().unwrap().bytes = 940 * MB;
         assert_eq!(memory.watch(), Some(10));
     }
 

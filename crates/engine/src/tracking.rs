@@ -212,7 +212,7 @@ impl Tracker {
 }
 
 /// Evicts keys from a table of more than `keys_max` (0: no bound), and invalidates them.
-pub(crate) fn put_out(engine: &Engine, keys_max: usize, told: &mut InvalidatedClients) {
+pub(crate) fn put_out(engine: &Engine, keys_max: usize, invalidated: &mut InvalidatedClients) {
     let tracker = &engine.tracker;
     let mut left = EVICTED_MAX;
     while keys_max > 0 && left > 0 && tracker.keys_count.load(Ordering::Relaxed) > keys_max {
@@ -223,14 +223,20 @@ pub(crate) fn put_out(engine: &Engine, keys_max: usize, told: &mut InvalidatedCl
         let keys: Arc<[Box<[u8]>]> = Arc::new([key]);
         let stamp = Stamp::of(0, false);
         for tracked in ids.into_iter().filter_map(|id| tracker.tracked(id)).filter(|tracked| !tracked.is_broadcast) {
-            tell(engine, &tracked, &Push::Keys(keys.clone()), 0, &stamp, told);
+            send_push(engine, &tracked, &Push::Keys(keys.clone()), 0, &stamp, invalidated);
         }
     }
 }
 
 /// Sends the changes of a tx, whose shards are held, to all connections that track them; `by` is the connection that
-/// made it, 0 if none did. Collects in `told` the clients to be woken, and the pushes for `by` itself.
-pub(crate) fn tell_changes(engine: &Engine, tx: &Tx<'_>, by: u64, stamp: &Arc<Stamp>, told: &mut InvalidatedClients) {
+/// made it, 0 if none did. Collects in `invalidated` the clients to be woken, and the pushes for `by` itself.
+pub(crate) fn send_invalidations(
+    engine: &Engine,
+    tx: &Tx<'_>,
+    by: u64,
+    stamp: &Arc<Stamp>,
+    invalidated: &mut InvalidatedClients,
+) {
     let tracker = &engine.tracker;
     let mut changed = Vec::new();
     let mut known = BTreeSet::new();
@@ -238,7 +244,7 @@ pub(crate) fn tell_changes(engine: &Engine, tx: &Tx<'_>, by: u64, stamp: &Arc<St
         match named {
             Named::Key(_, key) if known.insert(key) => changed.push(key),
             Named::Key(..) => {}
-            Named::Database(_) => return tell_all(engine, by, stamp, told),
+            Named::Database(_) => return invalidate_all(engine, by, stamp, invalidated),
         }
     }
     for key in &changed {
@@ -249,7 +255,7 @@ pub(crate) fn tell_changes(engine: &Engine, tx: &Tx<'_>, by: u64, stamp: &Arc<St
         let keys: Arc<[Box<[u8]>]> = Arc::new([(*key).into()]);
         for tracked in ids.into_iter().filter_map(|id| tracker.tracked(id)) {
             if !tracked.is_broadcast && tracked.hears(by) {
-                tell(engine, &tracked, &Push::Keys(keys.clone()), by, stamp, told);
+                send_push(engine, &tracked, &Push::Keys(keys.clone()), by, stamp, invalidated);
             }
         }
     }
@@ -267,7 +273,7 @@ pub(crate) fn tell_changes(engine: &Engine, tx: &Tx<'_>, by: u64, stamp: &Arc<St
         let keys: Arc<[Box<[u8]>]> = keys.into();
         for tracked in ids.iter().filter_map(|id| tracker.tracked(*id)) {
             if tracked.hears(by) {
-                tell(engine, &tracked, &Push::Keys(keys.clone()), by, stamp, told);
+                send_push(engine, &tracked, &Push::Keys(keys.clone()), by, stamp, invalidated);
             }
         }
     }
@@ -296,16 +302,23 @@ fn for_each_prefix<'p>(all: &'p PrefixSubscribers, key: &[u8], mut visit: impl F
 }
 
 /// Reports the change of whole databases to all tracking connections.
-fn tell_all(engine: &Engine, by: u64, stamp: &Arc<Stamp>, told: &mut InvalidatedClients) {
+fn invalidate_all(engine: &Engine, by: u64, stamp: &Arc<Stamp>, invalidated: &mut InvalidatedClients) {
     let tracker = &engine.tracker;
     tracker.forget_all(&engine.deferred_drop);
     let all: Vec<Arc<Tracked>> =
         tracker.clients.read().unwrap_or_else(PoisonError::into_inner).values().cloned().collect();
-    all.iter().for_each(|tracked| tell(engine, tracked, &Push::All, by, stamp, told));
+    all.iter().for_each(|tracked| send_push(engine, tracked, &Push::All, by, stamp, invalidated));
 }
 
 /// Sends a push to one connection, or to the one it redirects to.
-fn tell(engine: &Engine, tracked: &Tracked, push: &Push, by: u64, stamp: &Arc<Stamp>, told: &mut InvalidatedClients) {
+fn send_push(
+    engine: &Engine,
+    tracked: &Tracked,
+    push: &Push,
+    by: u64,
+    stamp: &Arc<Stamp>,
+    invalidated: &mut InvalidatedClients,
+) {
     let copy = || match push {
         Push::Keys(keys) => Push::Keys(keys.clone()),
         Push::All => Push::All,
@@ -323,14 +336,14 @@ fn tell(engine: &Engine, tracked: &Tracked, push: &Push, by: u64, stamp: &Arc<St
         },
     };
     if receiver.id == by {
-        told.own.push(Own { push, is_redirected, is_first: tracked.client.id != by });
+        invalidated.own.push(Own { push, is_redirected, is_first: tracked.client.id != by });
         return;
     }
     let sent = Sent { push, is_redirected, stamp: stamp.clone() };
-    if let Some(bytes) = receiver.pushes.put(sent, told.bytes_max) {
+    if let Some(bytes) = receiver.pushes.put(sent, invalidated.bytes_max) {
         receiver.cut_off(bytes);
     }
-    told.clients.insert(receiver.id, receiver);
+    invalidated.clients.insert(receiver.id, receiver);
 }
 
 #[cfg(test)]

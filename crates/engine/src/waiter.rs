@@ -260,7 +260,7 @@ mod schedules {
         shuttle::check_random(
             || {
                 let waiter = waiter();
-                let teller = {
+                let notifier = {
                     let waiter = waiter.clone();
                     thread::spawn(move || waiter.look())
                 };
@@ -268,7 +268,7 @@ mod schedules {
                     assert!(waiter.poll_end(false, context).is_pending());
                     if waiter.takes_look() { Poll::Ready(()) } else { Poll::Pending }
                 }));
-                teller.join().unwrap();
+                notifier.join().unwrap();
             },
             20_000,
         );

@@ -78,7 +78,7 @@ pub struct Worker {
     /// Workers to which this turn has posted publications.
     pub(crate) notified: RefCell<Vec<u16>>,
     /// Clients to which this turn has sent pushes.
-    pub(crate) told: RefCell<InvalidatedClients>,
+    pub(crate) invalidated: RefCell<InvalidatedClients>,
     timer: SleepFn,
     dialer: Option<Dialer>,
     notifier: Arc<Notifier>,
@@ -151,7 +151,7 @@ impl Worker {
             scratch: RefCell::default(),
             post: RefCell::default(),
             notified: RefCell::default(),
-            told: RefCell::default(),
+            invalidated: RefCell::default(),
             timer,
             dialer: None,
             notifier,
@@ -265,7 +265,7 @@ impl Worker {
         self.log_buffer.borrow_mut().iter_mut().for_each(LogBuffer::end_turn);
         let mut notified = self.notified.borrow_mut();
         notified.drain(..).for_each(|worker| self.engine.registry.worker_queue(usize::from(worker)).notifier.notify());
-        self.told.borrow_mut().wake();
+        self.invalidated.borrow_mut().wake();
     }
 
     /// Counts each poll of a connection's task as a turn: its requests, its writes to the socket, its steps of replies

@@ -109,7 +109,7 @@ fn a_shard_without_room_does_not_block_others() {
     }
     world.disk.leave_free(DISK_BYTES / 64);
     assert!(client.call("SAVE").starts_with("-ERR"));
-    let stored = world.engine.checkpoints.told().stored;
+    let stored = world.engine.checkpoints.status().stored;
     assert!(stored.statistics.live_bytes > 0, "{stored:?}");
 }
 
@@ -147,11 +147,11 @@ fn a_drained_segment_is_emptied_of_other_shards_deltas() {
         }
     }
     save(&mut world.client());
-    let before = world.engine.checkpoints.told().stored.statistics;
+    let before = world.engine.checkpoints.status().stored.statistics;
     world.disk.leave_free(DISK_BYTES / 32);
     set(&keys[0], 2);
     save(&mut world.client());
-    let after = world.engine.checkpoints.told().stored.statistics;
+    let after = world.engine.checkpoints.status().stored.statistics;
     let written_bytes = after.bytes_written - before.bytes_written;
     let given_back_bytes = before.disk_bytes - after.disk_bytes;
     assert!(4 * written_bytes < 5 * given_back_bytes, "{written_bytes} bytes written: {before:?}, {after:?}");

@@ -123,7 +123,7 @@ const CASES: &[(&str, &str, &str)] = &[
 /// Commands that do more in a turn, and why.
 const EXCEPTIONS: &[(&str, &[&str])] = &[
     (
-        "they change or tell one instant of more keys than run speculatively, each of them under its lock",
+        "they change or show more keys at one instant than run speculatively, each of them under its lock",
         &[
             "MSET",
             "MSETNX",

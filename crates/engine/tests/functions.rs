@@ -44,10 +44,10 @@ mod counted {
             ("its end", &["FUNCTION", "DELETE", &format!("library_{count}")], "+OK"),
             ("how many", &["FUNCTION", "STATS"], ""),
         ];
-        let look = |(what, words, told): &(&'static str, &[&str], &str)| {
+        let look = |(what, words, expected): &(&'static str, &[&str], &str)| {
             cost::take();
             let reply = call(client, words);
-            assert!(reply.starts_with(told), "{what}: {reply}");
+            assert!(reply.starts_with(expected), "{what}: {reply}");
             (*what, cost::take().names)
         };
         requests.iter().map(look).collect()
@@ -225,8 +225,9 @@ fn request(dice: &mut Dice, twin: &mut Twin) -> (Vec<Vec<u8>>, String) {
         }
         6..8 => {
             let name = format!("l{}", dice.below(6));
-            let told = if twin.all.remove(&name).is_some() { "+OK\r\n".to_owned() } else { error("Library not found") };
-            (words(&["FUNCTION", "DELETE", &name]), told)
+            let reply =
+                if twin.all.remove(&name).is_some() { "+OK\r\n".to_owned() } else { error("Library not found") };
+            (words(&["FUNCTION", "DELETE", &name]), reply)
         }
         8 if dice.below(3) == 0 => {
             twin.all.clear();
@@ -250,18 +251,18 @@ fn request(dice: &mut Dice, twin: &mut Twin) -> (Vec<Vec<u8>>, String) {
         }
         11 => {
             let functions: usize = twin.all.values().map(Vec::len).sum();
-            let told = format!(
+            let reply = format!(
                 "*4\r\n$14\r\nrunning_script\r\n$-1\r\n$7\r\nengines\r\n*2\r\n$3\r\nLUA\r\n*4\r\n$15\r\nlibraries_count\r\n:{}\r\n$15\r\nfunctions_count\r\n:{functions}\r\n",
                 twin.all.len()
             );
-            (words(&["FUNCTION", "STATS"]), told)
+            (words(&["FUNCTION", "STATS"]), reply)
         }
         _ => {
             let name = format!("{}{}", ['f', 'F'][dice.below(2)], dice.below(12));
-            let told = twin
+            let reply = twin
                 .function(&name)
                 .map_or_else(|| error("Function not found"), |(_, answer)| format!(":{answer}\r\n"));
-            (words(&["FCALL", &name, "0"]), told)
+            (words(&["FCALL", &name, "0"]), reply)
         }
     }
 }
@@ -281,17 +282,17 @@ fn transact(clients: &mut [Client; 2], dice: &mut Dice, twin: &mut Twin) {
     }
     clients[worker].call("MULTI");
     let (mut after, count) = (twin.clone(), 1 + dice.below(4));
-    let mut told = String::new();
+    let mut replies = String::new();
     let mut queued = 0;
     for _ in 0..count {
         let (words, reply) = request(dice, &mut after);
         assert_eq!(send(&mut clients[worker], &words), "+QUEUED\r\n");
-        told.push_str(&reply);
+        replies.push_str(&reply);
         queued += 1;
         if dice.below(3) == 0 {
             let everywhere = ["EVAL", "return #redis.call('KEYS', 'none*')", "0"];
             assert_eq!(call(&mut clients[worker], &everywhere), "+QUEUED\r\n");
-            told.push_str(":0\r\n");
+            replies.push_str(":0\r\n");
             queued += 1;
         }
     }
@@ -299,13 +300,13 @@ fn transact(clients: &mut [Client; 2], dice: &mut Dice, twin: &mut Twin) {
     if is_in_vain {
         assert_eq!(reply, "*-1\r\n");
     } else {
-        assert_eq!(reply, format!("*{queued}\r\n{told}"));
+        assert_eq!(reply, format!("*{queued}\r\n{replies}"));
         *twin = after;
     }
 }
 
 /// Asserts that FUNCTION LIST WITHCODE returns the libraries of the twin.
-fn told(client: &mut Client, twin: &Twin) {
+fn assert_listed(client: &mut Client, twin: &Twin) {
     let reply = call(client, &["FUNCTION", "LIST", "WITHCODE"]);
     assert!(reply.starts_with(&format!("*{}\r\n", twin.all.len())), "{reply}");
     for (name, functions) in &twin.all {
@@ -330,13 +331,13 @@ fn two_workers_match_a_naive_twin_after_random_requests() {
                 assert_eq!(send(client, &words), reply, "seed {seed}, step {step}");
             }
             if step % 20 == 0 {
-                told(&mut clients[dice.below(2)], &twin);
+                assert_listed(&mut clients[dice.below(2)], &twin);
             }
         }
         drop(clients);
         let world = world.restarted(&[], Load::AtOnce);
         let mut client = world.client();
-        told(&mut client, &twin);
+        assert_listed(&mut client, &twin);
         for (name, answer) in twin.all.values().flatten() {
             assert_eq!(call(&mut client, &["FCALL", name, "0"]), format!(":{answer}\r\n"), "seed {seed}");
         }

@@ -24,8 +24,8 @@ fn put(world: &World, pairs: &[&[u8]]) {
 #[test]
 fn an_unloadable_library_is_logged_and_the_others_run() {
     let world = World::new(&[]);
-    let told = Arc::new(Mutex::new(Vec::new()));
-    let log = told.clone();
+    let logged = Arc::new(Mutex::new(Vec::new()));
+    let log = logged.clone();
     world.engine.scripts.set_logger(Box::new(move |level, text| log.lock().unwrap().push(format!("{level} {text}"))));
     put(
         &world,
@@ -44,11 +44,11 @@ fn an_unloadable_library_is_logged_and_the_others_run() {
         assert_eq!(client.call("FCALL f 0"), "-ERR Function not found\r\n");
     }
     assert!(client.call("FUNCTION STATS").contains("libraries_count\r\n:3\r\n"));
-    let mut told = told.lock().unwrap();
-    told.sort_unstable();
-    assert_eq!(told.len(), 2, "{told:?}");
-    assert!(told[0].starts_with("3 function library broken cannot be loaded: ERR Error compiling"), "{told:?}");
-    assert!(told[1].contains("ERR Missing library metadata"), "{told:?}");
+    let mut logged = logged.lock().unwrap();
+    logged.sort_unstable();
+    assert_eq!(logged.len(), 2, "{logged:?}");
+    assert!(logged[0].starts_with("3 function library broken cannot be loaded: ERR Error compiling"), "{logged:?}");
+    assert!(logged[1].contains("ERR Missing library metadata"), "{logged:?}");
     // It can be deleted like any other.
     assert_eq!(client.call("FUNCTION DELETE broken"), "+OK\r\n");
     assert_eq!(client.call("FUNCTION DELETE none"), "+OK\r\n");

@@ -231,9 +231,9 @@ fn writers_wait_for_neither_old_tail_nor_first_checkpoint_round() {
     assert!(!admits(&mut client), "so far ahead they may be until then");
     world.load_all();
     client.rest();
-    let rounds = world.engine.checkpoints.told().rounds;
+    let rounds = world.engine.checkpoints.status().rounds;
     assert!(admits(&mut client), "{rounds} rounds have ended");
-    while world.engine.checkpoints.told().rounds == 0 {
+    while world.engine.checkpoints.status().rounds == 0 {
         client.rest();
         std::thread::yield_now();
     }

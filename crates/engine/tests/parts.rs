@@ -290,9 +290,9 @@ fn del_in_parts_counts_as_one_call() {
     fill(&mut client, KEYS);
     client.call("CONFIG RESETSTAT");
     assert_eq!(client.call(&format!("DEL {}", names(0..KEYS))), format!(":{KEYS}\r\n"));
-    let told = client.call("INFO commandstats");
-    assert!(told.contains("cmdstat_del:calls=1,"), "{told}");
-    assert!(told.contains("rejected_calls=0,failed_calls=0"), "{told}");
+    let info = client.call("INFO commandstats");
+    assert!(info.contains("cmdstat_del:calls=1,"), "{info}");
+    assert!(info.contains("rejected_calls=0,failed_calls=0"), "{info}");
 }
 
 fn pairs(random: &mut Random, value: &str) -> String {
@@ -304,8 +304,8 @@ fn pairs(random: &mut Random, value: &str) -> String {
 /// Returns the number of journal frames, after a checkpoint: so no frame is on its way.
 fn frames(client: &mut Client) -> u64 {
     assert_eq!(client.call("SAVE"), "+OK\r\n");
-    let told = client.call("INFO persistence");
-    told.lines().find_map(|line| line.strip_prefix("journal_frames:")).unwrap().parse().unwrap()
+    let info = client.call("INFO persistence");
+    info.lines().find_map(|line| line.strip_prefix("journal_frames:")).unwrap().parse().unwrap()
 }
 
 /// Pairs are sorted by shard, yet the last value of a repeated key stays.

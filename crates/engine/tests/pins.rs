@@ -74,8 +74,8 @@ fn a_reader_pins_replaced_blocks_up_to_the_list_size() {
     let line = reader.session.client().line(0);
     let memory = 1024 + output.bytes_pending() as u64 + rewritten;
     assert!(line.contains(&format!("tot-mem={memory} ")), "{line}");
-    let told = read(output);
-    assert!(told.contains(&item(500)), "as it was when it was asked for");
+    let reply = read(output);
+    assert!(reply.contains(&item(500)), "as it was when it was asked for");
     assert_eq!(pinned(&reader, &Output::new()), 0);
     assert_eq!(info(&mut writer, "mem_clients_pinned"), 0);
 }

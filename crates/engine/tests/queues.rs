@@ -129,9 +129,9 @@ fn dead_letters_go_to_their_key_and_serve_its_waiters() {
         expire(&world);
     });
     assert!(reply.contains("again"), "{reply}");
-    let told = client.call("DEBUG DIGEST");
+    let digest = client.call("DEBUG DIGEST");
     let world = world.restarted(DEBUG, Load::AtOnce);
-    assert_eq!(world.client().call("DEBUG DIGEST"), told);
+    assert_eq!(world.client().call("DEBUG DIGEST"), digest);
 }
 
 #[test]
@@ -214,9 +214,9 @@ fn work_moves_between_queues_exactly_once() {
     assert_eq!(client.call("LLEN b"), ":1\r\n");
     assert_eq!(eval(&mut client, &again), ":1\r\n");
     assert_eq!((client.call("LLEN b"), client.call("EXISTS a")), (":2\r\n".into(), ":0\r\n".into()));
-    let told = client.call("DEBUG DIGEST");
+    let digest = client.call("DEBUG DIGEST");
     let world = world.restarted(DEBUG, Load::AtOnce);
-    assert_eq!(world.client().call("DEBUG DIGEST"), told);
+    assert_eq!(world.client().call("DEBUG DIGEST"), digest);
 }
 
 /// A restart in each state loses no message and makes none ready twice.
@@ -232,7 +232,7 @@ fn every_message_state_survives_a_restart() {
     client.call(&format!("Q.BURY q {buried}"));
     client.call(&format!("Q.NACK q {back}"));
     client.call("LPUSH q first");
-    let (told, digest) = (client.call("Q.INFO q"), client.call("DEBUG DIGEST"));
+    let (info, digest) = (client.call("Q.INFO q"), client.call("DEBUG DIGEST"));
     drop(client);
     for saves in [false, true, true] {
         if saves {
@@ -240,7 +240,7 @@ fn every_message_state_survives_a_restart() {
         }
         world = world.restarted(DEBUG, Load::AtOnce);
         let mut client = world.client();
-        assert_eq!((client.call("Q.INFO q"), client.call("DEBUG DIGEST")), (told.clone(), digest.clone()));
+        assert_eq!((client.call("Q.INFO q"), client.call("DEBUG DIGEST")), (info.clone(), digest.clone()));
         assert!(client.call("LRANGE q 0 -1").contains("first\r\n$4\r\nback\r\n$5\r\nready"));
         assert!(client.call("Q.PUSH q again ID x").contains("$-1"));
     }

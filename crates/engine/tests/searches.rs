@@ -119,12 +119,12 @@ fn linsert_finds_a_pivot_that_comes_and_goes() {
 
 #[test]
 fn lrem_sees_a_key_deleted_or_retyped_meanwhile() {
-    for (change, reply) in [("DEL big", ":0\r\n"), ("SET big text", "-WRONGTYPE"), ("LTRIM big 1 3", ":0\r\n")] {
+    for (change, expected) in [("DEL big", ":0\r\n"), ("SET big text", "-WRONGTYPE"), ("LTRIM big 1 3", ":0\r\n")] {
         let world = world();
         let (mut client, mut other) = (world.client(), world.client());
         fill(&mut client);
-        let told = run_beside(&mut client, "LREM big 0 x", || drop(other.call(change)));
-        assert!(told.starts_with(reply), "{change}: {told}");
+        let reply = run_beside(&mut client, "LREM big 0 x", || drop(other.call(change)));
+        assert!(reply.starts_with(expected), "{change}: {reply}");
     }
 }
 
@@ -274,11 +274,11 @@ fn bitop_sees_sources_replaced_or_retyped_meanwhile() {
         };
     });
     assert_mixed(&mut client, "OR");
-    let told = run_beside(&mut client, "BITOP OR d a b", || {
+    let reply = run_beside(&mut client, "BITOP OR d a b", || {
         other.call("DEL a");
         other.call("RPUSH a x");
     });
-    assert!(told.starts_with("-WRONGTYPE"), "{told}");
+    assert!(reply.starts_with("-WRONGTYPE"), "{reply}");
 }
 
 #[test]

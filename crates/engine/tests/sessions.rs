@@ -426,8 +426,8 @@ fn mget_of_many_keys_is_a_snapshot() {
         let (reply, puts) = look_while_all_are_put(keys_count, puts_max);
         assert!(puts > 0, "somebody else had a turn");
         let digits = puts.to_string();
-        let told = format!("${}\r\n{digits}\r\n", digits.len()).repeat(keys_count);
-        assert_eq!(reply, format!("*{keys_count}\r\n{told}"), "{keys_count} keys, put {puts} times");
+        let elements = format!("${}\r\n{digits}\r\n", digits.len()).repeat(keys_count);
+        assert_eq!(reply, format!("*{keys_count}\r\n{elements}"), "{keys_count} keys, put {puts} times");
     }
 }
 

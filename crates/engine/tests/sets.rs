@@ -96,11 +96,11 @@ fn big_set_stores_are_atomic_beside_changes() {
 
 #[test]
 fn sunionstore_sees_a_key_deleted_or_retyped_meanwhile() {
-    for (change, reply) in [("DEL b", ":6000\r\n"), ("SET b text", "-WRONGTYPE"), ("SET to text", ":9000\r\n")] {
+    for (change, expected) in [("DEL b", ":6000\r\n"), ("SET b text", "-WRONGTYPE"), ("SET to text", ":9000\r\n")] {
         let world = world();
         let (mut client, mut other) = (world.client(), world.client());
-        let told = run_beside(&mut client, "SUNIONSTORE to a b", || drop(other.call(change)));
-        assert!(told.starts_with(reply), "{change}: {told}");
+        let reply = run_beside(&mut client, "SUNIONSTORE to a b", || drop(other.call(change)));
+        assert!(reply.starts_with(expected), "{change}: {reply}");
     }
 }
 
@@ -216,12 +216,12 @@ fn an_unbounded_srandmember_is_generated_as_it_is_read() {
 fn sscan_returns_every_member_that_stays() {
     let world = world();
     let (mut client, mut other) = (world.client(), world.client());
-    let (mut cursor, mut told, mut steps) = ("0".to_owned(), BTreeSet::new(), 0);
+    let (mut cursor, mut found, mut steps) = ("0".to_owned(), BTreeSet::new(), 0);
     loop {
         let reply = client.call(&format!("SSCAN a {cursor} COUNT 50"));
         let mut parts = reply.split("\r\n");
         cursor = parts.nth(2).expect("a cursor").to_owned();
-        told.extend(parts.filter(|part| part.starts_with("member:")).map(str::to_owned));
+        found.extend(parts.filter(|part| part.starts_with("member:")).map(str::to_owned));
         if cursor == "0" {
             break;
         }
@@ -230,5 +230,5 @@ fn sscan_returns_every_member_that_stays() {
         steps += 1;
     }
     assert!(steps > 100);
-    assert!((0..5_000).all(|member| told.contains(&format!("member:{member}"))));
+    assert!((0..5_000).all(|member| found.contains(&format!("member:{member}"))));
 }

@@ -56,10 +56,13 @@ fn big_sorted_set_stores_have_the_expected_members() {
         assert_eq!(run_beside(&mut client, line, || {}), format!(":{count}\r\n"), "{line}");
         let to = line.split(' ').nth(1).expect("a destination");
         let (lowest, highest) = (format!("ZRANGE {to} 0 0"), format!("ZRANGE {to} -1 -1 WITHSCORES"));
-        let told = [client.call(&lowest), client.call(&highest)];
-        assert!(told[0].contains(first), "{line}: {told:?}");
+        let replies = [client.call(&lowest), client.call(&highest)];
+        assert!(replies[0].contains(first), "{line}: {replies:?}");
         // The highest sum of the first line is at a member of both sets.
-        assert!(line == "ZUNIONSTORE to 2 a b" || told[1].contains(&format!("\r\n{last}\r\n")), "{line}: {told:?}");
+        assert!(
+            line == "ZUNIONSTORE to 2 a b" || replies[1].contains(&format!("\r\n{last}\r\n")),
+            "{line}: {replies:?}"
+        );
         let digest = client.call("DEBUG DIGEST");
         assert_eq!(client.call("DEBUG RELOAD"), "+OK\r\n");
         assert_eq!(client.call("DEBUG DIGEST"), digest, "{line}");
@@ -92,13 +95,13 @@ fn big_sorted_set_stores_are_atomic_beside_changes() {
 
 #[test]
 fn zunionstore_sees_a_key_deleted_or_retyped_meanwhile() {
-    for (change, reply) in
+    for (change, expected) in
         [("DEL b", ":6000\r\n"), ("SET b text", "-WRONGTYPE"), ("SET to text", ":9000\r\n"), ("ZADD b 7 new", ":9001")]
     {
         let world = world();
         let (mut client, mut other) = (world.client(), world.client());
-        let told = run_beside(&mut client, "ZUNIONSTORE to 2 a b", || drop(other.call(change)));
-        assert!(told.starts_with(reply), "{change}: {told}");
+        let reply = run_beside(&mut client, "ZUNIONSTORE to 2 a b", || drop(other.call(change)));
+        assert!(reply.starts_with(expected), "{change}: {reply}");
     }
 }
 

@@ -48,18 +48,18 @@ fn sort_in_a_transaction_is_atomic() {
     client.call("SORT list BY w:* LIMIT 0 2 GET # GET w:*");
     client.call("SORT list BY w:* LIMIT 0 2 STORE to");
     client.call("LRANGE to 0 -1");
-    let told = client.call("EXEC");
+    let reply = client.call("EXEC");
     let expected =
         "*4\r\n+OK\r\n*4\r\n$1\r\n7\r\n$2\r\n-1\r\n$4\r\n2999\r\n$1\r\n1\r\n:2\r\n*2\r\n$1\r\n7\r\n$4\r\n2999\r\n";
-    assert_eq!(told, expected);
+    assert_eq!(reply, expected);
 }
 
 #[test]
 fn sort_by_other_keys_uses_their_weights() {
     let world = world();
     let mut client = world.client();
-    let told = client.call("SORT list BY w:* LIMIT 0 3");
-    assert_eq!(told, "*3\r\n$4\r\n2999\r\n$4\r\n2998\r\n$4\r\n2997\r\n");
+    let reply = client.call("SORT list BY w:* LIMIT 0 3");
+    assert_eq!(reply, "*3\r\n$4\r\n2999\r\n$4\r\n2998\r\n$4\r\n2997\r\n");
     assert_eq!(client.call("SORT list BY w:* DESC STORE to"), format!(":{COUNT}\r\n"));
     assert_eq!(client.call("LRANGE to 0 1"), "*2\r\n$1\r\n0\r\n$1\r\n1\r\n");
 }
@@ -88,8 +88,8 @@ fn sort_store_uses_one_snapshot_of_the_list() {
 fn sort_of_an_always_changing_list_uses_a_snapshot() {
     let world = world();
     let (mut client, mut other) = (world.client(), world.client());
-    let told = run_beside(&mut client, "SORT list BY w:* LIMIT 0 1 GET #", || {
+    let reply = run_beside(&mut client, "SORT list BY w:* LIMIT 0 1 GET #", || {
         other.call("RPUSH list 1");
     });
-    assert_eq!(told, "*1\r\n$4\r\n2999\r\n");
+    assert_eq!(reply, "*1\r\n$4\r\n2999\r\n");
 }

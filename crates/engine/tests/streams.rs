@@ -12,7 +12,7 @@ use engine::Next;
 const ENTRY: &str = "*2\r\n$3\r\n2-0\r\n*2\r\n$1\r\nf\r\n$1\r\nv\r\n";
 
 /// Blocks a client in each of `waits`, runs `feed`, and returns each client's reply; `None` if it still waits.
-fn told(prepare: &[&str], waits: &[&str], feed: &[(&str, &str)]) -> Vec<Option<String>> {
+fn blocked_replies(prepare: &[&str], waits: &[&str], feed: &[(&str, &str)]) -> Vec<Option<String>> {
     let world = World::new(&[]);
     let mut writer = world.client();
     prepare.iter().for_each(|request| assert!(!writer.call(request).starts_with('-'), "{request}"));
@@ -36,7 +36,7 @@ fn told(prepare: &[&str], waits: &[&str], feed: &[(&str, &str)]) -> Vec<Option<S
 
 #[test]
 fn one_entry_serves_all_readers_and_one_group_consumer() {
-    let told = told(
+    let replies = blocked_replies(
         &["XADD s 1-0 f v", "XGROUP CREATE s g $"],
         &[
             "XREAD BLOCK 0 STREAMS s $",
@@ -51,14 +51,14 @@ fn one_entry_serves_all_readers_and_one_group_consumer() {
         ],
     );
     let reply = format!("*1\r\n*2\r\n$1\r\ns\r\n*1\r\n{ENTRY}");
-    assert_eq!(told, [Some(reply.clone()), Some(reply.clone()), None, Some(reply), None]);
+    assert_eq!(replies, [Some(reply.clone()), Some(reply.clone()), None, Some(reply), None]);
 }
 
 #[test]
 fn xread_dollar_means_the_last_entry_at_the_call() {
     let feed = [("XDEL s 1-0", ":1\r\n"), ("XADD s 2-0 f v", "$3\r\n2-0\r\n"), ("XADD s 3-0 f v", "$3\r\n3-0\r\n")];
-    let told = told(&["XADD s 1-0 f v"], &["XREAD BLOCK 0 STREAMS s $"], &feed);
-    assert_eq!(told, [Some(format!("*1\r\n*2\r\n$1\r\ns\r\n*1\r\n{ENTRY}"))]);
+    let replies = blocked_replies(&["XADD s 1-0 f v"], &["XREAD BLOCK 0 STREAMS s $"], &feed);
+    assert_eq!(replies, [Some(format!("*1\r\n*2\r\n$1\r\ns\r\n*1\r\n{ENTRY}"))]);
 }
 
 #[test]
@@ -68,10 +68,10 @@ fn a_blocked_group_reader_fails_when_its_group_is_removed() {
     // As since Redis 7.2: the request runs again.
     let text = "-NOGROUP No such key 's' or consumer group 'g' in XREADGROUP with GROUP option\r\n";
     let gone = Some(text.to_owned());
-    assert_eq!(told(&prepare, &waits, &[("DEL s", ":1\r\n")]), [gone.clone(), None]);
-    assert_eq!(told(&prepare, &waits, &[("XGROUP DESTROY s g", ":1\r\n")]), [gone, None]);
+    assert_eq!(blocked_replies(&prepare, &waits, &[("DEL s", ":1\r\n")]), [gone.clone(), None]);
+    assert_eq!(blocked_replies(&prepare, &waits, &[("XGROUP DESTROY s g", ":1\r\n")]), [gone, None]);
     let wrong = Some("-WRONGTYPE Operation against a key holding the wrong kind of value\r\n".to_owned());
-    assert_eq!(told(&prepare, &waits, &[("SET s x", "+OK\r\n")]), [wrong, None]);
+    assert_eq!(blocked_replies(&prepare, &waits, &[("SET s x", "+OK\r\n")]), [wrong, None]);
 }
 
 #[test]

@@ -271,8 +271,8 @@ fn a_dead_letter_waits_until_its_unread_list_is_read() {
         assert_eq!(values_left(&world), unread);
         world.advance(5_000);
         let _ = (0..10).any(|_| !expire_cycle.pass());
-        let told = world.client().call("Q.INFO q");
-        assert!(told.contains(&format!("dead\r\n:{unread}\r\n")), "{told}");
+        let info = world.client().call("Q.INFO q");
+        assert!(info.contains(&format!("dead\r\n:{unread}\r\n")), "{info}");
         world.load_all();
     }
     assert_eq!(world.client().call("LLEN dead"), ":701\r\n");

@@ -36,8 +36,8 @@ fn a_wait_for_journal_room_is_seen_while_it_lasts() {
     assert!(seen[0].ends_with(" ms: SET"), "{}", seen[0]);
     // The request is dropped by now.
     assert!(waits(&world.engine.look_after(&mut watchdog)).is_empty());
-    let told = client.call("INFO stats");
-    assert!(told.contains("\r\nwatchdog_long_journal_waits:1\r\n"), "{told}");
+    let info = client.call("INFO stats");
+    assert!(info.contains("\r\nwatchdog_long_journal_waits:1\r\n"), "{info}");
     client.call("CONFIG RESETSTAT");
     assert!(client.call("INFO stats").contains("\r\nwatchdog_long_journal_waits:0\r\n"));
 }

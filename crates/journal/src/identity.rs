@@ -179,7 +179,7 @@ mod tests {
 
     #[test]
     fn debug_output_contains_no_keys() {
-        let told = format!("{IDENTITY:?} {:?}", IDENTITY.seal());
-        assert_eq!(told, "Identity { shards: 1024, blocks: 3, created_ms: 77 } Seal");
+        let output = format!("{IDENTITY:?} {:?}", IDENTITY.seal());
+        assert_eq!(output, "Identity { shards: 1024, blocks: 3, created_ms: 77 } Seal");
     }
 }

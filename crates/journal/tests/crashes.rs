@@ -43,7 +43,7 @@ fn run(disk: &FakeDisk, policy: Policy, seed: u64, past: &Past) -> Past {
 fn recover(disk: &FakeDisk, policy: Policy, past: &Past, context: &str) -> Past {
     let world = World::open_from(disk, policy, past.from).unwrap_or_else(|error| panic!("{context}: {error}"));
     check_prefix(&world.frames, &since(&past.frames, past.from), past.durable, context);
-    assert_eq!(world.recovery.end, world.journal.durable(), "{context}: recovery makes durable what it tells");
+    assert_eq!(world.recovery.end, world.journal.durable(), "{context}: recovery makes durable what it reports");
     Past { durable: world.recovery.end, frames: world.frames, ..*past }
 }
 
@@ -154,8 +154,8 @@ fn frames_recovered_after_a_kill_are_durable() {
             };
             let (disk, past) = kill();
             let begun = disk.operations();
-            let told = recover(&disk, policy, &past, &format!("{policy:?}, seed {seed}, killed"));
-            recover(&disk.crash(seed), policy, &told, &format!("{policy:?}, seed {seed}, killed, recovered, cut"));
+            let recovered = recover(&disk, policy, &past, &format!("{policy:?}, seed {seed}, killed"));
+            recover(&disk.crash(seed), policy, &recovered, &format!("{policy:?}, seed {seed}, killed, recovered, cut"));
             for operation in begun..disk.operations() {
                 let (disk, past) = kill();
                 disk.halt_at(operation);

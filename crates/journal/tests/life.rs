@@ -412,7 +412,7 @@ fn a_long_shrinking_frame_never_waits_forever() {
             Err(refusal) => assert_eq!(refusal, Refusal::Wait),
         }
         tries += 1;
-        assert!(tries < 30, "it is never told");
+        assert!(tries < 30, "the full disk is never reported");
         go_on(&mut world);
     }
 }

@@ -85,7 +85,7 @@ pub struct Keyspace {
     transients: Transients,
     order: KeyOrder,
     /// Exclusive upper bound of the message ids reported for queues created since start-up.
-    told: AtomicU64,
+    reported_ids_end: AtomicU64,
 }
 
 impl Keyspace {
@@ -100,19 +100,19 @@ impl Keyspace {
             retired_bytes: RetiredBytes::new(),
             transients: Transients::default(),
             order: KeyOrder::default(),
-            told: AtomicU64::new(0),
+            reported_ids_end: AtomicU64::new(0),
         }
     }
 
     /// Returns the exclusive upper bound of the message ids reported since start-up, for queues created since then.
-    pub(crate) fn told(&self) -> u64 {
-        self.told.load(Relaxed)
+    pub(crate) fn reported_ids_end(&self) -> u64 {
+        self.reported_ids_end.load(Relaxed)
     }
 
-    /// Notes that ids below `told` were reported.
-    pub(crate) fn note_told(&self, told: u64) {
-        if self.told() < told {
-            self.told.fetch_max(told, Relaxed);
+    /// Notes that ids below `end` were reported.
+    pub(crate) fn note_reported_ids(&self, end: u64) {
+        if self.reported_ids_end() < end {
+            self.reported_ids_end.fetch_max(end, Relaxed);
         }
     }
 

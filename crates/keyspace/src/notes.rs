@@ -96,7 +96,7 @@ impl Classes {
     }
 
     /// Returns true if any event is published on any channel.
-    pub const fn tells(self) -> bool {
+    pub const fn publishes_any(self) -> bool {
         self.has(Self::KEYSPACE.with(Self::KEYEVENT)) && self.0 > 3
     }
 }
@@ -249,7 +249,7 @@ mod tests {
             assert_eq!(Classes::of_bits(classes.bits()), classes);
         }
         assert_eq!(Classes::parse("Kq"), None);
-        assert!(!Classes::parse("KE").unwrap().tells() && !Classes::parse("A").unwrap().tells());
-        assert!(Classes::parse("Kx").unwrap().tells());
+        assert!(!Classes::parse("KE").unwrap().publishes_any() && !Classes::parse("A").unwrap().publishes_any());
+        assert!(Classes::parse("Kx").unwrap().publishes_any());
     }
 }

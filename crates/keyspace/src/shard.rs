@@ -112,11 +112,11 @@ impl ShardState {
             let notes = self.notes_of(self.sections[at].0);
             self.sections[at].1.set_notes(notes);
         }
-        self.tell_due();
+        self.publish_due();
     }
 
     /// Publishes to the key index until when nothing falls due here; call where deadlines were removed.
-    pub(crate) fn tell_due(&self) {
+    pub(crate) fn publish_due(&self) {
         if let Some((shard, flags)) = self.noting.as_deref() {
             let sections = self.sections.iter().map(|(_, section)| section.none_due_before());
             flags.set_due(*shard, sections.min().unwrap_or(Ms::MAX));
@@ -207,7 +207,7 @@ impl ShardState {
             }
             !dead
         });
-        self.tell_due();
+        self.publish_due();
         taken
     }
 

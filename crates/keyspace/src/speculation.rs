@@ -36,7 +36,7 @@ pub struct Snapshot {
     transients: Transients,
     /// No key of their shards has had a greater CAS number.
     cas: u64,
-    told: u64,
+    reported_ids_end: u64,
     database: u32,
     now: Ms,
     keys: Vec<KeySnapshot>,
@@ -66,7 +66,7 @@ pub struct Speculation {
     reads: Reads,
     expired: u32,
     look_again_ms: Option<Ms>,
-    told: u64,
+    reported_ids_end: u64,
 }
 
 impl Snapshot {
@@ -86,7 +86,7 @@ impl Snapshot {
             retired_bytes: keyspace.retired_bytes.clone(),
             transients: keyspace.transients.clone(),
             cas,
-            told: keyspace.told(),
+            reported_ids_end: keyspace.reported_ids_end(),
             database: tx.database(),
             now: tx.now(),
             keys,
@@ -103,10 +103,21 @@ impl Snapshot {
         plan: impl FnOnce(&Keyspace, &mut Plan),
         run: impl FnOnce(&mut Tx<'_>) -> R,
     ) -> (R, Speculation) {
-        let Self { hasher, databases, tables, retired_bytes, transients, cas, told, database, now, mut keys, schemas } =
-            self;
+        let Self {
+            hasher,
+            databases,
+            tables,
+            retired_bytes,
+            transients,
+            cas,
+            reported_ids_end,
+            database,
+            now,
+            mut keys,
+            schemas,
+        } = self;
         let keyspace = Keyspace { retired_bytes, transients, ..Keyspace::new(hasher, databases) };
-        keyspace.note_told(told);
+        keyspace.note_reported_ids(reported_ids_end);
         tables.into_iter().for_each(|(database, table)| keyspace.map().put(database, table));
         let table = keyspace.map().table(database);
         for KeySnapshot { key, before, .. } in &keys {
@@ -161,7 +172,7 @@ impl Snapshot {
                 reads,
                 expired,
                 look_again_ms,
-                told: keyspace.told(),
+                reported_ids_end: keyspace.reported_ids_end(),
             },
         )
     }
@@ -223,8 +234,9 @@ pub struct RetiredKeys {
 impl Tx<'_> {
     /// Commits the speculative run, which must satisfy [`Speculation::is_true`]; call before any other change.
     pub fn commit(&mut self, speculation: Speculation) -> RetiredKeys {
-        let Speculation { keys, mut log, notes, touched, reads, expired, look_again_ms, told, .. } = speculation;
-        self.keyspace().note_told(told);
+        let Speculation { keys, mut log, notes, touched, reads, expired, look_again_ms, reported_ids_end, .. } =
+            speculation;
+        self.keyspace().note_reported_ids(reported_ids_end);
         for one in &keys {
             if let Some(after) = &one.after {
                 self.exchange_entry(&one.key, after.as_ref());

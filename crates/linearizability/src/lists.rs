@@ -144,11 +144,11 @@ impl Order {
 
     /// Checks that appends are where their replies reported.
     fn check_positions(&self, events: &[Event], key: Key) -> Result<(), Anomaly> {
-        let mut told: HashMap<u64, usize> = HashMap::new();
+        let mut reported: HashMap<u64, usize> = HashMap::new();
         for &(at, value, length) in &self.appends {
             let Some(length) = length else { continue };
             let stands = self.positions.get(&value).map(|position| *position as u64 + 1);
-            let other = told.insert(length, at).filter(|other| *other != at);
+            let other = reported.insert(length, at).filter(|other| *other != at);
             let taken = usize::try_from(length).ok().and_then(|length| self.elements.get(length.checked_sub(1)?));
             let why = match (stands, other, taken) {
                 (Some(stands), ..) if stands != length => {

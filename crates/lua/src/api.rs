@@ -2,7 +2,7 @@
 
 use crate::error::{Raised, find_raised, raised, stopped, table_of};
 use crate::functions::register;
-use crate::machine::{About, Ask, Shared, Tell};
+use crate::machine::{About, Ask, Input, Shared};
 use crate::number::general;
 use crate::value::to_lua;
 use base::raw_text;
@@ -116,7 +116,7 @@ impl Shared {
             return Err(stopped());
         }
         match self.pause.rest(ask) {
-            Tell::Reply(value) => Ok(value),
+            Input::Reply(value) => Ok(value),
             _ => {
                 self.stop();
                 Err(stopped())

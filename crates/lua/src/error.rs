@@ -18,7 +18,7 @@ pub struct Fault {
 
 impl Fault {
     /// Formats it for the reply, given the name of the script.
-    pub fn told(&self, name: &str) -> String {
+    pub fn reply_text(&self, name: &str) -> String {
         let text = raw_text::from_bytes(&self.text);
         match &self.place {
             Some((source, line)) => format!("{text} script: {name}, on {source}:{line}."),
@@ -113,14 +113,14 @@ fn in_words_of_redis(text: &[u8]) -> Option<Vec<u8>> {
         let rest = rest.strip_suffix(" expected)")?;
         Some(format!("{before}bad argument #{rest} expected, got no value)"))
     };
-    let told = if let Some(before) = plain.strip_suffix("attempt to modify a readonly table") {
+    let reworded = if let Some(before) = plain.strip_suffix("attempt to modify a readonly table") {
         format!("{before}Attempt to modify a readonly table")
-    } else if let Some(told) = missing(plain) {
-        told
+    } else if let Some(reworded) = missing(plain) {
+        reworded
     } else {
         plain.replacen("invalid argument #", "bad argument #", 1)
     };
-    (told != text).then(|| told.into_bytes())
+    (reworded != text).then(|| reworded.into_bytes())
 }
 
 /// Returns what pcall returns for an error: its text, or the value itself if it is not one of ours.
@@ -174,8 +174,8 @@ pub(crate) fn fault_of(lua: &Lua, error: &Value) -> Fault {
         },
         Value::String(text) => {
             let text = text.as_bytes();
-            let told = in_words_of_redis(&text);
-            ([b"ERR ", told.as_deref().unwrap_or(&text)].concat(), false)
+            let reworded = in_words_of_redis(&text);
+            ([b"ERR ", reworded.as_deref().unwrap_or(&text)].concat(), false)
         }
         other => (format!("ERR {}", other.to_string().unwrap_or_default()).into_bytes(), false),
     };

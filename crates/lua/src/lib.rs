@@ -4,9 +4,9 @@
 //!   host                                    machine: a fiber with one Lua state
 //!   begin(task) --------------------------> compiles (once), runs
 //!   <-- Ask::Call { request } ------------- redis.call(...)
-//!   go(Tell::Reply(value)) ---------------> continues with it
+//!   go(Input::Reply(value)) --------------> continues with it
 //!   <-- Ask::Tick ------------------------- some 50 µs after the last one
-//!   go(Tell::Go), or Tell::Stop ----------> continues, or unwinds; the script cannot prevent that
+//!   go(Input::Go), or Input::Stop --------> continues, or unwinds; the script cannot prevent that
 //!   <-- Ask::Over(outcome) ---------------- its reply, or why it failed
 //! ```
 //!
@@ -33,7 +33,7 @@ mod value;
 
 pub use error::Fault;
 pub use functions::Registered;
-pub use machine::{About, Answer, Ask, Code, Machine, Task, Tell};
+pub use machine::{About, Answer, Ask, Code, Input, Machine, Task};
 pub use shebang::{Flags, Header, LibraryHeader, header, library_header};
 pub use value::{Errors, write};
 

@@ -77,8 +77,8 @@ pub struct Task {
     keys_count: usize,
 }
 
-/// A message from the host to a suspended machine.
-pub enum Tell {
+/// What a suspended machine is resumed with.
+pub enum Input {
     /// Run this, if no task is in progress.
     Run(Task),
     /// Only compile this source, under this name.
@@ -155,7 +155,7 @@ impl Limits {
 
 /// State shared between native functions and the fiber's loop.
 pub(crate) struct Shared {
-    pub(crate) pause: Pause<Tell, Ask>,
+    pub(crate) pause: Pause<Input, Ask>,
     /// True while a script runs; false while a library is loaded.
     pub(crate) is_running: Cell<bool>,
     pub(crate) is_stopping: Cell<bool>,
@@ -209,9 +209,9 @@ impl Shared {
             if (now - self.ticked.get()).as_micros() < TICK_US {
                 return Ok(());
             }
-            let tell = self.pause.rest(Ask::Tick);
+            let input = self.pause.rest(Ask::Tick);
             self.ticked.set(Instant::now());
-            if let Tell::Go = tell {
+            if let Input::Go = input {
                 return Ok(());
             }
             self.stop();
@@ -297,7 +297,7 @@ fn out_of_memory() -> mlua::Error {
 
 /// One Lua state and its host interface.
 pub struct Machine {
-    fiber: Fiber<Tell, Ask>,
+    fiber: Fiber<Input, Ask>,
     spare: Spare,
     limits: Rc<Limits>,
 }
@@ -311,7 +311,7 @@ impl Machine {
         let spare = Spare::default();
         let limits = Rc::<Limits>::default();
         let (inside, limits_inside) = (spare.clone(), limits.clone());
-        let body = move |pause: Pause<Tell, Ask>, first| {
+        let body = move |pause: Pause<Input, Ask>, first| {
             let state =
                 State::new(pause, inside, limits_inside, &about).expect("the sandbox is built of our own source");
             state.live(first);
@@ -324,11 +324,11 @@ impl Machine {
     }
 
     /// Returns a task that runs `code` with these arguments; the first `keys_count` are keys.
-    pub fn task(&self, code: Code, arguments: Args<'_>, keys_count: usize) -> Tell {
+    pub fn task(&self, code: Code, arguments: Args<'_>, keys_count: usize) -> Input {
         let mut words = self.spare.take();
         words.clear();
         arguments.iter().for_each(|argument| words.push(argument));
-        Tell::Run(Task { code, arguments: words, keys_count })
+        Input::Run(Task { code, arguments: words, keys_count })
     }
 
     /// Limits the memory that tasks may use beyond what the machine holds; `None`: no limit.
@@ -357,8 +357,8 @@ impl Machine {
     }
 
     /// Starts a task, or continues the current one.
-    pub fn go(&mut self, tell: Tell) -> Ask {
-        self.fiber.resume(tell).expect("a machine does not end")
+    pub fn go(&mut self, input: Input) -> Ask {
+        self.fiber.resume(input).expect("a machine does not end")
     }
 }
 
@@ -411,7 +411,7 @@ impl Leads {
 }
 
 impl State {
-    fn new(pause: Pause<Tell, Ask>, spare: Spare, limits: Rc<Limits>, about: &About) -> mlua::Result<Self> {
+    fn new(pause: Pause<Input, Ask>, spare: Spare, limits: Rc<Limits>, about: &About) -> mlua::Result<Self> {
         let libraries = StdLib::COROUTINE | StdLib::TABLE | StdLib::STRING | StdLib::MATH | StdLib::DEBUG;
         let lua = Lua::new_with(libraries, LuaOptions::new().catch_rust_panics(true))?;
         // Constant folding, including of strings, takes memory that no limit counts.
@@ -496,32 +496,32 @@ impl State {
         })
     }
 
-    fn live(&self, first: Tell) {
-        let mut tell = first;
+    fn live(&self, first: Input) {
+        let mut input = first;
         loop {
             self.reserve_handles();
             self.limit_memory();
-            let outcome = match tell {
-                Tell::Run(task) => self.run(task).map(|(value, errors)| Answer::Reply(value, errors)),
-                Tell::Compile(name, source) => self.compile(&name, &source).map(|_| Answer::Done),
-                Tell::Forget => {
+            let outcome = match input {
+                Input::Run(task) => self.run(task).map(|(value, errors)| Answer::Reply(value, errors)),
+                Input::Compile(name, source) => self.compile(&name, &source).map(|_| Answer::Done),
+                Input::Forget => {
                     self.compiled.borrow_mut().clear();
                     self.latest.take();
                     Ok(Answer::Done)
                 }
-                Tell::Load(number, code) => self.load(number, &code).map(Answer::Functions),
-                Tell::Unload(numbers) => {
+                Input::Load(number, code) => self.load(number, &code).map(Answer::Functions),
+                Input::Unload(numbers) => {
                     let mut libraries = self.libraries.borrow_mut();
                     let gone = numbers.iter().filter_map(|number| libraries.remove(number));
                     let count: usize = gone.map(|functions| functions.len()).sum();
                     self.functions_count.set(self.functions_count.get() - count);
                     Ok(Answer::Done)
                 }
-                Tell::Reply(_) | Tell::Go | Tell::Stop => Ok(Answer::Done),
+                Input::Reply(_) | Input::Go | Input::Stop => Ok(Answer::Done),
             };
             self.shared.is_stopping.set(false);
             self.limits.held_bytes.set(self.lua.used_memory());
-            tell = self.shared.pause.rest(Ask::Over(outcome));
+            input = self.shared.pause.rest(Ask::Over(outcome));
         }
     }
 
@@ -601,8 +601,9 @@ impl State {
     fn load(&self, number: u64, code: &[u8]) -> Result<Vec<Registered>, Fault> {
         self.shared.speaks_resp3.set(false);
         check_source(code).map_err(unplaced)?;
-        let source = for_engine(code)
-            .map_err(|refused| unplaced(format!("ERR Error compiling function: {}", refused.told("user_function"))))?;
+        let source = for_engine(code).map_err(|refused| {
+            unplaced(format!("ERR Error compiling function: {}", refused.message("user_function")))
+        })?;
         let chunk = self.lua.load(&*source).set_name("@user_function").set_mode(ChunkMode::Text);
         let function = chunk
             .set_environment(self.environment.clone())
@@ -628,7 +629,7 @@ impl State {
                 Ok(known)
             }
             failed => {
-                let mut fault = self.fault_told(failed.err());
+                let mut fault = self.take_fault(failed.err());
                 fault.text.splice(..0, *b"ERR Error registering functions: ");
                 Err(Fault { place: None, ..fault })
             }
@@ -637,7 +638,7 @@ impl State {
 
     /// Returns why a run failed: the recorded failure, or the error itself. A stopped run fails on every instruction,
     /// including after its location was recorded.
-    fn fault_told(&self, error: Option<mlua::Error>) -> Fault {
+    fn take_fault(&self, error: Option<mlua::Error>) -> Fault {
         let noted = self.shared.fault.take();
         noted.unwrap_or_else(|| match error {
             Some(error) => fault_of(&self.lua, &Lv::Error(Box::new(error))),
@@ -676,8 +677,8 @@ impl State {
         };
         match run() {
             Ok(Some(value)) => Ok(value),
-            Ok(None) => Err(self.fault_told(None)),
-            Err(error) => Err(self.fault_told(Some(error))),
+            Ok(None) => Err(self.take_fault(None)),
+            Err(error) => Err(self.take_fault(Some(error))),
         }
     }
 
@@ -717,7 +718,7 @@ impl State {
         }
         check_source(source).map_err(unplaced)?;
         let source = for_engine(source).map_err(|refused| {
-            unplaced(format!("ERR Error compiling script (new function): {}", refused.told("user_script")))
+            unplaced(format!("ERR Error compiling script (new function): {}", refused.message("user_script")))
         })?;
         let chunk = self.lua.load(&*source).set_name("@user_script").set_mode(ChunkMode::Text);
         let function = chunk

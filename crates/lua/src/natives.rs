@@ -42,7 +42,7 @@ fn compile(lua: &Lua, (source, name, environment): (mlua::String, mlua::String, 
     let name: String = name.to_string_lossy().split('\0').next().unwrap_or_default().to_owned();
     let source = match for_engine(&source) {
         Ok(source) => source,
-        Err(refused) => return Ok((Either::Right(Value::Nil), Some(refused.told(&shown(&name))))),
+        Err(refused) => return Ok((Either::Right(Value::Nil), Some(refused.message(&shown(&name))))),
     };
     let chunk = lua.load(&*source).set_name(name).set_mode(ChunkMode::Text).set_environment(environment);
     Ok(match chunk.into_function() {

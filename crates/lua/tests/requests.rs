@@ -1,6 +1,6 @@
 //! Bounds on the commands that scripts call, and on their memory, with small bounds in place of the real ones.
 
-use lua::{About, Answer, Ask, Code, Machine, Tell};
+use lua::{About, Answer, Ask, Code, Input, Machine};
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use std::sync::Arc;
 use wire::OwnedRequest;
@@ -37,17 +37,17 @@ fn run_with(
     let name = format!("{:040x}", BuildHasherDefault::<DefaultHasher>::default().hash_one(source));
     let code = Code::Script { name: name.into(), source: Arc::from(source.as_bytes()) };
     let task = machine.task(code, OwnedRequest::of(keys).args(), keys.len());
-    let (mut tell, mut called) = (task, Vec::new());
+    let (mut input, mut called) = (task, Vec::new());
     loop {
-        tell = match machine.go(tell) {
+        input = match machine.go(input) {
             Ask::Call { request, .. } => {
                 called.push(request.args().bytes_total());
-                Tell::Reply(reply.clone())
+                Input::Reply(reply.clone())
             }
             Ask::Over(Ok(Answer::Reply(value, _))) => return (Ok(value), called),
             Ask::Over(Ok(_)) => panic!("a script replies"),
-            Ask::Over(Err(fault)) => return (Err(fault.told("0")), called),
-            Ask::Tick => Tell::Go,
+            Ask::Over(Err(fault)) => return (Err(fault.reply_text("0")), called),
+            Ask::Tick => Input::Go,
             Ask::Check(_) | Ask::Log { .. } => panic!("it calls commands alone"),
         };
     }
@@ -94,8 +94,8 @@ fn replies_and_keys_reach_scripts_unchanged_at_any_size() {
     }
     let failing = Value::Error("ERR it fails".to_owned());
     for source in ["return redis.call('NAME')", "return redis.pcall('NAME')"] {
-        let (told, _) = run_with(&mut machine, source, &[], &failing);
-        let text = told.map_or_else(|text| text, |value| value.to_string());
+        let (result, _) = run_with(&mut machine, source, &[], &failing);
+        let text = result.map_or_else(|text| text, |value| value.to_string());
         assert!(text.contains("ERR it fails"), "{text}");
     }
     for count in [0, 1, 64, 65, 2_000] {
@@ -178,12 +178,12 @@ fn a_reply_of_over_a_million_items_is_read() {
     let source: Arc<[u8]> = Arc::from(&b"return #redis.call('LRANGE')"[..]);
     let none: [&[u8]; 0] = [];
     let code = Code::Script { name: "1".repeat(40).into(), source };
-    let mut tell = machine.task(code, OwnedRequest::of(&none).args(), 0);
+    let mut input = machine.task(code, OwnedRequest::of(&none).args(), 0);
     let count = 1_200_000;
     loop {
-        tell = match machine.go(tell) {
-            Ask::Call { .. } => Tell::Reply(Value::Array(vec![Value::bulk("x"); count])),
-            Ask::Tick => Tell::Go,
+        input = match machine.go(input) {
+            Ask::Call { .. } => Input::Reply(Value::Array(vec![Value::bulk("x"); count])),
+            Ask::Tick => Input::Go,
             Ask::Over(Ok(Answer::Reply(value, _))) => {
                 assert_eq!(value, Value::Int(count as i64));
                 return;
@@ -214,10 +214,10 @@ fn arguments_and_compiled_code_of_earlier_scripts_are_freed() {
         let source = format!("local t = {{{at}{}}} return #ARGV[1] + #t * 0", ", function() end".repeat(5000));
         let code = Code::Script { name: format!("{at:040}").into(), source: Arc::from(source.as_bytes()) };
         let task = machine.task(code, OwnedRequest::of(&["x".repeat(6_000_000)]).args(), 0);
-        let mut tell = task;
+        let mut input = task;
         loop {
-            tell = match machine.go(tell) {
-                Ask::Tick => Tell::Go,
+            input = match machine.go(input) {
+                Ask::Tick => Input::Go,
                 Ask::Over(Ok(Answer::Reply(value, _))) => break assert_eq!(value, Value::Int(6_000_000), "{at}"),
                 Ask::Over(outcome) => panic!("{at}: {:?}", outcome.err()),
                 _ => panic!("it replies"),

@@ -135,18 +135,19 @@ impl Source<'_> {
     ///
     /// # Errors
     /// As there; also fails if the journal beyond the store does not fit the limits.
-    fn gather_within(&self, limits: &mut Limits, told: &mut dyn FnMut(u64, u64, u64)) -> Result<Gathered, Refused> {
+    fn gather_within(&self, limits: &mut Limits, report: &mut dyn FnMut(u64, u64, u64)) -> Result<Gathered, Refused> {
         let mut check = || limits.check_room();
-        self.gather(false, &mut check, told)
+        self.gather(false, &mut check, report)
     }
 
     /// Opens the store and reads the journal, as long as `has_room` reports memory. With `mends`, the journal ends at
-    /// damaged records instead of being refused. `told` gets the bytes read of the journal, the total, and the frames.
+    /// damaged records instead of being refused. `report` gets the bytes read of the journal, the total, and the
+    /// frames.
     fn gather(
         &self,
         mends: bool,
         has_room: &mut dyn FnMut() -> Result<(), String>,
-        told: &mut dyn FnMut(u64, u64, u64),
+        report: &mut dyn FnMut(u64, u64, u64),
     ) -> Result<Gathered, Refused> {
         let prepared = self.prepare()?;
         if prepared.is_new() {
@@ -158,7 +159,7 @@ impl Source<'_> {
         let mut keyspace = Keyspace::new(hasher, self.databases);
         keyspace.shut();
         let gathering = Gathering::new(&keyspace, &store);
-        let mut progress = LoadProgress { gathering, told, has_room, unchecked_bytes: 0, lacking: None };
+        let mut progress = LoadProgress { gathering, report, has_room, unchecked_bytes: 0, lacking: None };
         let prepared = prepared.must_reach(store.greatest_position());
         let prepared = if mends { prepared.mending() } else { prepared };
         let opened = prepared.open(store.least_position(), &mut progress);
@@ -172,9 +173,9 @@ impl Source<'_> {
     }
 
     /// Runs [`Source::gather`], and loads everything.
-    pub(crate) fn load(&self, loaders: &Loaders, told: &mut dyn FnMut(u64, u64, u64)) -> Result<Loaded, Refused> {
+    pub(crate) fn load(&self, loaders: &Loaders, report: &mut dyn FnMut(u64, u64, u64)) -> Result<Loaded, Refused> {
         let mends = matches!(loaders, Loaders::Mending(_));
-        let Gathered { keyspace, store, opened, loading, .. } = self.gather(mends, &mut || Ok(()), told)?;
+        let Gathered { keyspace, store, opened, loading, .. } = self.gather(mends, &mut || Ok(()), report)?;
         let mended = match loaders {
             Loaders::Whole => loading.run(&keyspace).map(|()| Vec::new()),
             Loaders::Mending(damaged) => loading.run_mending(&keyspace, damaged),
@@ -220,14 +221,14 @@ impl Source<'_> {
     /// read and shrunk.
     fn has_room_to_begin(&self) -> Result<(), Refused> {
         let free_bytes = self.disk.free_bytes(self.folder);
-        let told = || {
+        let message = || {
             let (folder, free_kb, needed_mb) = (self.folder.display(), free_bytes >> 10, START_BYTES >> 20);
             format!(
                 "the disk under the data folder {folder} is full: {free_kb} KB are free and a new data folder needs \
                  {needed_mb} MB; make room on it or choose another with --dir"
             )
         };
-        if free_bytes < START_BYTES { Err(Refused::new(told())) } else { Ok(()) }
+        if free_bytes < START_BYTES { Err(Refused::new(message())) } else { Ok(()) }
     }
 
     /// Refuses a journal that does not fit the memory.
@@ -315,7 +316,7 @@ fn from_the_future(ahead_ms: base::Ms) -> Refused {
 /// Gathers the journal's effects, and reports progress.
 struct LoadProgress<'k, 't> {
     gathering: Gathering<'k>,
-    told: &'t mut dyn FnMut(u64, u64, u64),
+    report: &'t mut dyn FnMut(u64, u64, u64),
     has_room: &'t mut dyn FnMut() -> Result<(), String>,
     /// Bytes gathered since the last memory check.
     unchecked_bytes: usize,
@@ -336,6 +337,6 @@ impl Replay for LoadProgress<'_, '_> {
     }
 
     fn progress(&mut self, bytes_done: u64, bytes_total: u64) {
-        (self.told)(bytes_done, bytes_total, self.gathering.frames);
+        (self.report)(bytes_done, bytes_total, self.gathering.frames);
     }
 }

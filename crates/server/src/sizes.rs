@@ -39,8 +39,8 @@ pub(crate) struct Sizes {
 impl Sizes {
     /// Returns the sizes for the file system that contains `folder`.
     pub(crate) fn at(folder: &Path) -> Self {
-        let told = statvfs(folder).ok().filter(|system| system.f_blocks > 0);
-        Self::of(told.map_or(u64::MAX, |system| system.f_blocks.saturating_mul(system.f_frsize)))
+        let file_system = statvfs(folder).ok().filter(|system| system.f_blocks > 0);
+        Self::of(file_system.map_or(u64::MAX, |system| system.f_blocks.saturating_mul(system.f_frsize)))
     }
 
     /// Returns the sizes for a file system of `disk_bytes`, however many are free.

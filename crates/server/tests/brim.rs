@@ -26,7 +26,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The expected contents, from the replies.
 #[derive(Default)]
-struct Told {
+struct Expected {
     /// The numbers of keys, in the order in which they were made.
     keys: VecDeque<usize>,
     /// The numbers of the items of the one list.
@@ -64,7 +64,7 @@ fn call_all(client: &mut Connection<TcpStream>, requests: &[Vec<u8>]) -> Vec<Val
     requests.iter().map(|_| client.reply()).collect()
 }
 
-impl Told {
+impl Expected {
     /// Bytes of all texts.
     fn bytes(&self) -> usize {
         self.keys.len() * VALUE_BYTES + self.items.len() * ITEM_BYTES
@@ -80,15 +80,15 @@ impl Told {
                 let set = |&number: &usize| request(&["SET", &key(number), &text(number, VALUE_BYTES)]);
                 let replies = call_all(client, &numbers.iter().map(set).collect::<Vec<_>>());
                 going.keys = !replies.iter().any(is_refusal);
-                let told = numbers.iter().zip(&replies).filter(|(_, reply)| !is_refusal(reply));
-                self.keys.extend(told.map(|(number, _)| number));
+                let accepted = numbers.iter().zip(&replies).filter(|(_, reply)| !is_refusal(reply));
+                self.keys.extend(accepted.map(|(number, _)| number));
             }
             if going.items {
                 let push = |&number: &usize| request(&["RPUSH", "list", &text(number, ITEM_BYTES)]);
                 let replies = call_all(client, &numbers.iter().map(push).collect::<Vec<_>>());
                 going.items = !replies.iter().any(is_refusal);
-                let told = numbers.iter().zip(&replies).filter(|(_, reply)| !is_refusal(reply));
-                self.items.extend(told.map(|(number, _)| number));
+                let accepted = numbers.iter().zip(&replies).filter(|(_, reply)| !is_refusal(reply));
+                self.items.extend(accepted.map(|(number, _)| number));
             }
         }
     }
@@ -160,41 +160,41 @@ fn is_drained(test: &str, policy: &str, kinds: Kinds, percent: usize) {
     let Some(disk) = Disk::mount_or_skip(test, DISK_BYTES) else { return };
     let folder = tempfile::tempdir_in(disk.path()).unwrap();
     let mut server = Server::start_in(folder, &["--fsync", policy]);
-    let (mut client, mut told) = (server.connect(), Told::default());
+    let (mut client, mut expected) = (server.connect(), Expected::default());
     client.call(&["SET", "small", "value"]);
-    told.fill(&mut client, kinds);
-    let full_bytes = told.bytes();
+    expected.fill(&mut client, kinds);
+    let full_bytes = expected.bytes();
     assert!(full_bytes > DISK_BYTES / 2, "only {full_bytes} bytes fit");
-    told.drain(&mut client, percent);
+    expected.drain(&mut client, percent);
     await_room(&mut client);
-    told.check(&mut client);
+    expected.check(&mut client);
     kill(&mut server);
     let mut client = server.connect();
-    told.check(&mut client);
-    let left_bytes = told.bytes();
+    expected.check(&mut client);
+    let left_bytes = expected.bytes();
     let part_bytes = (full_bytes - left_bytes) / AGAIN_PART;
     // A refused client tries again: after a start the first rounds may find little to give back.
     for _ in 0..3 {
-        told.fill(&mut client, kinds);
-        if told.bytes() >= left_bytes + part_bytes {
+        expected.fill(&mut client, kinds);
+        if expected.bytes() >= left_bytes + part_bytes {
             break;
         }
     }
-    let again_bytes = told.bytes();
+    let again_bytes = expected.bytes();
     assert!(
         again_bytes >= left_bytes + part_bytes,
         "{full_bytes} bytes fit, {left_bytes} were left, {again_bytes} again"
     );
     kill(&mut server);
     let mut client = server.connect();
-    told.check(&mut client);
+    expected.check(&mut client);
     // Once refused, writes are refused until something is removed, in several steps.
     for _ in 0..3 {
-        told.drain(&mut client, 10);
+        expected.drain(&mut client, 10);
         await_room(&mut client);
     }
     save(&mut client);
-    told.check(&mut client);
+    expected.check(&mut client);
     println!("{test}: {full_bytes} bytes fit; {left_bytes} were left, {again_bytes} fit then");
 }
 

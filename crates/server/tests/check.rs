@@ -162,9 +162,9 @@ fn look(folder: &Path) -> Findings {
 /// Checks the keys after a repair: as many as announced, and unchanged in shards that were not announced; where the
 /// journal broke off, as they were at that point.
 fn assert_repaired(folder: &Path, announced: &Repair, keys: &Keys, context: &str) {
-    let told = check::repair(folder, &mut |_, _, _| {}).unwrap_or_else(|error| panic!("{context}: {error}"));
-    assert_eq!(told.mended, announced.mended, "{context}");
-    let (loss, said) = (&told.facts.journal.loss, &announced.facts.journal.loss);
+    let repaired = check::repair(folder, &mut |_, _, _| {}).unwrap_or_else(|error| panic!("{context}: {error}"));
+    assert_eq!(repaired.mended, announced.mended, "{context}");
+    let (loss, said) = (&repaired.facts.journal.loss, &announced.facts.journal.loss);
     assert_eq!(loss, said, "{context}");
     let again = look(folder);
     assert!(again.damages.is_empty(), "{context}: {:?}", again.damages);

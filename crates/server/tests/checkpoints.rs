@@ -95,7 +95,7 @@ fn call(client: &mut Connection<std::net::TcpStream>, request: &[u8]) {
 
 #[test]
 fn a_folder_without_its_journal_or_store_is_refused() {
-    for (lost, told) in [("journal", "and no journal"), ("store", "was missing: if it was removed, restore it")] {
+    for (lost, expected) in [("journal", "and no journal"), ("store", "was missing: if it was removed, restore it")] {
         let mut server = Server::start(&["--checkpoint-journal-size", "64kb"]);
         let mut client = server.connect();
         let value = "v".repeat(1 << 20);
@@ -110,6 +110,6 @@ fn a_folder_without_its_journal_or_store_is_refused() {
         server.stop();
         fs::remove_dir_all(server.data().join(lost)).unwrap();
         let log = server.try_restart().expect_err("what is lost is missed");
-        assert!(log.contains(told), "{lost}: {log}");
+        assert!(log.contains(expected), "{lost}: {log}");
     }
 }

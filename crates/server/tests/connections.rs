@@ -270,8 +270,8 @@ fn a_new_slowlog_threshold_applies_to_the_command_setting_it() {
     set(&mut client, "0");
     assert_eq!(client.call(&["SLOWLOG", "LEN"]), Value::Int(1));
     set(&mut client, "1000000");
-    let told = client.call(&["SLOWLOG", "GET"]).to_string();
-    assert_eq!(told.matches("slowlog-log-slower-than").count(), 1, "{told}");
+    let reply = client.call(&["SLOWLOG", "GET"]).to_string();
+    assert_eq!(reply.matches("slowlog-log-slower-than").count(), 1, "{reply}");
 }
 
 /// Seconds and microseconds.
@@ -287,7 +287,7 @@ fn time_is_reported_in_microseconds() {
     let mut client = server.connect();
     assert!((0..100).any(|_| !time(&mut client)[1].is_multiple_of(1000)));
     assert!((0..30).any(|_| !server.info("server_time_usec").ends_with("000")));
-    let told: u64 = server.info("server_time_usec").parse().unwrap();
+    let reported_us: u64 = server.info("server_time_usec").parse().unwrap();
     let [s, us] = time(&mut client);
-    assert!(s * 1_000_000 + us >= told, "{s} {us} after {told}");
+    assert!(s * 1_000_000 + us >= reported_us, "{s} {us} after {reported_us}");
 }

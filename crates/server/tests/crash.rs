@@ -171,7 +171,7 @@ fn writes(writer: u64, number: u64, before: u64) -> [Vec<u8>; 9] {
 }
 
 /// Returns the fact that the reply to the write at `index` of [`writes`] reports, if any.
-fn told(writer: u64, number: u64, before: u64, index: usize, reply: &Value) -> Option<Fact> {
+fn reported_fact(writer: u64, number: u64, before: u64, index: usize, reply: &Value) -> Option<Fact> {
     match (index, reply) {
         (0, Value::Simple(_)) => Some(Fact::Text(number)),
         (1, Value::Int(length)) => Some(Fact::Item(*length as usize - 1, (writer, number))),
@@ -211,7 +211,7 @@ impl Round<'_> {
             for requests in writes(writer, number, before).chunks(at_once) {
                 let replies = client.calls_until_gone(requests);
                 for reply in &replies {
-                    facts.extend(told(writer, number, before, index, reply));
+                    facts.extend(reported_fact(writer, number, before, index, reply));
                     index += 1;
                 }
                 if replies.len() < requests.len() {

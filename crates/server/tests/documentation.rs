@@ -21,8 +21,8 @@ const DIFFERENT: &[(&str, &str)] = &[
     ("client|kill *", "what filters there are, and choices among them, as of 7.4 and later"),
     ("client|list *", "TYPE SLAVE is not offered; ids as an argument of their own"),
     ("client|pause since", "as of 7.4"),
-    ("command|getkeys arguments", "7.0 tells none"),
-    ("command|getkeysandflags arguments", "7.0 tells none"),
+    ("command|getkeys arguments", "7.0 documents none"),
+    ("command|getkeysandflags arguments", "7.0 documents none"),
     ("config|get *", "no block around the one argument"),
     ("failover *", "host and port are a block"),
     ("geohash member flags", "members may be left out, as of 7.2"),
@@ -38,7 +38,7 @@ const DIFFERENT: &[(&str, &str)] = &[
     ("pfdebug subcommand *", "a choice of words"),
     ("pfmerge sourcekey flags", "sources may be left out, as of 7.2"),
     ("psubscribe *", "no block around the one argument"),
-    ("replconf *", "arguments that 7.0 does not tell"),
+    ("replconf *", "arguments that 7.0 does not document"),
     ("set condition arguments", "IFEQ and its kin"),
     ("xadd arguments", "KEEPREF and its kin"),
     ("xinfo|stream full *", "FULL as a word of its own"),
@@ -71,8 +71,8 @@ fn pairs(value: &Value) -> impl Iterator<Item = (String, &Value)> {
 }
 
 /// Adds the documented facts of each command and subcommand, without sentences.
-fn add_commands(told: &Value, facts: &mut BTreeMap<String, (Facts, Vec<Value>)>) {
-    for (name, fields) in pairs(told) {
+fn add_commands(docs: &Value, facts: &mut BTreeMap<String, (Facts, Vec<Value>)>) {
+    for (name, fields) in pairs(docs) {
         let (mut own, mut arguments) = (Facts::new(), Vec::new());
         for (field, value) in pairs(fields) {
             match field.as_str() {
@@ -108,13 +108,13 @@ fn compare(ours: &[Value], theirs: &[Value], path: &str, differences: &mut Vec<S
         let [ours, theirs] = [ours, theirs].map(|argument| pairs(argument).collect::<BTreeMap<_, _>>());
         let path = format!("{path} {}", text(theirs["name"]));
         for field in ["name", "type", "token", "flags", "key_spec_index", "since", "deprecated_since"] {
-            let [one, other] = [&ours, &theirs].map(|told| told.get(field).map(|value| text(value)));
+            let [one, other] = [&ours, &theirs].map(|fields| fields.get(field).map(|value| text(value)));
             if one != other {
                 differences.push(format!("{path} {field}: {one:?} here, {other:?} there"));
             }
         }
         let parts =
-            [&ours, &theirs].map(|told| told.get("arguments").and_then(|parts| parts.as_slice()).unwrap_or(&[]));
+            [&ours, &theirs].map(|fields| fields.get("arguments").and_then(|parts| parts.as_slice()).unwrap_or(&[]));
         compare(parts[0], parts[1], &path, differences);
     }
 }

@@ -104,8 +104,8 @@ fn contents(of: &mut Connection<TcpStream>, key: &[u8]) -> (String, Vec<String>)
     }
     let encoding = call(of, &[b"OBJECT", b"ENCODING", key]).to_string();
     let is_other_set = words[0] == b"SMEMBERS" && !encoding.contains("intset");
-    let is_told_alike = !is_other_set && !kind.contains("list");
-    (if is_told_alike { kind + &encoding } else { kind }, all)
+    let has_same_encoding = !is_other_set && !kind.contains("list");
+    (if has_same_encoding { kind + &encoding } else { kind }, all)
 }
 
 /// Has values that are made on `from` restored on `to`.
@@ -117,7 +117,7 @@ fn carry(from: &mut Connection<TcpStream>, to: &mut Connection<TcpStream>, seed:
         let key = format!("key {number}").into_bytes();
         let made: Vec<Vec<u8>> = dice.value(&key);
         call(from, &made.iter().map(Vec::as_slice).collect::<Vec<_>>());
-        let Value::Bulk(payload) = call(from, &[b"DUMP", &key]) else { panic!("DUMP tells bytes") };
+        let Value::Bulk(payload) = call(from, &[b"DUMP", &key]) else { panic!("DUMP returns bytes") };
         call(to, &[b"RESTORE", &key, b"0", &payload, b"REPLACE"]);
         let (here, there) = (contents(from, &key), contents(to, &key));
         let first = here.1.iter().zip(&there.1).find(|(one, other)| one != other);
@@ -155,15 +155,15 @@ fn load_libraries(of: &mut Connection<TcpStream>, dice: &mut Dice) {
 
 fn carry_libraries(from: &mut Connection<TcpStream>, to: &mut Connection<TcpStream>, dice: &mut Dice) {
     let listed = |of: &mut Connection<TcpStream>| {
-        let told = call(of, &[b"FUNCTION", b"LIST", b"WITHCODE"]);
-        let mut all: Vec<String> = told.as_slice().unwrap().iter().map(ToString::to_string).collect();
+        let reply = call(of, &[b"FUNCTION", b"LIST", b"WITHCODE"]);
+        let mut all: Vec<String> = reply.as_slice().unwrap().iter().map(ToString::to_string).collect();
         // Neither server has an order of functions, but code has.
         all.iter_mut().for_each(|library| *library = library[library.find("library_code").unwrap()..].to_owned());
         all.sort_unstable();
         all
     };
     load_libraries(from, dice);
-    let Value::Bulk(payload) = call(from, &[b"FUNCTION", b"DUMP"]) else { panic!("FUNCTION DUMP tells bytes") };
+    let Value::Bulk(payload) = call(from, &[b"FUNCTION", b"DUMP"]) else { panic!("FUNCTION DUMP returns bytes") };
     call(to, &[b"FUNCTION", b"RESTORE", &payload, b"FLUSH"]);
     assert_eq!(listed(from), listed(to));
     assert_eq!(call(from, &[b"FCALL", b"f_0_0", b"0"]), call(to, &[b"FCALL", b"f_0_0", b"0"]));
@@ -230,10 +230,10 @@ fn make_stream(of: &mut Connection<TcpStream>, dice: &mut Dice, key: &[u8]) {
 }
 
 /// Returns the output of XINFO STREAM FULL, without the fields that differ between servers.
-fn facts(told: &Value, out: &mut String) {
+fn facts(reply: &Value, out: &mut String) {
     const OWN: [&[u8]; 4] = [b"radix-tree-keys", b"radix-tree-nodes", b"active-time", b"lag"];
-    let Value::Array(values) = told else {
-        *out += &format!(" {told}");
+    let Value::Array(values) = reply else {
+        *out += &format!(" {reply}");
         return;
     };
     let mut values = values.iter();
@@ -253,16 +253,16 @@ fn carry_streams(from: &mut Connection<TcpStream>, to: &mut Connection<TcpStream
     for number in 0..STREAMS {
         let key = format!("stream {number}").into_bytes();
         make_stream(from, &mut dice, &key);
-        let Value::Bulk(payload) = call(from, &[b"DUMP", &key]) else { panic!("DUMP tells bytes") };
+        let Value::Bulk(payload) = call(from, &[b"DUMP", &key]) else { panic!("DUMP returns bytes") };
         call(to, &[b"RESTORE", &key, b"0", &payload]);
         let [here, there] = [&mut *from, &mut *to].map(|server| {
-            let mut told = String::new();
-            facts(&call(server, &[b"XINFO", b"STREAM", &key, b"FULL", b"COUNT", b"0"]), &mut told);
-            told
+            let mut output = String::new();
+            facts(&call(server, &[b"XINFO", b"STREAM", &key, b"FULL", b"COUNT", b"0"]), &mut output);
+            output
         });
         let differs = here.bytes().zip(there.bytes()).position(|(one, other)| one != other);
         let near =
-            |told: &str| told.chars().skip(differs.unwrap_or(0).saturating_sub(200)).take(400).collect::<String>();
+            |text: &str| text.chars().skip(differs.unwrap_or(0).saturating_sub(200)).take(400).collect::<String>();
         assert!(here == there, "stream {number}:\n{}\n{}", near(&here), near(&there));
     }
 }
@@ -302,7 +302,7 @@ fn large_values_survive_dump_and_restore() {
             }
             connection.call(&words);
         }
-        let Value::Bulk(payload) = connection.call(&["DUMP", "key"]) else { panic!("DUMP tells bytes") };
+        let Value::Bulk(payload) = connection.call(&["DUMP", "key"]) else { panic!("DUMP returns bytes") };
         assert_eq!(connection.call(&[&b"RESTORE"[..], b"again", b"0", &payload]), Value::Simple("OK".into()), "{name}");
         let digests = connection.call(&["DEBUG", "DIGEST-VALUE", "key", "again"]);
         let Value::Array(digests) = digests else { panic!("{digests}") };

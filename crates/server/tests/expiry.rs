@@ -97,7 +97,7 @@ fn latency_history_records_a_long_expire_cycle() {
     }
     let mut listeners = Vec::new();
     while client.call(&["LATENCY", "HISTORY", "expire-cycle"]) == Value::Array(Vec::new()) {
-        assert!(listeners.len() < LISTENERS_MAX, "it is not told");
+        assert!(listeners.len() < LISTENERS_MAX, "the event is not reported");
         for _ in 0..LISTENERS {
             let mut listener = server.connect();
             listener.call(&["PSUBSCRIBE", "*"]);

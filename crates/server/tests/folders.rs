@@ -31,9 +31,9 @@ fn copy(from: &Path, to: &Path) {
 }
 
 /// Counts up in a key and in a list, each number durable before the next, until `stop` is set.
-fn write(mut client: Connection<std::net::TcpStream>, told: &AtomicU64, stop: &AtomicBool) {
+fn write(mut client: Connection<std::net::TcpStream>, acknowledged: &AtomicU64, stop: &AtomicBool) {
     while !stop.load(SeqCst) {
-        let number = told.load(SeqCst) + 1;
+        let number = acknowledged.load(SeqCst) + 1;
         let value = format!("{number}{}", ".".repeat(if number.is_multiple_of(50) { 20_000 } else { 100 }));
         let requests = [
             request(&["MULTI"]),
@@ -45,7 +45,7 @@ fn write(mut client: Connection<std::net::TcpStream>, told: &AtomicU64, stop: &A
         client.send_bytes(&requests.concat());
         let last = (0..requests.len()).map(|_| client.reply()).last();
         assert!(matches!(last, Some(Value::Array(_))), "{last:?}");
-        told.store(number, SeqCst);
+        acknowledged.store(number, SeqCst);
     }
 }
 
@@ -60,14 +60,14 @@ fn number(value: &Value) -> u64 {
     text.trim_end_matches('.').parse().unwrap_or(0)
 }
 
-/// Panics unless what is there was so at one moment since `told_before`.
-fn is_one_moment(server: &Server, told_before: u64, told_after: u64) {
+/// Panics unless what is there was so at one moment since `acknowledged_before`.
+fn is_one_moment(server: &Server, acknowledged_before: u64, acknowledged_after: u64) {
     let mut client = server.connect();
     let count = number(&client.call(&["GET", "count"]));
     // One more may have been under way.
     assert!(
-        (told_before..=told_after + 1).contains(&count),
-        "{told_before} to {told_after} were told, {count} is there"
+        (acknowledged_before..=acknowledged_after + 1).contains(&count),
+        "{acknowledged_before} to {acknowledged_after} were acknowledged, {count} is there"
     );
     let list = client.call(&["LRANGE", "list", "0", "-1"]);
     let items: Vec<u64> = list.as_slice().unwrap().iter().map(number).collect();
@@ -81,21 +81,21 @@ fn is_one_moment(server: &Server, told_before: u64, told_after: u64) {
 #[test]
 fn a_folder_copied_under_load_is_consistent_or_refused() {
     let server = Server::start(&["--fsync", "always", "--checkpoint-journal-size", "64kb"]);
-    let (told, stop) = (AtomicU64::new(0), AtomicBool::new(false));
+    let (acknowledged, stop) = (AtomicU64::new(0), AtomicBool::new(false));
     let (mut right, mut refused) = (0, Vec::new());
     std::thread::scope(|scope| {
         let clients = [server.connect(), server.connect()];
         let [writer, saver] = clients;
-        scope.spawn(|| write(writer, &told, &stop));
+        scope.spawn(|| write(writer, &acknowledged, &stop));
         scope.spawn(|| save(saver, &stop));
         for round in 1..=COPIES as u64 {
-            while told.load(SeqCst) < 300 * round {
+            while acknowledged.load(SeqCst) < 300 * round {
                 std::thread::yield_now();
             }
-            let before = told.load(SeqCst);
+            let before = acknowledged.load(SeqCst);
             let folder = tempfile::tempdir().unwrap();
             copy(&server.data(), &folder.path().join("data"));
-            let after = told.load(SeqCst);
+            let after = acknowledged.load(SeqCst);
             match Server::try_start_in(folder, &[]) {
                 Ok(copied) => {
                     is_one_moment(&copied, before, after);

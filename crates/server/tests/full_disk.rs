@@ -67,9 +67,9 @@ fn await_spare(server: &Server) {
     }
 }
 
-/// The facts that replies have reported so far.
+/// The expected contents, from the replies so far.
 #[derive(Default)]
-struct Told {
+struct Expected {
     /// Items pushed by each grower.
     pushed: [usize; ITEM_BYTES.len()],
     /// The value of `counter`.
@@ -133,12 +133,12 @@ fn take(client: &mut Connection<TcpStream>, taken: usize) -> usize {
 }
 
 /// Growers until all are refused; pops, deletions and reads beside them.
-fn fill(disk: &Disk, server: &Server, told: &mut Told) {
+fn fill(disk: &Disk, server: &Server, expected: &mut Expected) {
     // Each growing client holds it, and releases it however the client ends.
     let growing = Arc::new(());
     let is_growing = Arc::downgrade(&growing);
     std::thread::scope(|scope| {
-        for (bytes, pushed) in ITEM_BYTES.into_iter().zip(&mut told.pushed) {
+        for (bytes, pushed) in ITEM_BYTES.into_iter().zip(&mut expected.pushed) {
             let growing = growing.clone();
             scope.spawn(move || {
                 *pushed = grow(server.connect(), bytes, *pushed);
@@ -154,8 +154,8 @@ fn fill(disk: &Disk, server: &Server, told: &mut Told) {
         });
         let mut client = server.connect();
         // What is left is for the time when the disk is full.
-        while is_growing.strong_count() > 0 && told.taken < DOOMED / 2 {
-            told.taken = take(&mut client, told.taken);
+        while is_growing.strong_count() > 0 && expected.taken < DOOMED / 2 {
+            expected.taken = take(&mut client, expected.taken);
         }
     });
     // Room too small for growth may be enough for the smallest change.
@@ -173,15 +173,15 @@ fn fill(disk: &Disk, server: &Server, told: &mut Told) {
             client.call(&["DBSIZE"]);
             refused += 1;
         } else {
-            told.counter += 1;
-            assert_eq!(reply, Value::Int(told.counter));
+            expected.counter += 1;
+            assert_eq!(reply, Value::Int(expected.counter));
             refused = 0;
         }
     }
 }
 
 /// Every command that takes room is refused and changes nothing; the others go on.
-fn check_full(server: &Server, told: &mut Told) {
+fn check_full(server: &Server, expected: &mut Expected) {
     let mut client = server.connect();
     let before = client.call(&["DEBUG", "DIGEST"]);
     for command in [
@@ -211,31 +211,35 @@ fn check_full(server: &Server, told: &mut Told) {
     assert_eq!(client.call(&["GET", "kept"]), Value::bulk("value"));
     // As much as the spare of last resort surely takes.
     for _ in 0..8 {
-        told.taken = take(&mut client, told.taken);
+        expected.taken = take(&mut client, expected.taken);
     }
     assert_eq!(client.call(&["MULTI"]), ok());
     client.call(&["LPOP", "queue"]);
-    client.call(&["DEL", &format!("doomed:{}", told.taken)]);
-    assert_eq!(client.call(&["EXEC"]), Value::Array(vec![Value::bulk(told.taken.to_string()), Value::Int(1)]));
-    told.taken += 1;
+    client.call(&["DEL", &format!("doomed:{}", expected.taken)]);
+    assert_eq!(client.call(&["EXEC"]), Value::Array(vec![Value::bulk(expected.taken.to_string()), Value::Int(1)]));
+    expected.taken += 1;
 }
 
 /// Checks that exactly the data that replies reported is present.
-fn check_content(server: &Server, told: &Told) {
+fn check_content(server: &Server, expected: &Expected) {
     let mut client = server.connect();
-    for (bytes, pushed) in ITEM_BYTES.into_iter().zip(told.pushed) {
+    for (bytes, pushed) in ITEM_BYTES.into_iter().zip(expected.pushed) {
         let reply = client.call(&["LRANGE", &format!("grown:{bytes}"), "0", "-1"]);
         let items = reply.as_slice().unwrap();
         assert_eq!(items.len(), pushed, "items of {bytes} bytes");
         let is_same = |(number, value): (usize, &Value)| value.as_bytes() == Some(item(number, bytes).as_bytes());
         assert!(items.iter().enumerate().all(is_same), "items of {bytes} bytes");
     }
-    assert_eq!(client.call(&["LLEN", "queue"]), Value::Int((DOOMED - told.taken) as i64));
-    assert_eq!(client.call(&["LINDEX", "queue", "0"]), Value::bulk(told.taken.to_string()));
+    assert_eq!(client.call(&["LLEN", "queue"]), Value::Int((DOOMED - expected.taken) as i64));
+    assert_eq!(client.call(&["LINDEX", "queue", "0"]), Value::bulk(expected.taken.to_string()));
     let counter = client.call(&["GET", "counter"]);
-    assert!(counter == Value::bulk(told.counter.to_string()) || told.counter == 0, "{counter} of {}", told.counter);
-    let grown = told.pushed.iter().filter(|pushed| **pushed > 0).count();
-    let keys = 2 + usize::from(told.counter > 0) + grown + DOOMED - told.taken;
+    assert!(
+        counter == Value::bulk(expected.counter.to_string()) || expected.counter == 0,
+        "{counter} of {}",
+        expected.counter
+    );
+    let grown = expected.pushed.iter().filter(|pushed| **pushed > 0).count();
+    let keys = 2 + usize::from(expected.counter > 0) + grown + DOOMED - expected.taken;
     assert_eq!(client.call(&["DBSIZE"]), Value::Int(keys as i64));
 }
 
@@ -248,9 +252,9 @@ fn await_room(server: &Server) {
 }
 
 /// Pushes one item of each length, as soon as there is room.
-fn push_each(server: &Server, told: &mut Told) {
+fn push_each(server: &Server, expected: &mut Expected) {
     let (mut client, began) = (server.connect(), Instant::now());
-    for (bytes, pushed) in ITEM_BYTES.into_iter().zip(&mut told.pushed) {
+    for (bytes, pushed) in ITEM_BYTES.into_iter().zip(&mut expected.pushed) {
         while is_refusal(&client.call(&["RPUSH", &format!("grown:{bytes}"), &item(*pushed, bytes)])) {
             assert!(began.elapsed() < PATIENCE, "the room that was given back is not used");
         }
@@ -265,33 +269,36 @@ fn fills_up(test: &str, policy: &str, end: fn(&mut Server)) {
     let folder = tempfile::tempdir_in(disk.path()).unwrap();
     let mut server = Server::start_in(folder, &["--fsync", policy, "--enable-debug-command", "yes"]);
     prepare(&mut server.connect());
-    let mut told = Told::default();
-    fill(&disk, &server, &mut told);
-    check_full(&server, &mut told);
-    check_content(&server, &told);
+    let mut expected = Expected::default();
+    fill(&disk, &server, &mut expected);
+    check_full(&server, &mut expected);
+    check_content(&server, &expected);
     for _ in 0..2 {
         end(&mut server);
         server.restart();
-        check_content(&server, &told);
+        check_content(&server, &expected);
         ease(&disk);
-        fill(&disk, &server, &mut told);
-        check_full(&server, &mut told);
+        fill(&disk, &server, &mut expected);
+        check_full(&server, &mut expected);
     }
     std::fs::remove_file(ballast(&disk)).unwrap();
     std::fs::remove_file(stopper(&disk)).unwrap();
     await_room(&server);
-    push_each(&server, &mut told);
-    let before = told.pushed;
-    fill(&disk, &server, &mut told);
+    push_each(&server, &mut expected);
+    let before = expected.pushed;
+    fill(&disk, &server, &mut expected);
     assert!(
-        told.pushed.iter().zip(before).all(|(after, before)| *after > before + 1),
+        expected.pushed.iter().zip(before).all(|(after, before)| *after > before + 1),
         "all go on: {before:?} {:?}",
-        told.pushed
+        expected.pushed
     );
     end(&mut server);
     server.restart();
-    check_content(&server, &told);
-    println!("{test}: items of {ITEM_BYTES:?} bytes: {before:?}, then {:?}; taken: {}", told.pushed, told.taken);
+    check_content(&server, &expected);
+    println!(
+        "{test}: items of {ITEM_BYTES:?} bytes: {before:?}, then {:?}; taken: {}",
+        expected.pushed, expected.taken
+    );
 }
 
 #[test]
@@ -314,9 +321,10 @@ fn a_start_on_a_full_disk_explains_what_to_do() {
         let port = free_port().to_string();
         let output = bobbin().args(["--bind", "127.0.0.1", "--port", &port, "--dir"]).arg(&data).output().unwrap();
         assert_eq!(output.status.code(), Some(2));
-        let told = String::from_utf8(output.stderr).unwrap();
-        let is_told = ["full", "make room", "--dir", data.to_str().unwrap()].iter().all(|word| told.contains(word));
-        assert!(is_told && told.lines().count() == 1, "{told}");
+        let message = String::from_utf8(output.stderr).unwrap();
+        let words = ["full", "make room", "--dir", data.to_str().unwrap()];
+        let is_explained = words.iter().all(|word| message.contains(word));
+        assert!(is_explained && message.lines().count() == 1, "{message}");
     }
 }
 

@@ -64,8 +64,8 @@ fn replies_are_correct_while_shards_are_loading() {
     server.restart_with(&[SLOWED]);
     let mut client = server.connect();
     let log = server.log();
-    let is_told = ["keys to load, ", " frames to replay"].iter().all(|text| log.contains(text));
-    assert!(is_loading(&server) && is_told, "{log}");
+    let is_logged = ["keys to load, ", " frames to replay"].iter().all(|text| log.contains(text));
+    assert!(is_loading(&server) && is_logged, "{log}");
     assert!(server.info("loading_eta_seconds").parse::<u64>().unwrap() > 0);
     assert_eq!(client.call(&["GET", "key:7"]), Value::Bulk(b"value 7!".to_vec()));
     assert_eq!(client.call(&["DBSIZE"]), Value::Int((KEYS + LISTS) as i64));

@@ -16,8 +16,8 @@ fn set_marks(client: &mut Connection<std::net::TcpStream>, mark: &str) {
 
 fn has_marks(text: &[u8], mark: &str) -> bool {
     text.chunks(STEP).all(|part| {
-        let (zeros, told) = part.split_at(STEP - mark.len());
-        told == mark.as_bytes() && zeros.iter().all(|byte| *byte == 0)
+        let (zeros, found) = part.split_at(STEP - mark.len());
+        found == mark.as_bytes() && zeros.iter().all(|byte| *byte == 0)
     })
 }
 

@@ -139,9 +139,9 @@ fn statistics_match_those_of_memcached() {
     const NAMES: &str = "cmd_get get_hits get_misses cmd_set cmd_flush cmd_touch touch_hits touch_misses delete_hits \
                          delete_misses incr_hits incr_misses decr_hits decr_misses cas_hits cas_misses cas_badval total_items";
     let figures = |lines: &mut Lines, names: &[&str]| {
-        let told = lines.ask("stats\r\n");
+        let reply = lines.ask("stats\r\n");
         let is_named = |line: &&str| line.split(' ').nth(1).is_some_and(|name| names.contains(&name));
-        let mut figures: Vec<String> = told.lines().filter(is_named).map(str::to_owned).collect();
+        let mut figures: Vec<String> = reply.lines().filter(is_named).map(str::to_owned).collect();
         figures.sort();
         figures
     };
@@ -203,18 +203,18 @@ impl Watching {
         loop {
             let line = self.line();
             assert!(line.ends_with('\n') && !line.ends_with("\r\n"), "{line:?}");
-            let told: Vec<&str> = line.split_whitespace().collect();
-            if told.contains(&format!("key={end}").as_str()) {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            if words.contains(&format!("key={end}").as_str()) {
                 return lines;
             }
-            let is_told = |word: &&&str| !["ts=", "gid=", "cfd="].iter().any(|name| word.starts_with(name));
-            lines.push(told.iter().filter(is_told).copied().collect::<Vec<_>>().join(" "));
+            let is_comparable = |word: &&&str| !["ts=", "gid=", "cfd="].iter().any(|name| word.starts_with(name));
+            lines.push(words.iter().filter(is_comparable).copied().collect::<Vec<_>>().join(" "));
         }
     }
 }
 
 /// Returns memcached's lines without those that Bobbin does not write: the lookups of stores.
-fn as_told_here(lines: Vec<String>) -> Vec<String> {
+fn without_store_lookups(lines: Vec<String>) -> Vec<String> {
     let is_store = |line: &str| line.contains("type=item_store");
     let key = |line: &str| line.split(' ').nth(1).map(str::to_owned);
     let is_looked_for = |at: usize| {
@@ -259,7 +259,7 @@ fn watchers_see_the_same_events_as_in_memcached() {
             watching.until("the-end")
         });
         let strip = |line: &String| line.split(" size=").next().unwrap().to_owned();
-        let theirs = as_told_here(theirs);
+        let theirs = without_store_lookups(theirs);
         let theirs = if *has_sizes { theirs } else { theirs.iter().map(strip).collect() };
         assert_eq!(ours, theirs, "{requests:?}: Bobbin's on the left");
     }
@@ -301,8 +301,8 @@ fn items_are_counted_among_keys_of_other_types() {
     let (server, port) = start(&[]);
     let (mut redis, mut lines) = (server.connect(), Lines::connect(port));
     let figure = |lines: &mut Lines, name: &str| -> u64 {
-        let told = lines.ask("stats\r\n");
-        told.lines().find_map(|line| line.strip_prefix(&format!("STAT {name} "))).unwrap().parse().unwrap()
+        let reply = lines.ask("stats\r\n");
+        reply.lines().find_map(|line| line.strip_prefix(&format!("STAT {name} "))).unwrap().parse().unwrap()
     };
     let item: Vec<String> = (0..10_000).map(|number| number.to_string()).collect();
     redis.call(&["RPUSH", "list", "x"].into_iter().chain(item.iter().map(String::as_str)).collect::<Vec<_>>());
@@ -324,8 +324,8 @@ fn memcached_clients_work_with_bobbin() {
     let (_server, port) = start(&[]);
     if let Some(program) = program_or_skip(test, "memccapable") {
         let output = Command::new(program).args(["-h", "127.0.0.1", "-p", &port.to_string(), "-a"]).output().unwrap();
-        let told = String::from_utf8_lossy(&output.stdout).into_owned();
-        assert!(told.contains("All tests passed"), "{told}");
+        let report = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(report.contains("All tests passed"), "{report}");
     }
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let named = std::env::var_os("BOBBIN_PYTHON").map(PathBuf::from);
@@ -369,10 +369,10 @@ fn metadump_lists_all_items() {
     }
     lines.ask("get key/7\r\n");
     let all = lines.ask("lru_crawler metadump all\r\n");
-    let mut told: Vec<&str> = all.lines().filter_map(|line| line.strip_prefix("key=key%2F")).collect();
-    assert_eq!((told.len(), all.lines().last()), (keys.len(), Some("END")));
-    told.sort_by_key(|line| line.split(' ').next().unwrap().parse::<usize>().unwrap());
-    for (number, line) in told.iter().enumerate() {
+    let mut items: Vec<&str> = all.lines().filter_map(|line| line.strip_prefix("key=key%2F")).collect();
+    assert_eq!((items.len(), all.lines().last()), (keys.len(), Some("END")));
+    items.sort_by_key(|line| line.split(' ').next().unwrap().parse::<usize>().unwrap());
+    for (number, line) in items.iter().enumerate() {
         let facts: Vec<(&str, &str)> = line.split(' ').skip(1).map(|fact| fact.split_once('=').unwrap()).collect();
         let names: Vec<&str> = facts.iter().map(|fact| fact.0).collect();
         assert_eq!(names, ["exp", "la", "cas", "fetch", "cls", "size"], "{line}");
@@ -423,9 +423,9 @@ fn the_cas_unique_changes_only_when_the_value_is_written() {
     assert!(facts.contains(&format!(" cas={version} ")), "{facts}");
     assert_eq!(lines.ask("set fresh 0 0 1\r\nx\r\n"), "STORED\r\n");
     let facts = lines.ask("me fresh\r\n");
-    let told = lines.ask("gets fresh\r\n");
-    let version = told.split_whitespace().nth(4).unwrap();
-    assert!(facts.contains(&format!(" cas={version} ")), "{facts}{told}");
+    let reply = lines.ask("gets fresh\r\n");
+    let version = reply.split_whitespace().nth(4).unwrap();
+    assert!(facts.contains(&format!(" cas={version} ")), "{facts}{reply}");
 }
 
 #[test]

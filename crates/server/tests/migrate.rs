@@ -30,7 +30,7 @@ const STEPS: &str = "MIGRATE 127.0.0.1 $to text 0 5000;GET text|MIGRATE 127.0.0.
     |MIGRATE 127.0.0.1 $to - 0 5000 KEYS a b;GET a;GET b|EXISTS a b|MIGRATE 127.0.0.1 1 a 0 200|EXISTS a\
     |MIGRATE 127.0.0.1 $to number 0 5000 COPY REPLACE;OBJECT ENCODING number|GET number";
 
-fn told(from: u16, to: u16) -> Vec<String> {
+fn transcript(from: u16, to: u16) -> Vec<String> {
     let (mut here, mut there) = (Client::tcp(from), Client::tcp(to));
     for client in [&mut here, &mut there] {
         call(client, "FLUSHALL");
@@ -55,20 +55,20 @@ fn migrate_behaves_as_between_two_redis_servers() {
     }
     let theirs = (Redis::start(&[]), Redis::start(&[]));
     let ours = (Server::start(&CACHE), Server::start(&CACHE));
-    let expected = told(theirs.0.port(), theirs.1.port());
+    let expected = transcript(theirs.0.port(), theirs.1.port());
     for (way, from, to) in [
         ("Bobbin to Bobbin", ours.0.port, ours.1.port),
         ("Bobbin to Redis", ours.0.port, theirs.1.port()),
         ("Redis to Bobbin", theirs.0.port(), ours.1.port),
     ] {
-        let told = told(from, to);
-        let differ: Vec<String> = told
+        let actual = transcript(from, to);
+        let differ: Vec<String> = actual
             .iter()
             .zip(&expected)
-            .filter(|(told, expected)| told != expected)
-            .map(|(told, expected)| format!("told:  {told}\nRedis: {expected}"))
+            .filter(|(actual, expected)| actual != expected)
+            .map(|(actual, expected)| format!("actual: {actual}\nRedis:  {expected}"))
             .collect();
-        assert!(differ.is_empty(), "{way}: {} of {} differ:\n{}", differ.len(), told.len(), differ.join("\n"));
+        assert!(differ.is_empty(), "{way}: {} of {} differ:\n{}", differ.len(), actual.len(), differ.join("\n"));
     }
 }
 

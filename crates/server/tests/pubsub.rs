@@ -260,7 +260,7 @@ const EVENTS: &str = "SET k v|SET k v EX 100|SET k v KEEPTTL|SET k v PX 100000 G
     |XGROUP CREATE xx g $ MKSTREAM|XAUTOCLAIM x none c 0 0|SREM s1 b|SISMEMBER none a|SCARD none|SWAPDB 4 5|FLUSHDB|SET p v PX 30|DEBUG SLEEP 0.2|GET p|DBSIZE";
 
 /// Returns a server's output for each of [`EVENTS`]: its reply, then the events.
-fn told(port: u16) -> Vec<String> {
+fn transcript(port: u16) -> Vec<String> {
     let mut client = Client::tcp(port);
     let (mut listener, mut publisher) = (Client::tcp(port), Client::tcp(port));
     assert_eq!(client.call(&["CONFIG", "SET", "notify-keyspace-events", "KEAmn"]), Value::Simple("OK".to_owned()));
@@ -291,8 +291,8 @@ fn keyspace_events_match_those_of_redis() {
     if program_or_skip("keyspace_events_match_those_of_redis", "redis-server").is_none() {
         return;
     }
-    let ours = told(Server::start(&["--enable-debug-command", "yes"]).port);
-    let theirs = told(Redis::start(&["--enable-debug-command", "yes"]).port());
+    let ours = transcript(Server::start(&["--enable-debug-command", "yes"]).port);
+    let theirs = transcript(Redis::start(&["--enable-debug-command", "yes"]).port());
     let differ: Vec<String> = ours
         .iter()
         .zip(&theirs)

@@ -193,8 +193,8 @@ fn only_the_end_of_a_name_with_slashes_has_options() {
     waiting.send("get a/b/t=60000\r\nversion\r\n");
     wait_until("nobody waits", || server.info("blocked_clients") == "2");
     assert_eq!(lines.ask(set("a/b", "m")), "STORED\r\n");
-    for told in [&mut looking, &mut waiting] {
-        assert_eq!(told.until_last(), value("a/b", "m") + "END\r\n");
+    for client in [&mut looking, &mut waiting] {
+        assert_eq!(client.until_last(), value("a/b", "m") + "END\r\n");
     }
     assert_eq!(call(&server, "LLEN a/b"), "0");
 }
@@ -238,8 +238,8 @@ fn statistics_match_the_messages_sent_and_taken() {
     }
     let each = CLIENTS * MESSAGES / 2;
     assert_eq!(lines.ask("stats queue\r\n"), format!("STAT q0 {each}/{taken}\r\nSTAT q1 {each}/0\r\nEND\r\n"));
-    let told = format!("RESET\r\nSTAT q0 {}/0\r\nSTAT q1 {each}/0\r\nEND\r\nERROR\r\n", each - taken);
-    assert_eq!(lines.ask("stats reset\r\nstats queue\r\nstats nonsense\r\n"), told);
+    let expected = format!("RESET\r\nSTAT q0 {}/0\r\nSTAT q1 {each}/0\r\nEND\r\nERROR\r\n", each - taken);
+    assert_eq!(lines.ask("stats reset\r\nstats queue\r\nstats nonsense\r\n"), expected);
 }
 
 /// MemcacheQ's `stats queue` reports a queue's length as the difference of both, and omits deleted queues.
@@ -247,27 +247,27 @@ fn statistics_match_the_messages_sent_and_taken() {
 fn queue_length_is_the_difference_of_puts_and_takes() {
     let (server, port) = start(&[]);
     let mut lines = Lines::of_queues(port);
-    let told = |lines: &mut Lines| lines.ask("stats queue\r\n");
+    let stats = |lines: &mut Lines| lines.ask("stats queue\r\n");
     lines.ask(set("q", "a") + &set("q", "b"));
     assert_eq!(lines.ask("get q/open\r\n"), value("q", "a") + "END\r\n");
-    assert_eq!(told(&mut lines), "STAT q 2/1\r\nEND\r\n");
+    assert_eq!(stats(&mut lines), "STAT q 2/1\r\nEND\r\n");
     lines.ask("get q/abort\r\n");
-    assert_eq!(told(&mut lines), "STAT q 2/0\r\nEND\r\n");
+    assert_eq!(stats(&mut lines), "STAT q 2/0\r\nEND\r\n");
     let mut leaving = Lines::of_queues(port);
     leaving.ask("get q/open\r\n");
-    assert_eq!(told(&mut lines), "STAT q 2/1\r\nEND\r\n");
+    assert_eq!(stats(&mut lines), "STAT q 2/1\r\nEND\r\n");
     drop(leaving);
-    wait_until("the message is back", || told(&mut lines) == "STAT q 2/0\r\nEND\r\n");
+    wait_until("the message is back", || stats(&mut lines) == "STAT q 2/0\r\nEND\r\n");
     assert_eq!(call(&server, "LLEN q"), "2");
     lines.ask("get q/open\r\nget q/close\r\n");
-    assert_eq!(told(&mut lines), "STAT q 2/1\r\nEND\r\n");
+    assert_eq!(stats(&mut lines), "STAT q 2/1\r\nEND\r\n");
     lines.ask("get q/open\r\ndelete q\r\n");
-    assert_eq!(told(&mut lines), "END\r\n");
+    assert_eq!(stats(&mut lines), "END\r\n");
     lines.ask(set("q", "c"));
     assert!(lines.ask("get q/close\r\n").starts_with("SERVER_ERROR the lease has ended"));
-    assert_eq!(told(&mut lines), "STAT q 1/0\r\nEND\r\n");
+    assert_eq!(stats(&mut lines), "STAT q 1/0\r\nEND\r\n");
     lines.ask(set("other", "d") + "flush_all\r\n" + &set("other", "e"));
-    assert_eq!(told(&mut lines), "STAT other 1/0\r\nEND\r\n");
+    assert_eq!(stats(&mut lines), "STAT other 1/0\r\nEND\r\n");
 }
 
 #[test]
@@ -309,9 +309,9 @@ fn statistics_show_queue_names_byte_for_byte() {
     let (_server, port) = start(&[]);
     let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
     stream.write_all(b"set \xff\xfe 0 0 1\r\nx\r\nstats queue\r\nquit\r\n").unwrap();
-    let mut told = Vec::new();
-    stream.read_to_end(&mut told).unwrap();
-    assert_eq!(told, b"STORED\r\nSTAT \xff\xfe 1/0\r\nEND\r\n");
+    let mut replies = Vec::new();
+    stream.read_to_end(&mut replies).unwrap();
+    assert_eq!(replies, b"STORED\r\nSTAT \xff\xfe 1/0\r\nEND\r\n");
 }
 
 #[test]
@@ -427,13 +427,13 @@ fn a_full_disk_refuses_messages_and_can_be_drained() {
         const AT_ONCE: usize = 50;
         let puts: String = (stored..stored + AT_ONCE).map(|at| set("q", &message(at))).collect();
         let answer = lines.ask(puts);
-        let told: Vec<&str> = answer.lines().collect();
-        assert_eq!(told.len(), AT_ONCE);
+        let replies: Vec<&str> = answer.lines().collect();
+        assert_eq!(replies.len(), AT_ONCE);
         // They are refused one by one: after the first refusal, others may find room again.
-        let refused = told.iter().position(|line| *line != "STORED");
+        let refused = replies.iter().position(|line| *line != "STORED");
         if let Some(refused) = refused {
-            assert!(told[refused].starts_with("SERVER_ERROR MISCONF "), "{}", told[refused]);
-            let kept: Vec<usize> = (0..AT_ONCE).filter(|at| told[*at] == "STORED").map(|at| stored + at).collect();
+            assert!(replies[refused].starts_with("SERVER_ERROR MISCONF "), "{}", replies[refused]);
+            let kept: Vec<usize> = (0..AT_ONCE).filter(|at| replies[*at] == "STORED").map(|at| stored + at).collect();
             drain(&mut lines, (0..stored).chain(kept).map(message));
             break;
         }

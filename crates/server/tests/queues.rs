@@ -30,16 +30,16 @@ fn text(value: &Value) -> String {
 fn reserve(client: &mut Client, request: &str) -> Vec<(String, String)> {
     let Value::Array(parts) = call(client, request) else { return Vec::new() };
     let Value::Array(messages) = &parts[1] else { panic!("{parts:?}") };
-    let told = |message: &Value| match message {
+    let receipt_and_message = |message: &Value| match message {
         Value::Array(parts) => (text(&parts[0]), text(&parts[2])),
         other => panic!("{other}"),
     };
-    messages.iter().map(told).collect()
+    messages.iter().map(receipt_and_message).collect()
 }
 
 fn info(client: &mut Client, key: &str) -> BTreeMap<String, i64> {
-    let Value::Array(told) = call(client, &format!("Q.INFO {key}")) else { return BTreeMap::new() };
-    let pairs = told.chunks_exact(2).filter_map(|pair| match pair[1] {
+    let Value::Array(reply) = call(client, &format!("Q.INFO {key}")) else { return BTreeMap::new() };
+    let pairs = reply.chunks_exact(2).filter_map(|pair| match pair[1] {
         Value::Int(number) => Some((text(&pair[0]), number)),
         _ => None,
     });
@@ -58,10 +58,10 @@ struct Expected {
 
 impl Expected {
     fn check(&self, client: &mut Client) {
-        let told = info(client, "q");
+        let reported = info(client, "q");
         let counts = [self.ready.len(), self.leased.len(), self.delayed.len(), self.buried.len()];
         for (state, count) in ["ready", "leased", "delayed", "buried"].iter().zip(counts) {
-            assert_eq!(told[*state], count as i64, "{state}");
+            assert_eq!(reported[*state], count as i64, "{state}");
         }
         let Value::Array(ready) = call(client, "LRANGE q 0 -1") else { panic!("no array") };
         assert_eq!(ready.iter().map(text).collect::<BTreeSet<_>>(), self.ready);
@@ -157,7 +157,7 @@ fn work_of_a_dead_worker_is_redelivered_then_dead_lettered() {
 
 /// Lets the clients of `line` wait with these requests for as many messages, which become due together; returns the
 /// replies.
-fn told_in_line(server: &Server, line: &mut [Client], request: impl Fn(usize) -> &'static str) -> Vec<String> {
+fn replies_in_line(server: &Server, line: &mut [Client], request: impl Fn(usize) -> &'static str) -> Vec<String> {
     let mut newcomer = server.connect();
     let messages: Vec<String> = (0..line.len()).map(|at| format!("m{at:03}")).collect();
     let delay_ms = 1000 + 30 * messages.len();
@@ -184,13 +184,13 @@ fn due_messages_go_to_waiters_in_order() {
     let by_turns = |at| if at % 2 == 0 { "Q.RESERVE other q BLOCK 0 LEASE 3600000" } else { "BLPOP other q 0" };
     // More waiters than messages made ready at once, and a last one that makes due messages ready itself.
     let mostly_pops = |at| if at < 99 { "BLPOP q 0" } else { "Q.RESERVE q BLOCK 0" };
-    let told = [
-        told_in_line(&server, &mut line[..8], by_turns),
-        told_in_line(&server, &mut line[..8], by_turns),
-        told_in_line(&server, &mut line, mostly_pops),
+    let replies = [
+        replies_in_line(&server, &mut line[..8], by_turns),
+        replies_in_line(&server, &mut line[..8], by_turns),
+        replies_in_line(&server, &mut line, mostly_pops),
     ];
-    for (at, told) in told.iter().flat_map(|told| told.iter().enumerate()) {
-        assert!(told.contains(&format!("\"m{at:03}\"")), "number {at} of a line was told {told}");
+    for (at, reply) in replies.iter().flat_map(|replies| replies.iter().enumerate()) {
+        assert!(reply.contains(&format!("\"m{at:03}\"")), "number {at} of a line got {reply}");
     }
 }
 
@@ -247,13 +247,13 @@ fn the_event_of_a_served_waiter_precedes_the_push() {
     std::thread::sleep(std::time::Duration::from_millis(150));
     assert_eq!(int(&mut client, "RPUSH q new"), 1);
     assert_eq!(waiting.reply(), Value::bulk("message"));
-    let mut told = Vec::new();
-    while told.last().is_none_or(|last| last != "q rpush") {
+    let mut events = Vec::new();
+    while events.last().is_none_or(|last| last != "q rpush") {
         let Some(Value::Array(parts)) = listener.try_reply() else { panic!("no message") };
-        told.push(format!("{} {}", text(&parts[2]).trim_start_matches("__keyspace@0__:"), text(&parts[3])));
+        events.push(format!("{} {}", text(&parts[2]).trim_start_matches("__keyspace@0__:"), text(&parts[3])));
     }
-    told.retain(|event| event.starts_with("target"));
-    assert_eq!(told, ["target rpush"]);
+    events.retain(|event| event.starts_with("target"));
+    assert_eq!(events, ["target rpush"]);
 }
 
 #[test]
@@ -269,22 +269,22 @@ fn every_waiter_notices_messages_that_become_due() {
         server.wait_for_info("blocked_clients", &(count + 1).to_string());
         waiting
     };
-    let is_told = |waiting: &mut Client| {
-        let told = waiting.reply().to_string();
-        assert!(told.contains("\"message\""), "{told}");
+    let assert_served = |waiting: &mut Client| {
+        let reply = waiting.reply().to_string();
+        assert!(reply.contains("\"message\""), "{reply}");
     };
     // After a waiter that never checks by itself, but is first.
     push(&mut client);
     let mut first = wait("BLPOP q 0");
     let behind = wait("Q.RESERVE q BLOCK 0");
-    is_told(&mut first);
+    assert_served(&mut first);
     drop((first, behind));
     server.wait_for_info("blocked_clients", "0");
     // After a waiter for another type.
     let other = wait("BZPOPMIN q 0");
     push(&mut client);
     let mut behind = wait("Q.RESERVE q BLOCK 0");
-    is_told(&mut behind);
+    assert_served(&mut behind);
     drop((other, behind));
     server.wait_for_info("blocked_clients", "0");
     call(&mut client, "DEL q");
@@ -292,14 +292,14 @@ fn every_waiter_notices_messages_that_become_due() {
     // key.
     let mut early = wait("Q.RESERVE q BLOCK 0");
     push(&mut client);
-    is_told(&mut early);
+    assert_served(&mut early);
     call(&mut client, "Q.PUSH q later DELAY 3600000");
     let mut early = wait("Q.RESERVE q BLOCK 0");
     push(&mut client);
-    is_told(&mut early);
+    assert_served(&mut early);
     call(&mut client, "DEL q");
     let mut early = wait("Q.RESERVE q BLOCK 0");
     call(&mut client, "Q.PUSH z message DELAY 300");
     call(&mut client, "RENAME z q");
-    is_told(&mut early);
+    assert_served(&mut early);
 }

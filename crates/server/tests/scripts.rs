@@ -36,9 +36,9 @@ fn a_long_script_frees_its_worker_and_can_be_killed() {
     assert_eq!(other.call(&["GET", "x"]).as_error(), Some(BUSY));
     assert_eq!(other.call(&["DISCARD"]).to_string(), "OK");
     assert_eq!(other.call(&["SCRIPT", "KILL"]).to_string(), "OK");
-    let told = caller.reply().to_string();
-    assert!(told.starts_with("!ERR Script killed by user with SCRIPT KILL... script: "), "{told}");
-    assert!(told.ends_with(", on @user_script:1."), "{told}");
+    let reply = caller.reply().to_string();
+    assert!(reply.starts_with("!ERR Script killed by user with SCRIPT KILL... script: "), "{reply}");
+    assert!(reply.ends_with(", on @user_script:1."), "{reply}");
     assert_eq!(other.call(&["GET", "key"]).to_string(), "null");
     assert_eq!(caller.call(&["EVAL", "return 1", "0"]).to_string(), "1");
     assert!(other.call(&["SCRIPT", "KILL"]).as_error().is_some_and(|text| text.starts_with("NOTBUSY")));
@@ -91,8 +91,8 @@ fn script_errors_are_counted_once_and_fail_the_script() {
         client.call(&["EVAL", script, "1", "k"]);
         assert_eq!(server.info(error), format!("count={count}"), "{script}");
         assert_eq!(server.info("total_error_replies"), count.to_string(), "{script}");
-        for told in ["eval calls=1 rejected_calls=0,failed_calls=1", inner].iter().filter(|told| !told.is_empty()) {
-            let [name, calls, ends] = told.split(' ').collect::<Vec<_>>()[..] else { panic!("three words") };
+        for stats in ["eval calls=1 rejected_calls=0,failed_calls=1", inner].iter().filter(|stats| !stats.is_empty()) {
+            let [name, calls, ends] = stats.split(' ').collect::<Vec<_>>()[..] else { panic!("three words") };
             let counted = server.info(&format!("cmdstat_{name}"));
             assert!(counted.starts_with(&format!("{calls},")) && counted.ends_with(ends), "{script}: {name} {counted}");
         }
@@ -119,8 +119,8 @@ fn a_script_that_wrote_ends_only_with_the_server() {
     let (mut caller, mut other) = (server.connect(), server.connect());
     caller.send(&["EVAL", "redis.call('set', 'half', 1) while true do end", "0"]);
     wait_busy(&mut other);
-    let told = other.call(&["SCRIPT", "KILL"]).to_string();
-    assert!(told.starts_with("!UNKILLABLE Sorry the script already executed write commands"), "{told}");
+    let reply = other.call(&["SCRIPT", "KILL"]).to_string();
+    assert!(reply.starts_with("!UNKILLABLE Sorry the script already executed write commands"), "{reply}");
     other.send(&["SHUTDOWN", "NOSAVE"]);
     assert_eq!(server.wait().code(), Some(0), "{}", server.log());
     server.restart();
@@ -145,8 +145,8 @@ fn clients_waiting_for_the_gate_or_keys_get_busy() {
         {
             client.send(request);
         }
-        let told: Vec<String> = waiting.iter_mut().map(|client| client.reply().to_string()).collect();
-        assert!(told.iter().all(|told| told.starts_with("!BUSY")), "{told:?}");
+        let replies: Vec<String> = waiting.iter_mut().map(|client| client.reply().to_string()).collect();
+        assert!(replies.iter().all(|reply| reply.starts_with("!BUSY")), "{replies:?}");
         wait_busy(&mut other);
         assert_eq!(other.call(&["SCRIPT", "KILL"]).to_string(), "OK");
         assert!(caller.reply().as_error().is_some());
@@ -165,8 +165,8 @@ fn a_script_found_to_be_long_takes_effect_once() {
     let mut sum = 0;
     for count in [10, 20_000, 11, 12, 30_000] {
         sum += count;
-        let told = client.call(&["EVAL", script, "1", "number", &count.to_string()]).to_string();
-        assert_eq!(told, format!("\"{sum}\""));
+        let reply = client.call(&["EVAL", script, "1", "number", &count.to_string()]).to_string();
+        assert_eq!(reply, format!("\"{sum}\""));
         // What is logged later has come: so has all that was logged before.
         let mark = format!("has added {count}");
         client.call(&["EVAL", "redis.log(redis.LOG_WARNING, ARGV[1])", "0", &mark]);
@@ -299,11 +299,11 @@ fn libraries_are_counted_after_a_restart() {
     let mut client = server.connect();
     let began = Instant::now();
     loop {
-        let told = client.call(&["FUNCTION", "STATS"]).to_string();
-        if told.contains("\"libraries_count\", 1, \"functions_count\", 1") {
+        let reply = client.call(&["FUNCTION", "STATS"]).to_string();
+        if reply.contains("\"libraries_count\", 1, \"functions_count\", 1") {
             break;
         }
-        assert!(began.elapsed() < Duration::from_secs(20), "{told}");
+        assert!(began.elapsed() < Duration::from_secs(20), "{reply}");
         thread::sleep(Duration::from_millis(5));
     }
     assert!(client.call(&["INFO", "memory"]).to_string().contains("number_of_functions:1"));
@@ -315,8 +315,8 @@ fn all_workers_run_the_latest_library() {
     let mut clients: Vec<Client> = (0..6).map(|_| server.connect()).collect();
     for answer in 0..20 {
         let loader = answer as usize % clients.len();
-        let told = clients[loader].call(&["FUNCTION", "LOAD", "REPLACE", &library("it", "answer", answer)]);
-        assert_eq!(told.to_string(), "\"it\"");
+        let reply = clients[loader].call(&["FUNCTION", "LOAD", "REPLACE", &library("it", "answer", answer)]);
+        assert_eq!(reply.to_string(), "\"it\"");
         for client in &mut clients {
             assert_eq!(client.call(&["FCALL", "answer", "0"]).to_string(), answer.to_string());
         }
@@ -343,13 +343,13 @@ fn a_long_function_reports_busy_and_can_be_killed() {
     assert_eq!(other.call(&["SCRIPT", "KILL"]).as_error(), Some(BUSY));
     assert_eq!(other.call(&["FUNCTION", "LIST"]).as_error(), Some(BUSY));
     assert_eq!(other.call(&["FCALL", "forever", "0"]).as_error(), Some(BUSY));
-    let told = other.call(&["FUNCTION", "STATS"]).to_string();
+    let reply = other.call(&["FUNCTION", "STATS"]).to_string();
     let command =
         "\"name\", \"forever\", \"command\", [\"FCALL\", \"forever\", \"1\", \"key\", \"word\"], \"duration_ms\"";
-    assert!(told.contains(command), "{told}");
+    assert!(reply.contains(command), "{reply}");
     assert_eq!(other.call(&["FUNCTION", "KILL"]).to_string(), "OK");
-    let told = caller.reply().to_string();
-    assert_eq!(told, "!ERR Script killed by user with SCRIPT KILL... script: forever, on @user_function:2.");
+    let reply = caller.reply().to_string();
+    assert_eq!(reply, "!ERR Script killed by user with SCRIPT KILL... script: forever, on @user_function:2.");
     caller.send(&["FCALL_RO", "writes", "0"]);
     assert!(caller.reply().as_error().is_some_and(|text| text.starts_with("ERR Can not execute a script with write")));
     caller.send(&["FCALL", "writes", "0"]);

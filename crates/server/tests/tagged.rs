@@ -39,7 +39,7 @@ fn tagged_lists_and_schemas_survive_crashes_and_checkpoints() {
     let mut client = server.connect();
     call(&mut client, "TL.DEFINE u: ATTR kind 4 ATTR more 20 UNIQUE");
     fill(&mut client, "u:1", 20_000);
-    let told = |client: &mut Client| {
+    let replies = |client: &mut Client| {
         [
             "TL.SCHEMA",
             "TL.COUNT u:1",
@@ -49,19 +49,19 @@ fn tagged_lists_and_schemas_survive_crashes_and_checkpoints() {
         ]
         .map(|request| call(client, request))
     };
-    let before = told(&mut client);
+    let before = replies(&mut client);
     server.kill();
     server.restart();
     let mut client = server.connect();
-    assert_eq!(told(&mut client), before);
+    assert_eq!(replies(&mut client), before);
     assert_eq!(call(&mut client, "SAVE"), "OK");
     assert_eq!(call(&mut client, "TL.MOVE u:1 item:0012345 0"), "1");
     assert_eq!(call(&mut client, "TL.SET u:1 item:0000011 more=7"), "1");
-    let before = told(&mut client);
+    let before = replies(&mut client);
     server.kill();
     server.restart();
     let mut client = server.connect();
-    assert_eq!(told(&mut client), before);
+    assert_eq!(replies(&mut client), before);
     assert!(call(&mut client, "TL.INSERT u:1 0 item:0000011").contains("unique"));
     assert_eq!(call(&mut client, "TL.INSERT u:2 0 first kind=1"), "1");
     let payload = client.call(&["DUMP", "u:1"]);
@@ -77,9 +77,9 @@ fn transactions_and_scripts_see_schemas_they_defined() {
     let server = Server::start(&[]);
     let mut client = server.connect();
     for request in ["MULTI", "TL.DEFINE t ATTR a 2", "TL.INSERT t 0 x a=1", "TL.GET t x", "EXEC"] {
-        let told = call(&mut client, request);
+        let reply = call(&mut client, request);
         if request == "EXEC" {
-            assert!(told.contains("hidden"), "{told}");
+            assert!(reply.contains("hidden"), "{reply}");
         }
     }
     let script =

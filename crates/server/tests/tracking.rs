@@ -44,7 +44,7 @@ const STEPS: &str = "a CLIENT TRACKINGINFO|a CLIENT GETREDIR|a CLIENT CACHING YE
     |d CLIENT TRACKING ON OPTIN BCAST|d CLIENT TRACKING ON PREFIX|d CLIENT TRACKING ON BCAST PREFIX a PREFIX ab|d CLIENT CACHING|d CLIENT CACHING x";
 
 /// Returns the replies and messages to each of four clients in each of [`STEPS`].
-fn told(port: u16) -> Vec<String> {
+fn transcript(port: u16) -> Vec<String> {
     let mut clients: Vec<Client> = (0..4).map(|_| Client::tcp(port)).collect();
     let ids: Vec<String> = clients.iter_mut().map(|client| client.call(&["CLIENT", "ID"]).to_string()).collect();
     for (at, client) in clients.iter_mut().enumerate() {
@@ -81,9 +81,9 @@ fn told(port: u16) -> Vec<String> {
                 said[at].push(named(reply));
             }
         }
-        let told = ["a", "b", "c", "d"].iter().zip(&said).filter(|(_, said)| !said.is_empty());
-        let told: String = told.map(|(name, said)| format!("\n    {name}: {}", said.join(" "))).collect();
-        lines.push(format!("{step}{told}"));
+        let outputs = ["a", "b", "c", "d"].iter().zip(&said).filter(|(_, said)| !said.is_empty());
+        let output: String = outputs.map(|(name, said)| format!("\n    {name}: {}", said.join(" "))).collect();
+        lines.push(format!("{step}{output}"));
     }
     lines
 }
@@ -93,8 +93,8 @@ fn invalidation_messages_match_those_of_redis() {
     if program_or_skip("invalidation_messages_match_those_of_redis", "redis-server").is_none() {
         return;
     }
-    let ours = told(Server::start(&CACHE).port);
-    let theirs = told(Redis::start(&[]).port());
+    let ours = transcript(Server::start(&CACHE).port);
+    let theirs = transcript(Redis::start(&[]).port());
     let greets = |line: &str| line.contains("HELLO");
     let differ: Vec<String> = ours
         .iter()
@@ -161,13 +161,13 @@ fn a_full_tracking_table_invalidates_some_keys() {
     let (mut client, mut other) = (in_resp3(&server), in_resp3(&server));
     client.call(&["CLIENT", "TRACKING", "ON"]);
     (0..300).for_each(|number| client.send(&["GET", &number.to_string()]));
-    let (mut replies, mut told) = (0, 0);
-    while replies < 300 || told < 200 {
+    let (mut replies, mut invalidations) = (0, 0);
+    while replies < 300 || invalidations < 200 {
         match client.reply() {
             Value::Null => replies += 1,
             push => {
                 assert!(push.to_string().starts_with(">[\"invalidate\", ["), "{push}");
-                told += 1;
+                invalidations += 1;
             }
         }
     }
@@ -191,10 +191,10 @@ fn client_caches_never_keep_stale_values() {
     let read = |client: &mut Client, kept: &mut HashMap<String, i64>, key: &str| {
         client.send(&["GET", key]);
         loop {
-            let told = client.reply();
-            match &told {
+            let message = client.reply();
+            match &message {
                 Value::Push(_) => {
-                    let parts = told.as_slice().unwrap();
+                    let parts = message.as_slice().unwrap();
                     for key in parts[1].as_slice().unwrap() {
                         kept.remove(&String::from_utf8_lossy(key.as_bytes().unwrap()).into_owned());
                     }
@@ -234,9 +234,9 @@ fn client_caches_never_keep_stale_values() {
                 // Once nobody writes any more, the values still cached are those of the server.
                 client.send(&["PING"]);
                 loop {
-                    let told = client.reply();
-                    let Value::Push(_) = told else { break };
-                    for key in told.as_slice().unwrap()[1].as_slice().unwrap() {
+                    let message = client.reply();
+                    let Value::Push(_) = message else { break };
+                    for key in message.as_slice().unwrap()[1].as_slice().unwrap() {
                         kept.remove(&String::from_utf8_lossy(key.as_bytes().unwrap()).into_owned());
                     }
                 }

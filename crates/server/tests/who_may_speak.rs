@@ -210,9 +210,9 @@ fn passwords_appear_in_no_reply_log_or_monitor() {
         let mut lines = if port == memcached { Lines::connect(port) } else { Lines::of_queues(port) };
         assert_eq!(lines.ask("set auth 0 0 14\r\ndefault opener\r\n"), "STORED\r\n");
     }
-    for told in ["SLOWLOG GET 1000", "CLIENT LIST", "LATENCY LATEST", "LATENCY HISTOGRAM", "INFO everything"] {
-        let told_text = client.call(&told.split(' ').collect::<Vec<_>>()).to_string();
-        assert!(!told_text.contains("opener"), "{told}: {told_text}");
+    for request in ["SLOWLOG GET 1000", "CLIENT LIST", "LATENCY LATEST", "LATENCY HISTOGRAM", "INFO everything"] {
+        let reply = client.call(&request.split(' ').collect::<Vec<_>>()).to_string();
+        assert!(!reply.contains("opener"), "{request}: {reply}");
     }
     let slow = client.call(&["SLOWLOG", "GET", "1000"]).to_string();
     assert!(slow.matches("(redacted)").count() > 10, "what is hidden is there: {slow}");

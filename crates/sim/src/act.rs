@@ -84,14 +84,14 @@ impl Client {
         let key = format!("reg:{}", self.number);
         let value = self.shared.facts.borrow_mut().send(&key);
         if self.call(Request::on(&["SET", &key, &value.to_string()], &[&key])).await == Value::Simple("OK".into()) {
-            self.shared.facts.borrow_mut().told(&key, value);
+            self.shared.facts.borrow_mut().confirm(&key, value);
         }
     }
 
     async fn read_register(&mut self) {
         let key = format!("reg:{}", self.any_client());
         if let Some(value) = number(&self.call(Request::on(&["GET", &key], &[&key])).await) {
-            self.shared.facts.borrow_mut().told(&key, value);
+            self.shared.facts.borrow_mut().confirm(&key, value);
         }
     }
 
@@ -102,14 +102,14 @@ impl Client {
         let item = format!("{value} {padding}");
         if let Value::Int(len) = self.call(Request::on(&["RPUSH", &key, &item], &[&key])).await {
             assert!(len as u64 <= value, "{key} has {len} items after the push of the {value}th");
-            self.shared.facts.borrow_mut().told(&key, len as u64);
+            self.shared.facts.borrow_mut().confirm(&key, len as u64);
         }
     }
 
     async fn read_list(&mut self) {
         let key = format!("list:{}", self.any_client());
         if let Value::Array(items) = self.call(Request::on(&["LRANGE", &key, "0", "-1"], &[&key])).await {
-            self.shared.facts.borrow_mut().told(&key, items.len() as u64);
+            self.shared.facts.borrow_mut().confirm(&key, items.len() as u64);
         }
     }
 
@@ -119,7 +119,7 @@ impl Client {
         let sets = trio(self.number).map(|key| Request::on(&["SET", &key, &value.to_string()], &[&key]));
         let replies = self.send(&Request::transaction(sets.to_vec(), &[])).await.unwrap_or_default();
         if matches!(replies.last(), Some(Value::Array(results)) if results.len() == 3) {
-            self.shared.facts.borrow_mut().told(&key, value);
+            self.shared.facts.borrow_mut().confirm(&key, value);
         }
     }
 

@@ -16,7 +16,7 @@ struct Look<'a> {
     world: &'a World,
     life: &'a Life,
     /// True if everything acknowledged must be present.
-    keeps_told: bool,
+    keeps_acknowledged: bool,
 }
 
 /// Compares the state with the facts.
@@ -24,7 +24,7 @@ struct Look<'a> {
 /// # Panics
 /// If the state contradicts the replies.
 pub(crate) fn check(world: &World, life: &Life) {
-    let look = Look { world, life, keeps_told: world.plan.keeps_told() };
+    let look = Look { world, life, keeps_acknowledged: world.plan.keeps_acknowledged() };
     for client in 0..CLIENTS {
         let key = format!("reg:{client}");
         look.rising(&key, look.number_at(&key));
@@ -65,7 +65,8 @@ impl Look<'_> {
         let mut facts = self.world.facts.borrow_mut();
         let known = facts.rising.get(key).copied().unwrap_or_default();
         assert!(value <= known.sent, "{key} is {value}, {} was the last sent", known.sent);
-        assert!(!self.keeps_told || value >= known.told, "{key} is {value}, a client was told {}", known.told);
+        let confirmed = known.confirmed;
+        assert!(!self.keeps_acknowledged || value >= confirmed, "{key} is {value}, a client was told {confirmed}");
         facts.settle(key, value);
     }
 
@@ -81,7 +82,8 @@ impl Look<'_> {
         let there = self.ask(&["GET", key]) != Value::Null;
         // A clock set back may bring it back, unless a frame has recorded the time.
         let may_return = self.world.plan.fault == Fault::ClockJumps;
-        assert!(may_return || !(self.keeps_told && gone && there), "{key} has come back after it was told to be gone");
+        let is_kept = self.keeps_acknowledged;
+        assert!(may_return || !(is_kept && gone && there), "{key} has come back after it was reported gone");
     }
 
     /// Checks that every element is in one place, and not where it was reported to have left.
@@ -97,7 +99,7 @@ impl Look<'_> {
         for (element, known) in &mut facts.elements {
             let there = places.get(element).map_or(&[][..], |places| places);
             assert!(there.len() < 2, "element {element} is in {there:?}");
-            if self.keeps_told {
+            if self.keeps_acknowledged {
                 assert!(!known.pushed || there.len() == 1, "element {element} is lost");
                 let is_moved = known.moved_to.is_none() || there == [known.moved_to];
                 assert!(is_moved, "element {element} is in {there:?}");
@@ -110,9 +112,9 @@ impl Look<'_> {
     fn count(&self) {
         let value = self.number_at("count");
         let mut facts = self.world.facts.borrow_mut();
-        let told = facts.counts.last().copied().unwrap_or(0);
+        let confirmed = facts.counts.last().copied().unwrap_or(0);
         assert!(value <= facts.counts_sent, "the count is {value}, {} was the last sent", facts.counts_sent);
-        assert!(!self.keeps_told || value >= told, "the count is {value}, a client was told {told}");
+        assert!(!self.keeps_acknowledged || value >= confirmed, "the count is {value}, a client was told {confirmed}");
         facts.counts.retain(|count| *count <= value);
     }
 
@@ -120,13 +122,13 @@ impl Look<'_> {
     fn script(&self, script: Script) {
         let there = state(&self.life.engine.keyspace).expect("nobody holds a shard");
         let progress = &mut self.world.facts.borrow_mut().script;
-        let made = (progress.told..=progress.sent).find(|steps| script.state_after(*steps) == there);
-        let told = progress.told;
+        let made = (progress.acknowledged..=progress.sent).find(|steps| script.state_after(*steps) == there);
+        let acknowledged = progress.acknowledged;
         let Some(made) = made else {
             let short: Vec<_> = there.iter().map(|(key, (items, _))| (key, items.len() - 1)).collect();
-            panic!("after {told} steps that were told there are these lists: {short:?}");
+            panic!("after {acknowledged} acknowledged steps there are these lists: {short:?}");
         };
-        (progress.told, progress.sent) = (made, made);
+        (progress.acknowledged, progress.sent) = (made, made);
     }
 
     fn record(&self) {

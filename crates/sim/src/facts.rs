@@ -10,7 +10,7 @@ pub(crate) struct Rising {
     /// The greatest value sent.
     pub(crate) sent: u64,
     /// The greatest value that a reply confirmed, to its writer or to any reader.
-    pub(crate) told: u64,
+    pub(crate) confirmed: u64,
 }
 
 /// An element of the queue.
@@ -53,10 +53,10 @@ impl Facts {
         rising.sent
     }
 
-    pub(crate) fn told(&mut self, key: &str, value: u64) {
+    pub(crate) fn confirm(&mut self, key: &str, value: u64) {
         let rising = self.rising.entry(key.to_owned()).or_default();
         assert!(value <= rising.sent, "{key} shows {value}, and {} was the last sent", rising.sent);
-        rising.told = rising.told.max(value);
+        rising.confirmed = rising.confirmed.max(value);
     }
 
     pub(crate) fn count_to(&mut self, number: u64) {
@@ -66,6 +66,6 @@ impl Facts {
     /// After a crash: the recovered value is the truth from now on.
     pub(crate) fn settle(&mut self, key: &str, value: u64) {
         let rising = self.rising.entry(key.to_owned()).or_default();
-        rising.told = value;
+        rising.confirmed = value;
     }
 }

@@ -156,7 +156,7 @@ async fn hold_shards(shared: Rc<SharedState>, keys: &[&str], rest_steps_max: u64
         let Some(inside) = member.enter() else { continue };
         let shard_of = |key: &str| keyspace::shard_of(engine.keyspace.hash(key.as_bytes()));
         // Half the time, the shard that a round visits next.
-        let next = engine.checkpoints.told().round.map_or(SHARDS, |round| round.shards_done);
+        let next = engine.checkpoints.status().round.map_or(SHARDS, |round| round.shards_done);
         let ahead = keys.iter().filter(|key| shard_of(key) >= next).min_by_key(|key| shard_of(key));
         let any = &keys[random.below(keys.len() as u64) as usize];
         let key = ahead.filter(|_| random.one_in(2)).unwrap_or(any);

@@ -45,7 +45,7 @@ pub(crate) struct Progress {
     /// The number of steps that may have run.
     pub(crate) sent: usize,
     /// The number of acknowledged steps.
-    pub(crate) told: usize,
+    pub(crate) acknowledged: usize,
 }
 
 /// One step: its database and its words. An item is given by its number.
@@ -169,7 +169,7 @@ impl Client {
     /// Runs at most `steps_max` steps of a script, continuing where it stopped, until one fails.
     pub(crate) async fn follow(mut self, script: Script, turns: Turns, steps_max: u64) {
         for _ in 0..steps_max {
-            let at = self.shared.facts.borrow().script.told;
+            let at = self.shared.facts.borrow().script.acknowledged;
             let Some(step) = script.all().get(at) else { return };
             if turns == Turns::Amid {
                 self.call(Request::plain(&["BGSAVE"])).await;
@@ -180,7 +180,7 @@ impl Client {
                 Ok(replies) if replies.iter().all(|reply| reply.as_error().is_none()) => {}
                 _ => return,
             }
-            self.shared.facts.borrow_mut().script.told = at + 1;
+            self.shared.facts.borrow_mut().script.acknowledged = at + 1;
             if turns == Turns::Between {
                 let reply = self.call(Request::plain(&["SAVE"])).await;
                 assert!(reply != Value::Null, "SAVE has an answer");

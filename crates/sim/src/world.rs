@@ -75,7 +75,7 @@ pub struct Plan {
 
 impl Plan {
     /// Returns true if everything acknowledged must survive into the next life.
-    pub(crate) fn keeps_told(&self) -> bool {
+    pub(crate) fn keeps_acknowledged(&self) -> bool {
         self.policy == Policy::Always || self.fault == Fault::CleanStop
     }
 
@@ -165,12 +165,12 @@ impl World {
         if let Workload::Script(script, turns) = self.plan.workload {
             life.open_script(script, turns, u64::MAX);
             self.run_script(&mut life, &disk);
-            assert_eq!(self.facts.borrow().script.told, script.steps(), "the script does not come to its end");
+            assert_eq!(self.facts.borrow().script.acknowledged, script.steps(), "the script does not come to its end");
             self.remember(life, &disk);
             life = self.twin(&disk);
             self.judge(&life, &disk);
         }
-        if self.plan.keeps_told() {
+        if self.plan.keeps_acknowledged() {
             self.facts.borrow().record.judge();
         }
         let hasher = KeyHasher::new([7; 16]);
@@ -393,7 +393,7 @@ impl World {
     }
 
     fn note_seen(&self, life: &Life, disk: &FakeDisk) {
-        let statistics = life.engine.checkpoints.told().stored.statistics;
+        let statistics = life.engine.checkpoints.status().stored.statistics;
         let mut seen = self.seen.borrow_mut();
         seen.commits += statistics.commits;
         seen.commits_failed += statistics.commits_failed;

@@ -184,11 +184,11 @@ impl Findings {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
                 Err(error) => return Err(StoreError::Io { file: path, error }),
             };
-            let mut told = |bytes: u64| {
+            let mut scan_progress = |bytes: u64| {
                 bytes_done += bytes;
                 progress(bytes_done.min(bytes_total), bytes_total);
             };
-            let scan = scan(&*file, segment, &mut told).map_err(StoreError::io(&path))?;
+            let scan = scan(&*file, segment, &mut scan_progress).map_err(StoreError::io(&path))?;
             for blemish in &scan.blemishes {
                 let (offset, why) = (blemish.offset, &blemish.why);
                 self.report.notes.push(format!("{}, byte {offset}: {why}", path.display()));

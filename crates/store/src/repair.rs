@@ -146,11 +146,11 @@ impl Repair<'_> {
         commit.begin_run(shard, run.is_base)?;
         for page in scan.pages_of(shard, run) {
             let mut failed = None;
-            let told = page.visit(&*file, &mut |record| {
+            let visited = page.visit(&*file, &mut |record| {
                 failed = commit.record(record).err();
                 if failed.is_some() { Err(String::new()) } else { Ok(()) }
             });
-            match (failed, told) {
+            match (failed, visited) {
                 (Some(error), _) => return Err(error),
                 (None, Err(error)) => return Err(StoreError::Io { file: path, error }),
                 (None, Ok(())) => {}

@@ -140,9 +140,9 @@ pub fn scan_bytes(bytes: &[u8]) -> Result<(u64, u64), (u64, String)> {
         payload_bytes += taken as u64;
     }
     match decode_end(&bytes[offset..], head.number, offset as u64) {
-        Ok(told) if told == count => Ok((count, payload_bytes)),
-        Ok(told) => {
-            Err((offset as u64, format!("the segment has {count} pages or blocks, its end record says {told}")))
+        Ok(recorded) if recorded == count => Ok((count, payload_bytes)),
+        Ok(recorded) => {
+            Err((offset as u64, format!("the segment has {count} pages or blocks, its end record says {recorded}")))
         }
         Err(why) => Err((offset as u64, why.into())),
     }

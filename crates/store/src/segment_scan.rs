@@ -83,14 +83,15 @@ pub(crate) fn scan(
         progress(taken);
     }
     if file_bytes >= segment.bytes {
-        let told = decode_end(window.at(end, END_BYTES as u64)?, segment.number, end);
+        let stored = decode_end(window.at(end, END_BYTES as u64)?, segment.number, end);
         let count = scan.pages.len() as u64 + scan.blocks;
-        let told = told.map_err(str::to_owned).and_then(|told| match told == count || !scan.faults.is_empty() {
-            true => Ok(()),
-            false => Err(format!("the segment has {count} pages or blocks, its end record says {told}")),
-        });
+        let result =
+            stored.map_err(str::to_owned).and_then(|stored| match stored == count || !scan.faults.is_empty() {
+                true => Ok(()),
+                false => Err(format!("the segment has {count} pages or blocks, its end record says {stored}")),
+            });
         let fault = |why| Fault { offset: end, end: segment.bytes, why };
-        scan.blemishes.extend(told.err().map(fault));
+        scan.blemishes.extend(result.err().map(fault));
     }
     if file_bytes > segment.bytes {
         let why = "bytes follow the end of the segment".into();

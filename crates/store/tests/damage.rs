@@ -78,10 +78,10 @@ fn outcome(kept: &Kept, disk: &FakeDisk, damaged: &Path, offset: u64, context: &
         kept.twins[before].compare(&store).unwrap_or_else(|why| panic!("{context}: {why}"));
         let opening = store.opening();
         assert!(name_of(damaged).starts_with("manifest-"), "{context}");
-        let is_told = opening.torn.as_ref().is_some_and(|torn| torn.file == damaged && torn.offset <= offset);
-        let is_told = is_told || !opening.unclaimed.is_empty();
+        let is_reported = opening.torn.as_ref().is_some_and(|torn| torn.file == damaged && torn.offset <= offset);
+        let is_reported = is_reported || !opening.unclaimed.is_empty();
         let next = &kept.twins[before + 1];
-        assert!(is_told || newest(next) == newest(&kept.twins[before]), "{context}: without a word");
+        assert!(is_reported || newest(next) == newest(&kept.twins[before]), "{context}: without a word");
         assert_eq!(newest(next), newest(kept.last()), "{context}: too old");
         return Outcome::CutBack;
     }
@@ -112,14 +112,14 @@ fn read(store: &Store, twin: &Twin, damaged: &Path, offset: u64, context: &str) 
     };
     for shard in &twin.shards {
         for (run, records) in shard.record.runs.iter().zip(&shard.runs) {
-            let mut told = 0;
+            let mut visited = 0;
             let done = reader.visit(shard.record.shard, run, &mut |record| {
-                assert_eq!(record, records[told], "{context}: a wrong record");
-                told += 1;
+                assert_eq!(record, records[visited], "{context}: a wrong record");
+                visited += 1;
                 Ok(())
             });
             match done {
-                Ok(()) => assert_eq!(told, records.len(), "{context}"),
+                Ok(()) => assert_eq!(visited, records.len(), "{context}"),
                 Err(error) => report(&error),
             }
         }
@@ -147,9 +147,9 @@ fn check_and_repair(kept: &Kept, disk: &FakeDisk, damaged: &Path, outcome: Outco
         Outcome::CutBack => assert_eq!(report.damages, [], "{context}"),
         Outcome::Refused | Outcome::Reported => assert!(!report.damages.is_empty(), "{context}"),
     }
-    let told = store::repair(Arc::new(disk.clone()), &folder(), options(), &mut |_, _| {});
-    let told = told.unwrap_or_else(|error| panic!("{context}: {error}"));
-    assert_eq!(told.damages, report.damages, "{context}");
+    let repaired = store::repair(Arc::new(disk.clone()), &folder(), options(), &mut |_, _| {});
+    let repaired = repaired.unwrap_or_else(|error| panic!("{context}: {error}"));
+    assert_eq!(repaired.damages, report.damages, "{context}");
     let mut store = open(disk).unwrap_or_else(|error| panic!("{context}: after the repair: {error}"));
     if outcome == Outcome::CutBack {
         return;
@@ -162,7 +162,7 @@ fn check_and_repair(kept: &Kept, disk: &FakeDisk, damaged: &Path, outcome: Outco
     } else {
         check_losses(kept.last(), &store, &report, context);
     }
-    for name in &told.kept_as {
+    for name in &repaired.kept_as {
         assert!(!bytes_of(disk, name).is_empty() || name_of(name).contains("manifest"), "{context}: {name:?}");
     }
     let twin = twin_of(&store);
@@ -287,8 +287,12 @@ fn an_interrupted_repair_can_be_repeated() {
             disk.halt_at(operation);
             let _ = repair(&disk);
             let crashed = disk.crash(operation);
-            let told = repair(&crashed).unwrap_or_else(|error| panic!("{context}: {error}"));
-            assert!(told.damages == announced.damages || told.damages.is_empty(), "{context}: {:?}", told.damages);
+            let repaired = repair(&crashed).unwrap_or_else(|error| panic!("{context}: {error}"));
+            assert!(
+                repaired.damages == announced.damages || repaired.damages.is_empty(),
+                "{context}: {:?}",
+                repaired.damages
+            );
             let store = open(&crashed).unwrap_or_else(|error| panic!("{context}: {error}"));
             check_losses(kept.last(), &store, &announced, &context);
             cuts += 1;

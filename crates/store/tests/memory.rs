@@ -53,7 +53,7 @@ fn memory_use_is_independent_of_the_commit_size() -> io::Result<()> {
     let mut store = Store::open(disk, folder, options()).unwrap();
     write(&mut store, 8 << 20);
     let Some(before) = peak_bytes() else {
-        println!("skipped: the system does not tell the memory of a process");
+        println!("skipped: the system does not report the memory of a process");
         return Ok(());
     };
     write(&mut store, 96 << 20);

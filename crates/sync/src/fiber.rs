@@ -156,8 +156,8 @@ mod tests {
             }
         })
         .unwrap();
-        let told: Vec<String> = std::iter::from_fn(|| outer.resume(())).collect();
-        assert_eq!(told, ["2", "4", "8"]);
+        let outputs: Vec<String> = std::iter::from_fn(|| outer.resume(())).collect();
+        assert_eq!(outputs, ["2", "4", "8"]);
     }
 
     #[test]

@@ -74,7 +74,7 @@ extern "C" fn on_fault(signal: libc::c_int, info: *mut libc::siginfo_t, context:
     if let Some(guard) = RUNNING.get()
         && (guard.limit.saturating_sub(BELOW_BYTES)..guard.limit + GUARD_BYTES).contains(&address)
     {
-        tell(&guard);
+        write_report(&guard);
         // SAFETY: async-signal-safe.
         unsafe { libc::abort() };
     }
@@ -82,7 +82,7 @@ extern "C" fn on_fault(signal: libc::c_int, info: *mut libc::siginfo_t, context:
 }
 
 /// Writes the line, piece by piece: no allocation is allowed here.
-fn tell(guard: &Guard) {
+fn write_report(guard: &Guard) {
     let mut thread = [0; 16];
     // SAFETY: the buffer holds the 16 bytes that the call writes, and the call is async-signal-safe.
     unsafe { libc::prctl(libc::PR_GET_NAME, thread.as_mut_ptr()) };

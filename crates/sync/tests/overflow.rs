@@ -40,9 +40,9 @@ fn an_overflow_names_the_fiber_and_its_thread() {
     let mut child = Command::new(std::env::current_exe().unwrap());
     child.args(["--exact", "an_overflow_names_the_fiber_and_its_thread", "--nocapture"]).env(VARIABLE, "1");
     let output = child.output().unwrap();
-    let told = String::from_utf8_lossy(&output.stderr);
+    let stderr = String::from_utf8_lossy(&output.stderr);
     let line =
         "bobbin: stack overflow in the fiber that descends on the thread bobbin-7: its stack of 128 KB is full\n";
-    assert!(told.contains(line), "{told}");
-    assert_eq!(output.status.signal(), Some(SIGABRT), "{told}");
+    assert!(stderr.contains(line), "{stderr}");
+    assert_eq!(output.status.signal(), Some(SIGABRT), "{stderr}");
 }

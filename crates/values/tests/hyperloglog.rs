@@ -5,7 +5,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use values::hyperloglog::{Encoding, HyperLogLog, Mark, Registers, SPARSE_BYTES_MAX};
 
-const TOLD: &str = include_str!("hyperloglog.txt");
+const EXPECTED: &str = include_str!("hyperloglog.txt");
 
 fn fnv(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
@@ -23,7 +23,7 @@ fn encoding_name(one: &HyperLogLog) -> &'static str {
 fn estimates_encodings_and_bytes_equal_those_of_redis() {
     let mut lines = 0;
     let mut state: Option<(&str, usize, HyperLogLog)> = None;
-    for line in TOLD.lines().filter(|line| !line.starts_with('#')) {
+    for line in EXPECTED.lines().filter(|line| !line.starts_with('#')) {
         let fields: Vec<&str> = line.split('|').collect();
         let [prefix, count, estimate, encoding, length, hash] = fields[..] else { panic!("{line}") };
         let count: usize = count.parse().unwrap();

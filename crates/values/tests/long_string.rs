@@ -227,12 +227,12 @@ fn the_longest_string_of_zeros_can_be_overwritten_and_read() {
     let others = [0, 299_990_000, 300_010_000, LONGEST_BYTES - 10_000];
     assert!(others.iter().all(|&at| text.to_vec(at..at + 5_000) == [0; 5_000]), "zeros elsewhere stay zeros");
     let mut part = text.part(299_999_990..300_000_020);
-    let mut told = Vec::new();
-    part.take(1, |piece| told.extend_from_slice(piece));
+    let mut collected = Vec::new();
+    part.take(1, |piece| collected.extend_from_slice(piece));
     while part.bytes_count() > 0 {
-        part.take(1, |piece| told.extend_from_slice(piece));
+        part.take(1, |piece| collected.extend_from_slice(piece));
     }
-    assert_eq!(told, [&[0; 10][..], b"in the midst", &[0; 8]].concat());
+    assert_eq!(collected, [&[0; 10][..], b"in the midst", &[0; 8]].concat());
 }
 
 #[test]

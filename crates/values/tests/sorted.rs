@@ -281,15 +281,15 @@ fn zeros_of_both_signs_are_found_and_removed() {
         let score = sorted.score(format!("m{nth}").as_bytes()).expect("it is there");
         assert_eq!(score.is_sign_negative(), nth >= EACH, "m{nth}");
     }
-    let (mut cursor, mut told) = (0, std::collections::HashSet::new());
+    let (mut cursor, mut scanned) = (0, std::collections::HashSet::new());
     loop {
         let next = sorted.scan(cursor, 5_000, |_, member| {
-            told.insert(member.to_vec());
+            scanned.insert(member.to_vec());
         });
         let Some(next) = next else { break };
         cursor = next;
     }
-    assert_eq!(told.len(), 2 * EACH as usize, "a scan tells all of them");
+    assert_eq!(scanned.len(), 2 * EACH as usize, "a scan returns all of them");
     for nth in 0..EACH {
         assert!(sorted.remove(format!("m{nth}").as_bytes()).is_some());
     }

@@ -123,9 +123,9 @@ proptest! {
         }
         let mut pairs: Vec<(f64, Vec<u8>)> = twin.iter().map(|(member, score)| (*score, member.clone())).collect();
         pairs.sort_by(|one, other| one.partial_cmp(other).expect("no score is NaN"));
-        let mut told = Vec::new();
-        result.for_each(|score, member| told.push((score, member.to_vec())));
-        prop_assert_eq!(&told, &pairs);
+        let mut collected = Vec::new();
+        result.for_each(|score, member| collected.push((score, member.to_vec())));
+        prop_assert_eq!(&collected, &pairs);
         prop_assert_eq!(result.is_large(), pairs.len() > 128);
         for (member, score) in &twin {
             prop_assert_eq!(result.score(member), Some(*score), "by its index");

@@ -54,8 +54,8 @@ impl Disk for RealDisk {
 
     fn free_bytes(&self, folder: &Path) -> u64 {
         // Some file systems report no sizes.
-        let told = statvfs(folder).ok().filter(|system| system.f_blocks > 0);
-        told.map_or(u64::MAX, |system| system.f_bavail.saturating_mul(system.f_frsize))
+        let sizes = statvfs(folder).ok().filter(|system| system.f_blocks > 0);
+        sizes.map_or(u64::MAX, |system| system.f_bavail.saturating_mul(system.f_frsize))
     }
 }
 

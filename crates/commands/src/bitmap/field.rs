@@ -82,7 +82,7 @@ impl Operation {
         let mut window = window(text, self.start());
         let (field, at) = (self.field, (self.at % 8) as u32);
         let before = field.get(window, at);
-        let (after, told) = match self.action {
+        let (after, reply) = match self.action {
             Action::Get => return (Some(before), None),
             // Unsigned, a negative value is out of range.
             Action::Set(value, overflow) => (
@@ -96,10 +96,10 @@ impl Operation {
         };
         let Some(after) = after else { return (None, None) };
         if after == before {
-            return (told, None);
+            return (reply, None);
         }
         field.put(&mut window, at, after);
-        (told, Some(window))
+        (reply, Some(window))
     }
 }
 
@@ -120,7 +120,7 @@ fn bitfield(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, may_write: bool) ->
     let Some(end) = writes().map(Operation::end).max() else {
         let text = tx.string(args.get(1))?;
         reply.array(operations.len());
-        operations.iter().for_each(|operation| tell(operation.run(text).0, reply));
+        operations.iter().for_each(|operation| write_number(operation.run(text).0, reply));
         return Ok(());
     };
     if !may_write {
@@ -142,12 +142,12 @@ fn bitfield(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, may_write: bool) ->
         if let Some(window) = changed {
             text.overwrite(operation.start(), &window[..operation.end() - operation.start()]);
         }
-        tell(number, reply);
+        write_number(number, reply);
     }
     Ok(())
 }
 
-fn tell(number: Option<i64>, reply: &mut dyn Reply) {
+fn write_number(number: Option<i64>, reply: &mut dyn Reply) {
     match number {
         Some(number) => reply.int(number),
         None => reply.null(),

@@ -10,7 +10,7 @@ pub(crate) struct Names {
     pieces: Pieces,
     count: usize,
     /// Bytes of the first piece that have been sent.
-    told_bytes: usize,
+    sent_bytes: usize,
 }
 
 impl Names {
@@ -28,7 +28,7 @@ impl Names {
     }
 
     /// Replies with an array, in steps if it is long.
-    pub(crate) fn tell(mut self, reply: &mut dyn Reply) {
+    pub(crate) fn write(mut self, reply: &mut dyn Reply) {
         reply.array(self.count);
         if self.next(reply) == More::Follows {
             reply.stream(Box::new(self));
@@ -40,19 +40,19 @@ impl Source for Names {
     fn next(&mut self, reply: &mut dyn Reply) -> More {
         let mut left_bytes = SOURCE_STEP_BYTES;
         while let Some(piece) = self.pieces.front() {
-            let mut rest = &piece[self.told_bytes..];
+            let mut rest = &piece[self.sent_bytes..];
             while left_bytes > 0
                 && let Some(name) = varint::take_bytes(&mut rest)
             {
                 reply.bulk(name);
                 left_bytes = left_bytes.saturating_sub(name.len() + HEADER_BYTES);
             }
-            self.told_bytes = piece.len() - rest.len();
+            self.sent_bytes = piece.len() - rest.len();
             if !rest.is_empty() {
                 return More::Follows;
             }
             self.pieces.drop_front();
-            self.told_bytes = 0;
+            self.sent_bytes = 0;
         }
         More::Done
     }

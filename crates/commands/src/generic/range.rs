@@ -59,7 +59,7 @@ static REMOVE_SOME: CommandSpec = CommandSpec {
     keys: &[KeySpec::many(1, -1, 1, "RM DELETE")],
     run: Run::Local(|tx, args, reply| {
         let kind = Some(args.name()).filter(|kind| !kind.is_empty());
-        let removed = args.from(1).iter().filter(|key| is_told(tx, key, kind) && tx.remove(key)).count();
+        let removed = args.from(1).iter().filter(|key| has_kind(tx, key, kind) && tx.remove(key)).count();
         reply.int(removed as i64);
         Ok(())
     }),
@@ -131,7 +131,7 @@ impl NameRange {
 
     /// Returns true if a key exists and matches. Its shard must be locked.
     pub fn fits(&self, tx: &mut Tx, name: &[u8]) -> bool {
-        is_told(tx, name, self.kind.as_deref())
+        has_kind(tx, name, self.kind.as_deref())
     }
 
     /// Adds a matching name.
@@ -158,7 +158,7 @@ impl NameRange {
         if self.removes {
             reply.int(self.removed as i64);
         } else {
-            self.names.tell(reply);
+            self.names.write(reply);
         }
     }
 }
@@ -171,7 +171,7 @@ fn bound(argument: &[u8]) -> Result<Bound<Vec<u8>>, Failure> {
     })
 }
 
-fn is_told(tx: &mut Tx, name: &[u8], kind: Option<&[u8]>) -> bool {
+fn has_kind(tx: &mut Tx, name: &[u8], kind: Option<&[u8]>) -> bool {
     tx.peek(name).is_some_and(|entry| kind.is_none_or(|kind| parse::is(kind, kind_of(entry).name())))
 }
 
@@ -195,7 +195,7 @@ fn at_once(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
         range.pass(&page);
         if range.removes {
             let before = found.len();
-            found.extend(page.iter().filter(|name| is_told(tx, name, range.kind.as_deref())).map(Box::from));
+            found.extend(page.iter().filter(|name| has_kind(tx, name, range.kind.as_deref())).map(Box::from));
             range.removed((found.len() - before) as u64);
         } else {
             page.iter().for_each(|name| {

@@ -206,7 +206,7 @@ impl Sweep for Scan {
     fn finish(self: Box<Self>, reply: &mut dyn Reply) -> Outcome {
         reply.array(2);
         reply.bulk(self.cursor.to_string().as_bytes());
-        self.names.tell(reply);
+        self.names.write(reply);
         Ok(())
     }
 }
@@ -238,7 +238,7 @@ impl Sweep for Keys {
     }
 
     fn finish(self: Box<Self>, reply: &mut dyn Reply) -> Outcome {
-        self.names.tell(reply);
+        self.names.write(reply);
         Ok(())
     }
 }

@@ -27,7 +27,7 @@ const SORT: CommandSpec = CommandSpec {
         KeySpec::one(1, "RO ACCESS"),
         FOLLOWED,
         KeySpec::found(
-            Begin::Option { word: "STORE", from: 2, counts: COUNTS, is_told: false },
+            Begin::Option { word: "STORE", from: 2, counts: COUNTS, is_reported: false },
             Find::Range { last: 0, step: 1 },
             "OW UPDATE",
         )
@@ -200,9 +200,9 @@ fn sort(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, may_store: bool) -> Out
         Some(key) => put(tx, key, list, reply),
         None => {
             reply.array(list.len() as usize);
-            let mut telling = SortReply { list, at: 0 };
-            if telling.next(reply) == More::Follows {
-                reply.stream(Box::new(telling));
+            let mut rest = SortReply { list, at: 0 };
+            if rest.next(reply) == More::Follows {
+                reply.stream(Box::new(rest));
             }
             Ok(())
         }

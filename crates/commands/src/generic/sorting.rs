@@ -208,7 +208,7 @@ pub(super) struct Sorting {
     items: InOrder<SortItem, ()>,
     is_weighed: bool,
     skipped: u64,
-    told: u64,
+    output_count: u64,
     /// The current element, which is being weighed, or for which this many values have been output.
     at_hand: Option<(Box<[u8]>, usize)>,
     look: Option<Look>,
@@ -227,7 +227,7 @@ impl Sorting {
             at,
             taken: VecDeque::new(),
             items: InOrder::new(),
-            told: 0,
+            output_count: 0,
             at_hand: None,
             look: None,
             result: List::new(),
@@ -291,16 +291,16 @@ impl Sorting {
         }
     }
 
-    fn put(&mut self, told: Option<&[u8]>) {
-        match told {
-            _ if self.order.is_stored => self.result.push(End::Tail, told.unwrap_or_default()),
+    fn put(&mut self, value: Option<&[u8]>) {
+        match value {
+            _ if self.order.is_stored => self.result.push(End::Tail, value.unwrap_or_default()),
             Some(bytes) => self.result.push(End::Tail, &[b"+", bytes].concat()),
             None => self.result.push(End::Tail, b""),
         }
     }
 
     /// Outputs the remaining values for an element; returns `false` if a key must be read first.
-    fn tell(&mut self, element: Box<[u8]>, from: usize) -> bool {
+    fn output(&mut self, element: Box<[u8]>, from: usize) -> bool {
         if self.order.gets.is_empty() {
             self.put(Some(&element));
         }
@@ -312,7 +312,7 @@ impl Sorting {
             };
             self.put(found.as_deref());
         }
-        self.told += 1;
+        self.output_count += 1;
         true
     }
 
@@ -329,10 +329,10 @@ impl Sorting {
             return true;
         }
         if let Some((element, from)) = self.at_hand.take() {
-            self.tell(element, from);
+            self.output(element, from);
             return false;
         }
-        if self.told == self.order.count {
+        if self.output_count == self.order.count {
             return true;
         }
         let next = if self.order.is_own { self.take() } else { self.items.next().map(|(item, ())| item.element) };
@@ -340,7 +340,7 @@ impl Sorting {
         if self.skipped < self.order.start {
             self.skipped += 1;
         } else {
-            self.tell(element, 0);
+            self.output(element, 0);
         }
         false
     }

@@ -18,7 +18,7 @@ const TTL: CommandSpec = CommandSpec {
     since: "1.0.0",
     brief: "Returns a key's remaining time, in seconds.",
     answer: "int: seconds; -1: it does not expire; -2: the key is absent",
-    run: Run::Local(|tx, args, reply| tell(tx, args, reply, |at_ms, now| seconds(at_ms - now))),
+    run: Run::Local(|tx, args, reply| expiry_time(tx, args, reply, |at_ms, now| seconds(at_ms - now))),
 };
 
 const PTTL: CommandSpec = CommandSpec {
@@ -34,7 +34,7 @@ const PTTL: CommandSpec = CommandSpec {
     since: "2.6.0",
     brief: "Returns a key's remaining time, in milliseconds.",
     answer: "int: milliseconds; -1: it does not expire; -2: the key is absent",
-    run: Run::Local(|tx, args, reply| tell(tx, args, reply, |at_ms, now| at_ms - now)),
+    run: Run::Local(|tx, args, reply| expiry_time(tx, args, reply, |at_ms, now| at_ms - now)),
 };
 
 const EXPIRETIME: CommandSpec = CommandSpec {
@@ -50,7 +50,7 @@ const EXPIRETIME: CommandSpec = CommandSpec {
     since: "7.0.0",
     brief: "Returns a key's expiration time, in seconds since the epoch.",
     answer: "int: seconds; -1: it does not expire; -2: the key is absent",
-    run: Run::Local(|tx, args, reply| tell(tx, args, reply, |at_ms, _| seconds(at_ms))),
+    run: Run::Local(|tx, args, reply| expiry_time(tx, args, reply, |at_ms, _| seconds(at_ms))),
 };
 
 const PEXPIRETIME: CommandSpec = CommandSpec {
@@ -66,7 +66,7 @@ const PEXPIRETIME: CommandSpec = CommandSpec {
     since: "7.0.0",
     brief: "Returns a key's expiration time, in milliseconds since the epoch.",
     answer: "int: milliseconds; -1: it does not expire; -2: the key is absent",
-    run: Run::Local(|tx, args, reply| tell(tx, args, reply, |at_ms, _| at_ms)),
+    run: Run::Local(|tx, args, reply| expiry_time(tx, args, reply, |at_ms, _| at_ms)),
 };
 
 const PERSIST: CommandSpec = CommandSpec {
@@ -90,7 +90,7 @@ fn seconds(ms: Ms) -> Ms {
     (ms + 500) / 1000
 }
 
-fn tell(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, show: fn(Ms, Ms) -> Ms) -> Outcome {
+fn expiry_time(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, show: fn(Ms, Ms) -> Ms) -> Outcome {
     let now = tx.now();
     reply.int(match tx.peek(args.get(1)).map(|entry| entry.expires_at_ms()) {
         None => -2,

@@ -27,14 +27,14 @@ const GEOADD: CommandSpec = CommandSpec {
 };
 
 fn add(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
-    let (mut conditions, mut tells_changed) = (Conditions::default(), false);
+    let (mut conditions, mut counts_changed) = (Conditions::default(), false);
     let mut at = 2;
     while at < args.len() {
         let word = args.get(at);
         match () {
             () if parse::is(word, "NX") => conditions.only_new = true,
             () if parse::is(word, "XX") => conditions.only_there = true,
-            () if parse::is(word, "CH") => tells_changed = true,
+            () if parse::is(word, "CH") => counts_changed = true,
             () => break,
         }
         at += 1;
@@ -49,6 +49,6 @@ fn add(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
         members.push((cell.score(), args.get(at + 2)));
     }
     let (added, changed) = put(tx, args.get(1), &members, conditions)?;
-    reply.int(if tells_changed { added + changed } else { added });
+    reply.int(if counts_changed { added + changed } else { added });
     Ok(())
 }

@@ -22,7 +22,7 @@ const GEOPOS: CommandSpec = CommandSpec {
     answer: "array: a pair of doubles for each, null for one that is not there",
     run: Run::Local(|tx, args, reply| {
         for_each_place(tx, args, reply, |reply, place| match place {
-            Some(place) => tell_place(reply, place),
+            Some(place) => write_place(reply, place),
             None => reply.null_array(),
         })
     }),
@@ -69,13 +69,13 @@ fn for_each_place(
     tx: &mut Tx,
     args: &Args,
     reply: &mut dyn Reply,
-    mut tell: impl FnMut(&mut dyn Reply, Option<Coordinates>),
+    mut write: impl FnMut(&mut dyn Reply, Option<Coordinates>),
 ) -> Outcome {
     let sorted = tx.sorted(args.get(1))?;
     reply.array(args.len() - 2);
     for member in args.from(2) {
         let score = sorted.and_then(|sorted| sorted.score(member));
-        tell(reply, score.map(|score| Cell::of_score(score).middle()));
+        write(reply, score.map(|score| Cell::of_score(score).middle()));
     }
     Ok(())
 }
@@ -89,14 +89,14 @@ fn distance(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let sorted = tx.sorted(args.get(1))?;
     let place = |at| sorted.and_then(|sorted| sorted.score(args.get(at))).map(|score| Cell::of_score(score).middle());
     match (place(2), place(3)) {
-        (Some(from), Some(to)) => tell_distance(reply, distance_m(from, to) / unit_m),
+        (Some(from), Some(to)) => write_distance(reply, distance_m(from, to) / unit_m),
         _ => reply.null(),
     }
     Ok(())
 }
 
 /// Replies with coordinates, with up to seventeen digits after the point.
-pub(super) fn tell_place(reply: &mut dyn Reply, Coordinates { longitude, latitude }: Coordinates) {
+pub(super) fn write_place(reply: &mut dyn Reply, Coordinates { longitude, latitude }: Coordinates) {
     reply.array(2);
     for degrees in [longitude, latitude] {
         let digits = format!("{degrees:.17}");
@@ -104,6 +104,6 @@ pub(super) fn tell_place(reply: &mut dyn Reply, Coordinates { longitude, latitud
     }
 }
 
-pub(super) fn tell_distance(reply: &mut dyn Reply, distance: f64) {
+pub(super) fn write_distance(reply: &mut dyn Reply, distance: f64) {
     reply.bulk(format!("{distance:.4}").as_bytes());
 }

@@ -10,7 +10,7 @@
 use super::area::{Area, GeoShape};
 use super::argument;
 use super::cell::{Cell, Coordinates};
-use super::look::{tell_distance, tell_place};
+use super::look::{write_distance, write_place};
 use super::walk::{GeoMatch, GeoQuery, GeoWalk};
 use crate::prelude::*;
 use crate::sorted::range::put_result;
@@ -190,7 +190,8 @@ const GEORADIUSBYMEMBER_RO: CommandSpec = CommandSpec {
 /// Returns the spec of the key after an option that names the destination.
 const fn stored(word: &'static str, from: usize) -> KeySpec {
     let counts = &[("COUNT", 1), ("STORE", 1), ("STOREDIST", 1)];
-    KeySpec::found(Begin::Option { word, from, counts, is_told: true }, Find::Range { last: 0, step: 1 }, "OW UPDATE")
+    let begin = Begin::Option { word, from, counts, is_reported: true };
+    KeySpec::found(begin, Find::Range { last: 0, step: 1 }, "OW UPDATE")
 }
 
 /// The command.
@@ -415,12 +416,12 @@ fn search(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, verb: GeoCommand) -> 
     }
     let walk = GeoWalk::new(sorted.clone(), wanted);
     let is_little = is_little(&sorted, walk.left());
-    let mut telling = GeoSearchReply { walk, is_told: false, beside: asked.beside, pin: None };
+    let mut results = GeoSearchReply { walk, has_begun: false, beside: asked.beside, pin: None };
     if is_little {
-        while telling.next(reply) == More::Follows {}
+        while results.next(reply) == More::Follows {}
     } else {
-        telling.pin = Some(keyspace.pin(source));
-        reply.stream(Box::new(telling));
+        results.pin = Some(keyspace.pin(source));
+        reply.stream(Box::new(results));
     }
     Ok(())
 }
@@ -429,7 +430,7 @@ fn search(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, verb: GeoCommand) -> 
 struct GeoSearchReply {
     walk: GeoWalk,
     /// True once sending has begun.
-    is_told: bool,
+    has_begun: bool,
     beside: Beside,
     /// Set once it continues without the lock.
     pin: Option<Pin>,
@@ -439,9 +440,9 @@ struct GeoSearchReply {
 const BESIDE_BYTES: usize = 100;
 
 impl GeoSearchReply {
-    fn tell(&self, found: GeoMatch, reply: &mut dyn Reply) -> usize {
+    fn write(&self, found: GeoMatch, reply: &mut dyn Reply) -> usize {
         let Beside { distance, hash, place } = self.beside;
-        let more = [distance, hash, place].into_iter().filter(|is_told| *is_told).count();
+        let more = [distance, hash, place].into_iter().filter(|is_wanted| *is_wanted).count();
         let bytes = self.walk.sorted().get(found.rank, |score, member| {
             if more > 0 {
                 reply.array(1 + more);
@@ -449,13 +450,13 @@ impl GeoSearchReply {
             reply.bulk(member);
             let cell = Cell::of_score(score);
             if distance {
-                tell_distance(reply, found.distance_m / self.walk.unit_m());
+                write_distance(reply, found.distance_m / self.walk.unit_m());
             }
             if hash {
                 reply.int(score as i64);
             }
             if place {
-                tell_place(reply, cell.middle());
+                write_place(reply, cell.middle());
             }
             member.len() + BESIDE_BYTES
         });
@@ -465,17 +466,17 @@ impl GeoSearchReply {
 
 impl Source for GeoSearchReply {
     fn next(&mut self, reply: &mut dyn Reply) -> More {
-        if !self.is_told {
+        if !self.has_begun {
             if !self.walk.step() {
                 return More::Follows;
             }
-            self.is_told = true;
+            self.has_begun = true;
             reply.array(self.walk.len() as usize);
         }
         let mut bytes = 0;
         while bytes < SOURCE_STEP_BYTES {
             let Some(found) = self.walk.next() else { return More::Done };
-            bytes += self.tell(found, reply);
+            bytes += self.write(found, reply);
         }
         More::Follows
     }

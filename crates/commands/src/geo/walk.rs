@@ -39,7 +39,7 @@ pub(super) struct GeoWalk {
     /// The remaining rank ranges: first rank and count.
     ranges: VecDeque<(u64, u64)>,
     found: Finds,
-    told: u64,
+    returned: u64,
 }
 
 enum Finds {
@@ -61,7 +61,7 @@ impl GeoWalk {
             Some(Direction::Forward) => Finds::NearestFirst(InOrder::new()),
             Some(Direction::Backward) => Finds::FarthestFirst(InOrder::new()),
         };
-        Self { sorted, wanted, ranges, found, told: 0 }
+        Self { sorted, wanted, ranges, found, returned: 0 }
     }
 
     pub(super) fn sorted(&self) -> &Sorted {
@@ -102,7 +102,7 @@ impl GeoWalk {
 
     /// After the search: returns the number of results left.
     pub(super) fn len(&self) -> u64 {
-        self.wanted.count.map_or(u64::MAX, |count| count - self.told).min(self.found.len())
+        self.wanted.count.map_or(u64::MAX, |count| count - self.returned).min(self.found.len())
     }
 
     /// After the search: returns the next result.
@@ -110,7 +110,7 @@ impl GeoWalk {
         if self.len() == 0 {
             return None;
         }
-        self.told += 1;
+        self.returned += 1;
         self.found.next()
     }
 

@@ -89,7 +89,7 @@ fn all(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, shown: FieldPart) -> Out
         return Ok(());
     }
     let _ = hash.walk(&mut |pair| {
-        tell(reply, pair, shown, now);
+        write_pair(reply, pair, shown, now);
         ControlFlow::Continue(())
     });
     Ok(())
@@ -100,7 +100,7 @@ pub(super) fn is_long(hash: &Hash) -> bool {
     hash.content_bytes() + hash.len() * HEADER_BYTES > LOCKED_BYTES_MAX
 }
 
-fn tell(reply: &mut dyn Reply, pair: Pair<'_>, shown: FieldPart, now: Ms) {
+fn write_pair(reply: &mut dyn Reply, pair: Pair<'_>, shown: FieldPart, now: Ms) {
     if !pair.is_live(now) {
         return;
     }
@@ -127,7 +127,7 @@ impl Source for FieldsReply {
     fn next(&mut self, reply: &mut dyn Reply) -> More {
         let (mut at, mut bytes_left) = (self.at, SOURCE_STEP_BYTES as u64);
         let _ = self.items.walk(at, self.items.len() - at, Direction::Forward, &mut |item: &[u8]| {
-            tell(reply, pair(item), self.shown, self.now);
+            write_pair(reply, pair(item), self.shown, self.now);
             at += 1;
             bytes_left = bytes_left.saturating_sub(item.len() as u64 + HEADER_BYTES);
             if bytes_left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }

@@ -22,7 +22,7 @@ const HGET: CommandSpec = CommandSpec {
     answer: "bulk: the value; null: there is no such field",
     run: Run::Local(|tx, args, reply| {
         let now = tx.now();
-        tell(tx.hash(args.get(1))?, args.get(2), now, reply);
+        write_value(tx.hash(args.get(1))?, args.get(2), now, reply);
         Ok(())
     }),
 };
@@ -44,7 +44,7 @@ const HMGET: CommandSpec = CommandSpec {
         let (now, fields) = (tx.now(), args.from(2));
         let hash = tx.hash(args.get(1))?;
         reply.array(fields.len());
-        fields.iter().for_each(|field| tell(hash, field, now, reply));
+        fields.iter().for_each(|field| write_value(hash, field, now, reply));
         Ok(())
     }),
 };
@@ -117,7 +117,7 @@ fn look<R>(tx: &mut Tx, args: &Args, visit: impl FnOnce(Pair<'_>) -> R) -> Resul
 }
 
 /// Replies with the value of a field, or null.
-pub(super) fn tell(hash: Option<&Hash>, field: &[u8], now: Ms, reply: &mut dyn Reply) {
+pub(super) fn write_value(hash: Option<&Hash>, field: &[u8], now: Ms, reply: &mut dyn Reply) {
     if hash.and_then(|hash| hash.get(field, now, |pair| reply.bulk(pair.value))).is_none() {
         reply.null();
     }

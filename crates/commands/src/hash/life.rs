@@ -1,6 +1,6 @@
 //! HGETDEL HGETEX HSETEX: get or set values, and remove the fields or set their deadlines, atomically.
 
-use super::get::tell;
+use super::get::write_value;
 use super::{NO_COUNT, fields, instant};
 use crate::prelude::*;
 use base::Ms;
@@ -90,7 +90,7 @@ fn time(args: &Args, at: usize, now: Ms) -> Result<Option<Ms>, Failure> {
 }
 
 /// Replies with the values of `fields`; returns those present, each once.
-fn tell_fields<'a>(tx: &mut Tx, key: &[u8], fields: Args<'a>, is_taken: bool, reply: &mut dyn Reply) -> Vec<&'a [u8]> {
+fn write_values<'a>(tx: &mut Tx, key: &[u8], fields: Args<'a>, is_taken: bool, reply: &mut dyn Reply) -> Vec<&'a [u8]> {
     let now = tx.now();
     let hash = tx.hash(key).expect("its kind was checked");
     let mut seen = HashSet::new();
@@ -98,7 +98,7 @@ fn tell_fields<'a>(tx: &mut Tx, key: &[u8], fields: Args<'a>, is_taken: bool, re
     reply.array(fields.len());
     for field in fields {
         let is_gone = is_taken && seen.contains(field);
-        tell(hash.filter(|_| !is_gone), field, now, reply);
+        write_value(hash.filter(|_| !is_gone), field, now, reply);
         if hash.is_some_and(|hash| hash.get(field, now, |_| ()).is_some()) && seen.insert(field) {
             found.push(field);
         }
@@ -109,7 +109,7 @@ fn tell_fields<'a>(tx: &mut Tx, key: &[u8], fields: Args<'a>, is_taken: bool, re
 fn get_and_remove(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let key = args.get(1);
     tx.hash(key)?;
-    let found = tell_fields(tx, key, fields(args, 2, NO_COUNT)?, true, reply);
+    let found = write_values(tx, key, fields(args, 2, NO_COUNT)?, true, reply);
     if let Some(mut hash) = tx.hash_mut(key, Absent::Leave)? {
         hash.remove(&found)?;
     }
@@ -124,7 +124,7 @@ fn get_and_expire(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let fields_at = 2 + 2 * usize::from(until.is_some()) + usize::from(persists);
     let fields = fields(args, fields_at, NO_COUNT)?;
     let is_past = until.is_some_and(|at_ms| at_ms <= now);
-    let mut found = tell_fields(tx, key, fields, is_past, reply);
+    let mut found = write_values(tx, key, fields, is_past, reply);
     let Some(mut hash) = tx.hash_mut(key, Absent::Leave)? else { return Ok(()) };
     if is_past {
         hash.remove(&found)?;

@@ -41,7 +41,7 @@ fn random(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
         let parts = if with_values && !reply.is_resp3() { 2 } else { 1 };
         reply.array((parts * draw.left()) as usize);
     }
-    draw.tell(reply, || keyspace.pin(args.get(1)));
+    draw.write(reply, || keyspace.pin(args.get(1)));
     Ok(())
 }
 
@@ -87,8 +87,8 @@ impl Drawable for Fields {
         all_are || self.items.get(place, |item| pair(item).is_live(self.now)).expect("a place within")
     }
 
-    fn tell(&self, place: u64, reply: &mut dyn Reply) -> usize {
-        let told = self.items.get(place, |item| {
+    fn write(&self, place: u64, reply: &mut dyn Reply) -> usize {
+        let bytes = self.items.get(place, |item| {
             let pair = pair(item);
             if self.with_values && reply.is_resp3() {
                 reply.array(2);
@@ -100,7 +100,7 @@ impl Drawable for Fields {
             reply.bulk(pair.value);
             pair.field.len() + pair.value.len()
         });
-        told.expect("a place within")
+        bytes.expect("a place within")
     }
 
     fn heap_bytes(&self) -> u64 {

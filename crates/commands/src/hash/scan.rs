@@ -43,50 +43,50 @@ fn scan(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let now = tx.now();
     let cursor = parse_cursor(args.get(2)).ok_or(Failure::text("ERR invalid cursor"))?;
     // As in Redis, options are parsed only if there is something to scan.
-    let (next, told) = match tx.hash(args.get(1))? {
+    let (next, found) = match tx.hash(args.get(1))? {
         Some(hash) => step(hash, cursor, &ScanOptions::read(args, true)?, now),
         None => (0, ScanReply::default()),
     };
-    told.tell(next, reply);
+    found.write(next, reply);
     Ok(())
 }
 
 /// Returns the next cursor and the fields passed on the way.
 fn step(hash: &Hash, cursor: u64, options: &ScanOptions<'_>, now: Ms) -> (u64, ScanReply) {
-    let mut told = ScanReply::default();
+    let mut found = ScanReply::default();
     if !hash.is_large() {
         let _ = hash.walk(&mut |pair| {
-            take(&mut told, pair, options, now);
+            take(&mut found, pair, options, now);
             ControlFlow::Continue(())
         });
-        return (0, told);
+        return (0, found);
     }
     // A cursor we never returned points past the last field.
     if cursor >> (u64::BITS - CURSOR_SHIFT) > 0 {
-        return (0, told);
+        return (0, found);
     }
     let (mut looks_left, mut last, mut next) = (options.count.min(LOOKS_MAX), None, 0);
     let from = hash.place_of_order(cursor << CURSOR_SHIFT);
     let _ = hash.walk_from(from, &mut |pair| {
         let prefix = base::hash::order(pair.field) >> CURSOR_SHIFT;
-        if (looks_left == 0 || told.bytes() > BYTES_MAX || options.is_tired()) && last != Some(prefix) {
+        if (looks_left == 0 || found.bytes() > BYTES_MAX || options.is_tired()) && last != Some(prefix) {
             next = prefix;
             return ControlFlow::Break(());
         }
         last = Some(prefix);
         looks_left = looks_left.saturating_sub(1);
-        take(&mut told, pair, options, now);
+        take(&mut found, pair, options, now);
         ControlFlow::Continue(())
     });
-    (next, told)
+    (next, found)
 }
 
-fn take(told: &mut ScanReply, pair: Pair<'_>, options: &ScanOptions<'_>, now: Ms) {
+fn take(found: &mut ScanReply, pair: Pair<'_>, options: &ScanOptions<'_>, now: Ms) {
     if !options.take(pair.field) || !pair.is_live(now) {
         return;
     }
-    told.push(pair.field);
+    found.push(pair.field);
     if options.values {
-        told.push(pair.value);
+        found.push(pair.value);
     }
 }

@@ -20,7 +20,7 @@ const HTTL: CommandSpec = CommandSpec {
     since: "7.4.0",
     brief: "Returns the remaining time of fields of a hash, in seconds.",
     answer: "array: for each field seconds, -1 if it does not expire, -2 if it is not there",
-    run: Run::Local(|tx, args, reply| tell(tx, args, reply, |at_ms, now| seconds(at_ms - now))),
+    run: Run::Local(|tx, args, reply| expiry_times(tx, args, reply, |at_ms, now| seconds(at_ms - now))),
 };
 
 const HPTTL: CommandSpec = CommandSpec {
@@ -36,7 +36,7 @@ const HPTTL: CommandSpec = CommandSpec {
     since: "7.4.0",
     brief: "Returns the remaining time of fields of a hash, in milliseconds.",
     answer: "array: for each field milliseconds, -1 if it does not expire, -2 if it is not there",
-    run: Run::Local(|tx, args, reply| tell(tx, args, reply, |at_ms, now| at_ms - now)),
+    run: Run::Local(|tx, args, reply| expiry_times(tx, args, reply, |at_ms, now| at_ms - now)),
 };
 
 const HEXPIRETIME: CommandSpec = CommandSpec {
@@ -52,7 +52,7 @@ const HEXPIRETIME: CommandSpec = CommandSpec {
     since: "7.4.0",
     brief: "Returns the expiration time of fields, in seconds since the epoch.",
     answer: "array: for each field seconds, -1 if it does not expire, -2 if it is not there",
-    run: Run::Local(|tx, args, reply| tell(tx, args, reply, |at_ms, _| seconds(at_ms))),
+    run: Run::Local(|tx, args, reply| expiry_times(tx, args, reply, |at_ms, _| seconds(at_ms))),
 };
 
 const HPEXPIRETIME: CommandSpec = CommandSpec {
@@ -68,7 +68,7 @@ const HPEXPIRETIME: CommandSpec = CommandSpec {
     since: "7.4.0",
     brief: "Returns the expiration time of fields, in milliseconds since the epoch.",
     answer: "array: for each field milliseconds, -1 if it does not expire, -2 if it is not there",
-    run: Run::Local(|tx, args, reply| tell(tx, args, reply, |at_ms, _| at_ms)),
+    run: Run::Local(|tx, args, reply| expiry_times(tx, args, reply, |at_ms, _| at_ms)),
 };
 
 const HPERSIST: CommandSpec = CommandSpec {
@@ -92,7 +92,7 @@ fn seconds(ms: Ms) -> Ms {
     ms.div_ceil(1000)
 }
 
-fn tell(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, show: fn(Ms, Ms) -> Ms) -> Outcome {
+fn expiry_times(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, show: fn(Ms, Ms) -> Ms) -> Outcome {
     let now = tx.now();
     let hash = tx.hash(args.get(1))?;
     let fields = fields(args, 2, NO_COUNT)?;

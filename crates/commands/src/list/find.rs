@@ -105,7 +105,7 @@ struct Finding {
     offset: u64,
     options: PositionOptions,
     /// `None` while searching.
-    telling: Option<PositionsReply>,
+    positions: Option<PositionsReply>,
     /// Set once it continues without the locks.
     pin: Option<Pin>,
 }
@@ -128,27 +128,27 @@ impl Finding {
             Some(count) => count,
         };
         let search = Search::new(part, element, options.direction, options.skip.saturating_add(count));
-        Self { search, offset, options, telling: None, pin: None }
+        Self { search, offset, options, positions: None, pin: None }
     }
 
     /// Writes the number of indices that follow.
     fn begin(&self, reply: &mut dyn Reply) -> PositionsReply {
         let PositionOptions { skip, count, .. } = self.options;
-        let told = self.search.found().items().saturating_sub(skip);
+        let indices_count = self.search.found().items().saturating_sub(skip);
         match count {
-            Some(_) => reply.array(told as usize),
-            None if told == 0 => reply.null(),
+            Some(_) => reply.array(indices_count as usize),
+            None if indices_count == 0 => reply.null(),
             None => {}
         }
-        let next = if told > 0 { 0 } else { self.search.found().runs() };
+        let next = if indices_count > 0 { 0 } else { self.search.found().runs() };
         PositionsReply { skip, run: 0..0, next }
     }
 
     /// Writes a part of the result.
-    fn tell(&self, telling: &mut PositionsReply, reply: &mut dyn Reply) -> More {
+    fn write(&self, positions: &mut PositionsReply, reply: &mut dyn Reply) -> More {
         let direction = self.options.direction;
         for _ in 0..STEP_INDICES {
-            let PositionsReply { skip, run, next } = telling;
+            let PositionsReply { skip, run, next } = positions;
             if run.is_empty() {
                 if *next == self.search.found().runs() {
                     return More::Done;
@@ -177,13 +177,13 @@ impl Finding {
 
 impl Source for Finding {
     fn next(&mut self, reply: &mut dyn Reply) -> More {
-        let mut telling = match self.telling.take() {
-            Some(telling) => telling,
+        let mut positions = match self.positions.take() {
+            Some(positions) => positions,
             None if self.search.step(STEP_BYTES) => self.begin(reply),
             None => return More::Follows,
         };
-        let more = self.tell(&mut telling, reply);
-        self.telling = Some(telling);
+        let more = self.write(&mut positions, reply);
+        self.positions = Some(positions);
         more
     }
     fn pinned_bytes(&self) -> u64 {

@@ -98,7 +98,7 @@ fn pop_many(tx: &mut Tx, key: &[u8], end: End, count: u64, work: u64, reply: &mu
     let list = tx.list_like(key)?.expect("the caller has looked");
     let part = part_of(list.len(), count, end);
     let count = part.count;
-    range::tell_any(reply, list, part, || keyspace.pin(key));
+    range::write_list_like(reply, list, part, || keyspace.pin(key));
     tx.list_like_mut(key, Absent::Leave)?.expect("the caller has looked").discard(end, count);
     Ok(())
 }

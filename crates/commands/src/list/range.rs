@@ -74,7 +74,8 @@ fn lrange(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
         return Ok(());
     };
     let (start, count) = parse::range(start, stop, list.len());
-    tell_any(reply, list, ListPart { start, count, direction: Direction::Forward }, || keyspace.pin(args.get(1)));
+    let part = ListPart { start, count, direction: Direction::Forward };
+    write_list_like(reply, list, part, || keyspace.pin(args.get(1)));
     Ok(())
 }
 
@@ -102,19 +103,19 @@ const LOCKED_BYTES_MAX: usize = 64 << 10;
 const HEADER_BYTES: usize = 8;
 
 /// Replies with part of a list or queue as an array; `pin` is for the clone, if it takes one.
-pub(super) fn tell_any(reply: &mut dyn Reply, list: ListLike<'_>, part: ListPart, pin: impl FnOnce() -> Pin) {
+pub(super) fn write_list_like(reply: &mut dyn Reply, list: ListLike<'_>, part: ListPart, pin: impl FnOnce() -> Pin) {
     match list {
-        ListLike::List(list) => tell(reply, list, part, pin),
-        ListLike::Queue(queue) => tell(reply, queue, part, pin),
+        ListLike::List(list) => write_part(reply, list, part, pin),
+        ListLike::Queue(queue) => write_part(reply, queue, part, pin),
     }
 }
 
 /// Replies with part of a list as an array; `pin` is for the clone, if it takes one.
-pub(crate) fn tell<L: Indexed>(reply: &mut dyn Reply, list: &L, part: ListPart, pin: impl FnOnce() -> Pin) {
+pub(crate) fn write_part<L: Indexed>(reply: &mut dyn Reply, list: &L, part: ListPart, pin: impl FnOnce() -> Pin) {
     reply.array(part.count as usize);
     // Long replies do not start here: under the lock, in a growing buffer, the first step is the slowest.
     let is_long = part.count.saturating_mul(item_bytes(list)) > LOCKED_BYTES_MAX as u64;
-    let rest = if is_long { part } else { tell_some(reply, list, part, LOCKED_BYTES_MAX) };
+    let rest = if is_long { part } else { write_some(reply, list, part, LOCKED_BYTES_MAX) };
     if rest.count > 0 {
         // Only the replied part of the list is kept and pinned.
         let (list, start) = list.keep(rest.start, rest.count);
@@ -190,26 +191,26 @@ pub(crate) struct ListPart {
 }
 
 /// Writes about `bytes_max` of `part` and returns the rest.
-fn tell_some<L: Indexed>(reply: &mut dyn Reply, list: &L, part: ListPart, bytes_max: usize) -> ListPart {
-    let mut items = Items { reply, told: 0, bytes_left: bytes_max };
+fn write_some<L: Indexed>(reply: &mut dyn Reply, list: &L, part: ListPart, bytes_max: usize) -> ListPart {
+    let mut items = Items { reply, written: 0, bytes_left: bytes_max };
     let _ = list.show(part.start, part.count, part.direction, &mut items);
-    let told = items.told;
+    let written = items.written;
     match part.direction {
-        Direction::Forward => ListPart { start: part.start + told, count: part.count - told, ..part },
-        Direction::Backward => ListPart { count: part.count - told, ..part },
+        Direction::Forward => ListPart { start: part.start + written, count: part.count - written, ..part },
+        Direction::Backward => ListPart { count: part.count - written, ..part },
     }
 }
 
 /// Writes items until enough is written.
 struct Items<'a> {
     reply: &'a mut dyn Reply,
-    told: u64,
+    written: u64,
     bytes_left: usize,
 }
 
 impl Items<'_> {
     fn note(&mut self, items_count: usize, bytes: usize) -> ControlFlow<()> {
-        self.told += items_count as u64;
+        self.written += items_count as u64;
         self.bytes_left = self.bytes_left.saturating_sub(bytes + items_count * HEADER_BYTES);
         if self.bytes_left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
@@ -236,7 +237,7 @@ struct ListReply<L> {
 
 impl<L: Indexed> Source for ListReply<L> {
     fn next(&mut self, reply: &mut dyn Reply) -> More {
-        self.part = tell_some(reply, &self.list, self.part, SOURCE_STEP_BYTES);
+        self.part = write_some(reply, &self.list, self.part, SOURCE_STEP_BYTES);
         if self.part.count > 0 { More::Follows } else { More::Done }
     }
 

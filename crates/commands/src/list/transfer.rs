@@ -99,7 +99,7 @@ fn push_back(tx: &mut Tx, key: &[u8], ends: MoveEnds, item: &[u8], is_queue: boo
         tx.note(key, Classes::LIST, if ends.from == End::Head { "lpop" } else { "rpop" });
     }
     match tx.list_like_mut(key, Absent::Leave)?.expect("just seen") {
-        ListLikeMut::List(list) => list.told_as(if ends.to == End::Head { "lpush" } else { "rpush" }).set(0, item),
+        ListLikeMut::List(list) => list.with_event(if ends.to == End::Head { "lpush" } else { "rpush" }).set(0, item),
         ListLikeMut::Queue(mut queue) => {
             queue.push(ends.to, &[item]);
             queue.pop(if ends.to == End::Head { End::Tail } else { End::Head }, 1);

@@ -5,7 +5,7 @@
 //! "99" + 1 = "100"     a number with more digits makes it longer
 //! ```
 
-use super::{NOT_A_NUMBER, digits, look, tell_line};
+use super::{NOT_A_NUMBER, digits, look, write_line};
 use crate::prelude::*;
 use base::Ms;
 use keyspace::{BINARY_KEY, Extras};
@@ -68,7 +68,7 @@ fn count(tx: &mut Tx, args: &Args, direction: Direction, reply: &mut dyn Reply) 
         Some(counter) => {
             let number = direction.count(counter.number, delta);
             counter.put(tx, args.get(1), number, 0)?;
-            tell_line(reply, &[digits(number, &mut itoa::Buffer::new())]);
+            write_line(reply, &[digits(number, &mut itoa::Buffer::new())]);
         }
         None => reply.simple("NOT_FOUND"),
     }

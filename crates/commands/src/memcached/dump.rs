@@ -130,7 +130,7 @@ impl Sweep for Dump {
 
     fn finish(mut self: Box<Self>, reply: &mut dyn Reply) -> Outcome {
         self.lines.push(b"END");
-        self.lines.tell(reply);
+        self.lines.write(reply);
         Ok(())
     }
 }

@@ -1,7 +1,7 @@
 //! MC.GET MC.GETS MC.GAT MC.GATS: read an item, and optionally set its lifetime.
 
 use super::life::Lifetime;
-use super::{BAD_EXPTIME, digits, extras_of, look, note_fetched, tell_value, versioned};
+use super::{BAD_EXPTIME, digits, extras_of, look, note_fetched, versioned, write_value};
 use crate::prelude::*;
 
 pub(crate) const COMMANDS: &[CommandSpec] = &[GET, GETS, GAT, GATS];
@@ -20,7 +20,7 @@ const GET: CommandSpec = CommandSpec {
     brief: "Returns an item with its flags: memcached's get, for one key.",
     answer: "array: the line `VALUE key flags bytes`, the string; null: there is none",
     run: Run::Local(|tx, args, reply| {
-        tell(tx, args.get(1), None, reply);
+        write_item(tx, args.get(1), None, reply);
         Ok(())
     }),
 };
@@ -40,7 +40,7 @@ const GETS: CommandSpec = CommandSpec {
     answer: "array: the line `VALUE key flags bytes version`, the string; null: there is none",
     run: Run::Local(|tx, args, reply| {
         let cas = version(tx, args.get(1));
-        tell(tx, args.get(1), cas, reply);
+        write_item(tx, args.get(1), cas, reply);
         Ok(())
     }),
 };
@@ -83,7 +83,7 @@ fn get_and_touch(tx: &mut Tx, args: &Args, with_version: bool, reply: &mut dyn R
     // Two records may contain the key.
     tx.need_room(2 * key.len() as u64 + 128)?;
     let cas = if with_version { version(tx, key) } else { None };
-    if tell(tx, key, cas, reply) {
+    if write_item(tx, key, cas, reply) {
         lifetime.set(tx, key);
     }
     Ok(())
@@ -96,7 +96,7 @@ fn version(tx: &mut Tx<'_>, key: &[u8]) -> Option<u64> {
 }
 
 /// Replies with the item, and its version if given. Returns whether there is one.
-fn tell(tx: &mut Tx<'_>, key: &[u8], cas: Option<u64>, reply: &mut dyn Reply) -> bool {
+fn write_item(tx: &mut Tx<'_>, key: &[u8], cas: Option<u64>, reply: &mut dyn Reply) -> bool {
     let (keyspace, now, touches) = (tx.keyspace(), tx.now(), tx.touches());
     let Some((item, entry)) = look(tx, key) else {
         reply.null();
@@ -109,6 +109,6 @@ fn tell(tx: &mut Tx<'_>, key: &[u8], cas: Option<u64>, reply: &mut dyn Reply) ->
     let bytes = digits(item.text.bytes_count() as u64, bytes);
     let space: &[u8] = if cas.is_some() { b" " } else { b"" };
     let version = cas.map_or(&b""[..], |cas| digits(cas, version));
-    tell_value(reply, &[b"VALUE ", key, b" ", flags, b" ", bytes, space, version], item.text, || keyspace.pin(key));
+    write_value(reply, &[b"VALUE ", key, b" ", flags, b" ", bytes, space, version], item.text, || keyspace.pin(key));
     true
 }

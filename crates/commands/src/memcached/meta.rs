@@ -6,7 +6,7 @@
 use super::count::{Counter, Direction};
 use super::flag::RequestFlags;
 use super::life::{Lifetime, seconds_left};
-use super::{CacheItem, add_key, extras_of, look, note_fetched, tell_line, tell_value, versioned};
+use super::{CacheItem, add_key, extras_of, look, note_fetched, versioned, write_line, write_value};
 use crate::prelude::*;
 use keyspace::{BINARY_KEY, CLAIMED, Extras, FETCHED, STALE};
 use smallvec::SmallVec;
@@ -35,7 +35,7 @@ const MG: CommandSpec = CommandSpec {
         if asked.has_any(TAKING) {
             return Err(Failure::text("CLIENT_ERROR flags c, E, h, N, R and T are for MC.MGT"));
         }
-        tell(tx, args.get(1), &asked, false, reply);
+        write_item(tx, args.get(1), &asked, false, reply);
         Ok(())
     }),
 };
@@ -126,7 +126,7 @@ fn take(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
         }
         None => {}
     }
-    if !tell(tx, key, &asked, made, reply) {
+    if !write_item(tx, key, &asked, made, reply) {
         return Ok(());
     }
     // For a created item the last of both flags counts.
@@ -151,13 +151,13 @@ fn vivify(tx: &mut Tx<'_>, key: &[u8], asked: &RequestFlags<'_>, lifetime: Lifet
 }
 
 /// Replies with the item. Returns whether there is one. `made` means this request created it.
-fn tell(tx: &mut Tx<'_>, key: &[u8], asked: &RequestFlags<'_>, made: bool, reply: &mut dyn Reply) -> bool {
+fn write_item(tx: &mut Tx<'_>, key: &[u8], asked: &RequestFlags<'_>, made: bool, reply: &mut dyn Reply) -> bool {
     let (keyspace, now, touches) = (tx.keyspace(), tx.now(), tx.touches());
     let Some((item, entry)) = look(tx, key) else {
         if asked.quiet {
             reply.null();
         } else {
-            tell_line(reply, &[&asked.echoed(b"EN", key)]);
+            write_line(reply, &[&asked.echoed(b"EN", key)]);
         }
         return false;
     };
@@ -206,9 +206,9 @@ fn tell(tx: &mut Tx<'_>, key: &[u8], asked: &RequestFlags<'_>, made: bool, reply
         note_fetched(entry, now, touches);
     }
     if asked.value {
-        tell_value(reply, &[&line], item.text, || keyspace.pin(key));
+        write_value(reply, &[&line], item.text, || keyspace.pin(key));
     } else {
-        tell_line(reply, &[&line]);
+        write_line(reply, &[&line]);
     }
     true
 }
@@ -254,11 +254,11 @@ fn meta_delete(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     tx.need_room(2 * key.len() as u64 + 128)?;
     let there = look(tx, key).map(|(item, _)| (item.extras, item.expires_at_ms));
     let Some((extras, expires_at_ms)) = there else {
-        tell_line(reply, &[&asked.echoed(b"NF", key)]);
+        write_line(reply, &[&asked.echoed(b"NF", key)]);
         return Ok(());
     };
     if asked.compared.is_some_and(|compared| compared != extras.cas || compared == 0) {
-        tell_line(reply, &[&asked.echoed(b"EX", key)]);
+        write_line(reply, &[&asked.echoed(b"EX", key)]);
         return Ok(());
     }
     let cas = asked.version.unwrap_or(0);
@@ -278,7 +278,7 @@ fn meta_delete(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     if asked.quiet {
         reply.null();
     } else {
-        tell_line(reply, &[&asked.echoed(b"HD", key)]);
+        write_line(reply, &[&asked.echoed(b"HD", key)]);
     }
     Ok(())
 }
@@ -299,11 +299,11 @@ fn meta_count(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let counter = match counter {
         Some(Ok(counter)) => Some(counter),
         Some(Err(())) => {
-            tell_line(reply, &[&asked.echoed(b"EX", key)]);
+            write_line(reply, &[&asked.echoed(b"EX", key)]);
             return Ok(());
         }
         None if asked.vivified.is_none() || tx.exists(key) => {
-            tell_line(reply, &[&asked.echoed(b"NF", key)]);
+            write_line(reply, &[&asked.echoed(b"NF", key)]);
             return Ok(());
         }
         None => None,
@@ -345,9 +345,9 @@ fn meta_count(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     }
     if asked.value {
         let keyspace = tx.keyspace();
-        tell_value(reply, &[&line], StringValue::Bytes(digits), || keyspace.pin(key));
+        write_value(reply, &[&line], StringValue::Bytes(digits), || keyspace.pin(key));
     } else {
-        tell_line(reply, &[&line]);
+        write_line(reply, &[&line]);
     }
     Ok(())
 }
@@ -388,7 +388,7 @@ fn meta_debug(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let (key, now) = (args.get(1), tx.now());
     tx.need_room(key.len() as u64 + 128)?;
     let Some(extras) = extras_of(tx, key) else {
-        tell_line(reply, &[b"EN"]);
+        write_line(reply, &[b"EN"]);
         return Ok(());
     };
     versioned(tx, key, extras);
@@ -407,6 +407,6 @@ fn meta_debug(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
         " exp={left} la={} cas={} fetch={fetched} cls=1 size={}",
         item.idle_s, item.extras.cas, item.heap_bytes
     );
-    tell_line(reply, &[b"ME ", &name, facts.as_bytes()]);
+    write_line(reply, &[b"ME ", &name, facts.as_bytes()]);
     Ok(())
 }

@@ -3,7 +3,7 @@
 use super::flag::RequestFlags;
 use super::life::Lifetime;
 use super::store::{Mode, StoreRequest, StoreResult, put};
-use super::tell_line;
+use super::write_line;
 use crate::prelude::*;
 
 pub(crate) const COMMANDS: &[CommandSpec] = &[MS];
@@ -27,10 +27,10 @@ const MS: CommandSpec = CommandSpec {
 fn meta_set(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let (key, value_at) = (args.get(1), args.len() - 1);
     let asked = RequestFlags::read(tx, args.slice(2, value_at).iter())?;
-    let tells_version = asked.has_any(b"c");
+    let with_version = asked.has_any(b"c");
     let cas = match asked.version {
         Some(version) => version,
-        None if tells_version => tx.next_cas(key),
+        None if with_version => tx.next_cas(key),
         None => 0,
     };
     let order = StoreRequest {
@@ -58,9 +58,9 @@ fn meta_set(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     for flag in asked.iter() {
         match flag[0] {
             b'c' => {
-                let told = if code == b"HD" { cas } else { 0 };
+                let version = if code == b"HD" { cas } else { 0 };
                 line.extend_from_slice(b" c");
-                line.extend_from_slice(itoa::Buffer::new().format(told).as_bytes());
+                line.extend_from_slice(itoa::Buffer::new().format(version).as_bytes());
             }
             b's' => {
                 line.extend_from_slice(b" s");
@@ -69,7 +69,7 @@ fn meta_set(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
             _ => asked.echo(&mut line, flag, key),
         }
     }
-    tell_line(reply, &[&line]);
+    write_line(reply, &[&line]);
     Ok(())
 }
 

@@ -96,14 +96,14 @@ fn versioned(tx: &mut Tx<'_>, key: &[u8], extras: Extras) -> Extras {
 }
 
 /// Replies with a line and a value.
-fn tell_value(reply: &mut dyn Reply, line: &[&[u8]], text: StringValue<'_>, pin: impl FnOnce() -> Pin) {
+fn write_value(reply: &mut dyn Reply, line: &[&[u8]], text: StringValue<'_>, pin: impl FnOnce() -> Pin) {
     reply.array(2);
-    tell_line(reply, line);
-    crate::string::tell(reply, Some(text), pin);
+    write_line(reply, line);
+    crate::string::write_string(reply, Some(text), pin);
 }
 
 /// Replies with a line made of parts.
-fn tell_line(reply: &mut dyn Reply, parts: &[&[u8]]) {
+fn write_line(reply: &mut dyn Reply, parts: &[&[u8]]) {
     reply.bulk_begin(parts.iter().map(|part| part.len()).sum());
     parts.iter().for_each(|part| reply.bulk_part(part));
     reply.bulk_end();

@@ -1,6 +1,6 @@
 //! MC.STATS: figures in memcached's format.
 
-use super::tell_line;
+use super::write_line;
 use crate::prelude::*;
 use crate::session::{Facts, PrefixCounts, Session};
 
@@ -30,7 +30,7 @@ fn stats(session: &mut dyn Session, args: &Args, reply: &mut dyn Reply) -> Outco
             reply.simple("RESET");
             Ok(())
         }
-        _ => tell_stats(args, reply, |topic| session.memcached_facts(topic)),
+        _ => write_stats(args, reply, |topic| session.memcached_facts(topic)),
     }
 }
 
@@ -46,7 +46,7 @@ fn detail(session: &mut dyn Session, what: &[u8], reply: &mut dyn Reply) -> Outc
             reply.array(counts.len() + 1);
             for (prefix, PrefixCounts { gets, hits, sets, deletes }) in counts {
                 let counts = format!(" get {gets} hit {hits} set {sets} del {deletes}");
-                tell_line(reply, &[b"PREFIX ", &prefix, counts.as_bytes()]);
+                write_line(reply, &[b"PREFIX ", &prefix, counts.as_bytes()]);
             }
             reply.simple("END");
         }
@@ -56,11 +56,11 @@ fn detail(session: &mut dyn Session, what: &[u8], reply: &mut dyn Reply) -> Outc
 }
 
 /// Replies with the figures of the requested topic.
-pub(crate) fn tell_stats(args: &Args, reply: &mut dyn Reply, facts: impl FnOnce(&str) -> Option<Facts>) -> Outcome {
+pub(crate) fn write_stats(args: &Args, reply: &mut dyn Reply, facts: impl FnOnce(&str) -> Option<Facts>) -> Outcome {
     let facts = std::str::from_utf8(topic(args)).ok().and_then(facts);
     let facts = facts.ok_or(Failure::text("ERROR"))?;
     reply.array(facts.len() + 1);
-    facts.iter().for_each(|(name, value)| tell_line(reply, &[b"STAT ", name, b" ", value.as_bytes()]));
+    facts.iter().for_each(|(name, value)| write_line(reply, &[b"STAT ", name, b" ", value.as_bytes()]));
     reply.simple("END");
     Ok(())
 }

@@ -144,14 +144,14 @@ impl Parts for Channels {
             };
             return Ok(More::Follows);
         }
-        let count = self.found.len().min(TOLD_MAX);
+        let count = self.found.len().min(CHANNELS_MAX);
         self.found.drain(..count).for_each(|channel| reply.bulk(&channel));
         Ok(if self.found.is_empty() { More::Done } else { More::Follows })
     }
 }
 
 /// Channels replied per part.
-const TOLD_MAX: usize = 1_000;
+const CHANNELS_MAX: usize = 1_000;
 
 /// A count of subscribers per channel, in parts.
 struct Counting {

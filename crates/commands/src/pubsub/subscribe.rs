@@ -148,7 +148,7 @@ impl Parts for Subscribing {
         let end = args.len().min(next + PART_ARGUMENTS);
         for at in next..end {
             session.subscribe(topic, args.get(at));
-            tell(reply, word, Some(args.get(at)), session.subscriptions_count(topic));
+            confirm(reply, word, Some(args.get(at)), session.subscriptions_count(topic));
         }
         self.next = end;
         Ok(if end < args.len() { More::Follows } else { More::Done })
@@ -160,12 +160,12 @@ struct Unsubscribing {
     topic: Topic,
     word: &'static str,
     next: usize,
-    has_told: bool,
+    has_replied: bool,
 }
 
 impl Unsubscribing {
     fn new(topic: Topic, word: &'static str) -> Self {
-        Self { topic, word, next: 1, has_told: false }
+        Self { topic, word, next: 1, has_replied: false }
     }
 
     fn is_long(session: &dyn Session, args: &Args) -> bool {
@@ -181,7 +181,7 @@ impl Parts for Unsubscribing {
             let end = args.len().min(self.next + PART_ARGUMENTS);
             for at in self.next..end {
                 session.unsubscribe(topic, args.get(at));
-                tell(reply, self.word, Some(args.get(at)), session.subscriptions_count(topic));
+                confirm(reply, self.word, Some(args.get(at)), session.subscriptions_count(topic));
             }
             self.next = end;
             return Ok(if end < args.len() { More::Follows } else { More::Done });
@@ -189,20 +189,20 @@ impl Parts for Unsubscribing {
         let names = session.subscriptions(topic, PART_ARGUMENTS);
         for name in &names {
             session.unsubscribe(topic, name);
-            tell(reply, self.word, Some(name), session.subscriptions_count(topic));
+            confirm(reply, self.word, Some(name), session.subscriptions_count(topic));
         }
-        self.has_told |= !names.is_empty();
+        self.has_replied |= !names.is_empty();
         if names.len() == PART_ARGUMENTS {
             return Ok(More::Follows);
         }
-        if !self.has_told {
-            tell(reply, self.word, None, session.subscriptions_count(topic));
+        if !self.has_replied {
+            confirm(reply, self.word, None, session.subscriptions_count(topic));
         }
         Ok(More::Done)
     }
 }
 
-fn tell(reply: &mut dyn Reply, word: &str, name: Option<&[u8]>, count: usize) {
+fn confirm(reply: &mut dyn Reply, word: &str, name: Option<&[u8]>, count: usize) {
     reply.push(3);
     reply.bulk(word.as_bytes());
     match name {

@@ -19,11 +19,11 @@ pub const LEASE_MS: Ms = 30_000;
 /// The maximum number of messages returned or leased at once.
 const MESSAGES_MAX: i64 = 1000;
 /// The approximate maximum of their bytes.
-const TOLD_BYTES_MAX: usize = 1 << 20;
+const REPLY_BYTES_MAX: usize = 1 << 20;
 
 /// Returns a receipt: it identifies one delivery of one message.
 fn receipt(queue: &Queue, id: i64, deliveries: u64) -> String {
-    format!("{}-{deliveries}", queue.told_id(id))
+    format!("{}-{deliveries}", queue.public_id(id))
 }
 
 /// Parses a receipt into the client-visible id and the delivery.
@@ -39,8 +39,8 @@ fn leased(queue: &mut QueueMut<'_, '_>, receipts: Args<'_>) -> Result<Vec<i64>, 
     let parts: Option<Vec<_>> = receipts.iter().map(receipt_parts).collect();
     let parts = parts.ok_or(Failure::text("ERR a receipt is an id and a number of deliveries: 17-2"))?;
     let mut ids = queue.look(|queue| {
-        let is_leased = |(told, deliveries): (u64, u64)| {
-            let id = queue.id_of_told(told);
+        let is_leased = |(public_id, deliveries): (u64, u64)| {
+            let id = queue.internal_id(public_id);
             let is_it = queue.held(id, |record| record.state == State::Leased && record.deliveries == deliveries);
             (is_it == Some(true)).then_some(id)
         };

@@ -18,7 +18,7 @@
 use super::{LEASE_MS, due_ms, leased, receipt, reserve};
 use crate::list::push::push_items;
 use crate::memcached::flush::remove_those;
-use crate::memcached::stats::{tell_stats, topic};
+use crate::memcached::stats::{topic, write_stats};
 use crate::prelude::*;
 use crate::spec::{TimeoutAt, Verb, as_it_is};
 use blocks::End;
@@ -98,7 +98,7 @@ const PEEK: CommandSpec = CommandSpec {
     answer: "array: the line `VALUE key flags bytes`, the message; null: there is none",
     run: taking(|tx, args, reply| {
         let (key, waits) = (args.get(1), waits(args)?);
-        if tx.may_use(key) && tell_first(tx, key, b"", reply) { Ok(()) } else { nothing(waits, reply) }
+        if tx.may_use(key) && write_first(tx, key, b"", reply) { Ok(()) } else { nothing(waits, reply) }
     }),
 };
 
@@ -238,7 +238,7 @@ const STATS: CommandSpec = CommandSpec {
             reply.simple("RESET");
             return Ok(());
         }
-        tell_stats(args, reply, |topic| session.queue_facts(topic))
+        write_stats(args, reply, |topic| session.queue_facts(topic))
     }),
 };
 
@@ -255,7 +255,7 @@ const QUEUES: CommandSpec = CommandSpec {
     since: "bobbin 0.1.0",
     brief: "Returns how many messages of each queue were put and taken.",
     answer: "array: a line `STAT name put/taken` of each, by name, then END; the difference is how many may be taken",
-    run: Run::Engine(Verb::TellQueues),
+    run: Run::Engine(Verb::ListQueues),
 };
 
 const fn taking(try_now: crate::spec::Local) -> Run {
@@ -267,11 +267,11 @@ fn take(tx: &mut Tx, args: &Args, version: &[u8], reply: &mut dyn Reply) -> Outc
     if tx.may_use(key) {
         if let Ok(list) = tx.list_mut(key, Absent::Leave) {
             if let Some(mut list) = list {
-                list.pop(End::Head, 1, |message| tell(reply, key, message, version));
+                list.pop(End::Head, 1, |message| write_message(reply, key, message, version));
                 return Ok(());
             }
         } else if tx.is_queue(key) {
-            if tell_first(tx, key, version, reply) {
+            if write_first(tx, key, version, reply) {
                 tx.queue_mut(key, Absent::Leave)?.expect("just seen").pop(End::Head, 1);
                 return Ok(());
             }
@@ -291,16 +291,16 @@ fn open(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
         let mut queue = tx.queue_mut(key, Absent::Leave)?.expect("just seen");
         queue.settle();
         queue.begin();
-        let mut is_told = false;
+        let mut is_found = false;
         queue.look(|queue| {
             let _ = queue.walk_records(&mut |record| {
                 reply.aside(receipt(queue, record.id, record.deliveries.saturating_add(1)).as_bytes());
-                tell(reply, key, record.message, b"");
-                is_told = true;
+                write_message(reply, key, record.message, b"");
+                is_found = true;
                 ControlFlow::Break(())
             });
         });
-        if is_told {
+        if is_found {
             queue.reserve(1, due_ms);
             return Ok(());
         }
@@ -315,9 +315,10 @@ fn is_taken(tx: &mut Tx, key: &[u8]) -> bool {
 }
 
 /// Replies with the first message of a list or a queue. Returns whether there is one.
-fn tell_first(tx: &mut Tx, key: &[u8], version: &[u8], reply: &mut dyn Reply) -> bool {
-    let is_told = tx.look_at_queue(key, |queue| queue.ready_at(0, |message| tell(reply, key, message, version)));
-    matches!(is_told, Ok(Some(Some(()))))
+fn write_first(tx: &mut Tx, key: &[u8], version: &[u8], reply: &mut dyn Reply) -> bool {
+    let written =
+        tx.look_at_queue(key, |queue| queue.ready_at(0, |message| write_message(reply, key, message, version)));
+    matches!(written, Ok(Some(Some(()))))
 }
 
 /// Returns true if the client waits when there is nothing.
@@ -359,7 +360,7 @@ fn end(
     Ok(ids.len())
 }
 
-fn tell(reply: &mut dyn Reply, key: &[u8], message: &[u8], version: &[u8]) {
+fn write_message(reply: &mut dyn Reply, key: &[u8], message: &[u8], version: &[u8]) {
     let in_envelope = message.strip_prefix(ENVELOPE).and_then(|rest| rest.split_first_chunk::<4>());
     let (flags, message) = in_envelope.map_or((0, message), |(flags, message)| (u32::from_be_bytes(*flags), message));
     let mut digits = [itoa::Buffer::new(), itoa::Buffer::new()];

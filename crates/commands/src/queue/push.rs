@@ -60,7 +60,7 @@ fn push(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     tx.queue_mut(key, Absent::Leave)?;
     let PushOptions { delay_ms, dedup } = options(args.from(end))?;
     let due_ms = if delay_ms > 0 { due_ms(tx, delay_ms)? } else { 0 };
-    let mut queue = tx.queue_mut(key, Absent::Create)?.expect("is to be made").told_as("q.push");
+    let mut queue = tx.queue_mut(key, Absent::Create)?.expect("is to be made").with_event("q.push");
     let messages: smallvec::SmallVec<[&[u8]; 8]> = args.slice(2, end).iter().collect();
     if !dedup.is_empty() && messages.len() > 1 {
         return Err(Failure::text("ERR ID requires exactly one message"));
@@ -81,7 +81,7 @@ fn push(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
         queue.expect_coming((bytes + messages.len() * ITEM_FIELDS_BYTES) as u64)?;
         queue.push(blocks::End::Tail, &messages);
     }
-    let first = queue.look(Queue::next_told).wrapping_sub(messages.len() as u64);
+    let first = queue.look(Queue::next_public_id).wrapping_sub(messages.len() as u64);
     reply.array(messages.len());
     (0..messages.len() as u64).for_each(|nth| reply.bulk(first.wrapping_add(nth).to_string().as_bytes()));
     Ok(())

@@ -1,7 +1,7 @@
 //! Q.INFO Q.PEEK: inspect a queue without changing it.
 
-use super::reserve::told_count;
-use super::{TOLD_BYTES_MAX, count};
+use super::reserve::returned_count;
+use super::{REPLY_BYTES_MAX, count};
 use crate::prelude::*;
 use std::ops::ControlFlow;
 use values::Queue;
@@ -43,8 +43,8 @@ const PEEK: CommandSpec = CommandSpec {
 
 fn info(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let now = tx.now();
-    let told = tx.look_at_queue(args.get(1), |queue| (queue.figures(), queue.limits()))?;
-    let (figures, limits) = told.ok_or(Failure::NoSuchKey)?;
+    let found = tx.look_at_queue(args.get(1), |queue| (queue.figures(), queue.limits()))?;
+    let (figures, limits) = found.ok_or(Failure::NoSuchKey)?;
     let QueueLimits { len_max, bytes_max, ttl_ms, retries, dead_letter } = limits;
     let age_ms = figures.oldest_ms.map_or(0, |came_ms| now.saturating_sub(came_ms));
     let numbers = [
@@ -87,8 +87,8 @@ fn peek(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
         }
     }
     let is_there = tx.look_at_queue(args.get(1), |queue| match is_buried {
-        true => tell_buried(queue, most, reply),
-        false => tell_ready(queue, most, reply),
+        true => write_buried(queue, most, reply),
+        false => write_ready(queue, most, reply),
     })?;
     if is_there.is_none() {
         reply.array(0);
@@ -96,8 +96,8 @@ fn peek(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     Ok(())
 }
 
-fn tell_ready(queue: &Queue, most: u64, reply: &mut dyn Reply) {
-    let count = told_count(queue, most);
+fn write_ready(queue: &Queue, most: u64, reply: &mut dyn Reply) {
+    let count = returned_count(queue, most);
     reply.array(count as usize);
     let mut left = count;
     let _ = queue.walk_records(&mut |record| {
@@ -105,29 +105,29 @@ fn tell_ready(queue: &Queue, most: u64, reply: &mut dyn Reply) {
             return ControlFlow::Break(());
         }
         left -= 1;
-        tell(queue, record, reply);
+        write_message(queue, record, reply);
         ControlFlow::Continue(())
     });
 }
 
-fn tell_buried(queue: &Queue, most: u64, reply: &mut dyn Reply) {
+fn write_buried(queue: &Queue, most: u64, reply: &mut dyn Reply) {
     let mut bytes = 0;
     let ids = queue.buried_ids(most);
     let fits = |id: &&i64| {
         let is_first = bytes == 0;
         bytes += queue.held(**id, |record| record.message.len() + 1).unwrap_or(0);
-        is_first || bytes <= TOLD_BYTES_MAX
+        is_first || bytes <= REPLY_BYTES_MAX
     };
-    let told = ids.iter().take_while(fits).count();
-    reply.array(told);
-    for id in &ids[..told] {
-        queue.held(*id, |record| tell(queue, record, reply));
+    let count = ids.iter().take_while(fits).count();
+    reply.array(count);
+    for id in &ids[..count] {
+        queue.held(*id, |record| write_message(queue, record, reply));
     }
 }
 
-fn tell(queue: &Queue, record: Record<'_>, reply: &mut dyn Reply) {
+fn write_message(queue: &Queue, record: Record<'_>, reply: &mut dyn Reply) {
     reply.array(3);
-    reply.bulk(queue.told_id(record.id).to_string().as_bytes());
+    reply.bulk(queue.public_id(record.id).to_string().as_bytes());
     reply.int(i64::try_from(record.deliveries).unwrap_or(i64::MAX));
     reply.bulk(record.message);
 }

@@ -1,6 +1,6 @@
 //! Q.RESERVE: lease messages from the first of several queues that has some, or wait for one.
 
-use super::{LEASE_MS, TOLD_BYTES_MAX, count, due_ms, milliseconds, receipt};
+use super::{LEASE_MS, REPLY_BYTES_MAX, count, due_ms, milliseconds, receipt};
 use crate::prelude::*;
 use crate::spec::{TimeoutAt, as_it_is, words_at};
 use base::Ms;
@@ -102,7 +102,7 @@ fn reserve(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
             }
             reply.array(2);
             reply.bulk(key);
-            tell(queue, options.count, reply)
+            write_messages(queue, options.count, reply)
         });
         if leased == 0 {
             continue;
@@ -121,7 +121,7 @@ fn reserve(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
 }
 
 /// Returns how many of the first ready messages are returned at once: at least one, and more if they are not too long.
-pub(super) fn told_count(queue: &Queue, most: u64) -> u64 {
+pub(super) fn returned_count(queue: &Queue, most: u64) -> u64 {
     let most = most.min(queue.ready_len());
     if most <= 1 {
         return most;
@@ -129,7 +129,7 @@ pub(super) fn told_count(queue: &Queue, most: u64) -> u64 {
     let (mut count, mut bytes) = (0, 0);
     let _ = queue.walk_records(&mut |record| {
         bytes += record.message.len();
-        if count == most || (count > 0 && bytes > TOLD_BYTES_MAX) {
+        if count == most || (count > 0 && bytes > REPLY_BYTES_MAX) {
             return ControlFlow::Break(());
         }
         count += 1;
@@ -139,8 +139,8 @@ pub(super) fn told_count(queue: &Queue, most: u64) -> u64 {
 }
 
 /// Replies with the first ready messages, as they are about to be delivered. Returns how many.
-fn tell(queue: &Queue, most: u64, reply: &mut dyn Reply) -> u64 {
-    let count = told_count(queue, most);
+fn write_messages(queue: &Queue, most: u64, reply: &mut dyn Reply) -> u64 {
+    let count = returned_count(queue, most);
     reply.array(count as usize);
     let mut left = count;
     let _ = queue.walk_records(&mut |record| {

@@ -190,15 +190,15 @@ struct CommandsReply {
     facts: CommandFacts,
     /// The commands for the names looked up so far.
     listed: Vec<Option<Listed>>,
-    told: Option<usize>,
+    written: Option<usize>,
 }
 
 /// Commands per part.
-const TOLD_MAX: usize = 8;
+const PART_COMMANDS: usize = 8;
 
 impl CommandsReply {
     fn new(facts: CommandFacts) -> Self {
-        Self { facts, listed: Vec::new(), told: None }
+        Self { facts, listed: Vec::new(), written: None }
     }
 
     fn begin(&mut self, reply: &mut dyn Reply) {
@@ -208,14 +208,14 @@ impl CommandsReply {
         } else {
             reply.array(self.listed.len());
         }
-        self.told = Some(0);
+        self.written = Some(0);
     }
 }
 
 impl Parts for CommandsReply {
     fn next(&mut self, _: &mut dyn Session, args: &Args, reply: &mut dyn Reply) -> Result<More, Failure> {
         let names = args.from(2);
-        let Some(told) = self.told else {
+        let Some(written) = self.written else {
             if names.is_empty() {
                 self.listed = describe::all().into_iter().map(Some).collect();
                 self.begin(reply);
@@ -229,15 +229,15 @@ impl Parts for CommandsReply {
             }
             return Ok(More::Follows);
         };
-        let end = self.listed.len().min(told + TOLD_MAX);
-        for listed in &self.listed[told..end] {
+        let end = self.listed.len().min(written + PART_COMMANDS);
+        for listed in &self.listed[written..end] {
             match (listed, self.facts) {
                 (Some(listed), CommandFacts::Info) => describe::info(*listed, reply),
                 (Some(listed), CommandFacts::Docs) => describe::named_doc(*listed, reply),
                 (None, _) => reply.null(),
             }
         }
-        self.told = Some(end);
+        self.written = Some(end);
         Ok(if end < self.listed.len() { More::Follows } else { More::Done })
     }
 }

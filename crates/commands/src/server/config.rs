@@ -96,17 +96,17 @@ struct Getting {
     next: usize,
     found: VecDeque<(String, String)>,
     known: HashSet<String>,
-    is_told: bool,
+    has_begun: bool,
 }
 
 /// Patterns per part: each is matched with all names.
 const PATTERNS_MAX: usize = 8;
 /// Settings returned per part.
-const TOLD_MAX: usize = 256;
+const SETTINGS_MAX: usize = 256;
 
 impl Getting {
     fn new() -> Self {
-        Self { next: 2, found: VecDeque::new(), known: HashSet::new(), is_told: false }
+        Self { next: 2, found: VecDeque::new(), known: HashSet::new(), has_begun: false }
     }
 }
 
@@ -123,11 +123,11 @@ impl Parts for Getting {
             self.next = end;
             return Ok(More::Follows);
         }
-        if !self.is_told {
+        if !self.has_begun {
             reply.map(self.found.len());
-            self.is_told = true;
+            self.has_begun = true;
         }
-        for (name, value) in self.found.drain(..self.found.len().min(TOLD_MAX)) {
+        for (name, value) in self.found.drain(..self.found.len().min(SETTINGS_MAX)) {
             reply.bulk(name.as_bytes());
             reply.bulk(value.as_bytes());
         }

@@ -163,14 +163,14 @@ fn key_spec(spec: &KeySpec, reply: &mut dyn Reply) {
     reply.bulk(b"begin_search");
     match spec.begin {
         Begin::Index(at) => typed("index", &[("index", at as i64)], reply),
-        Begin::Unknown | Begin::Option { is_told: false, .. } => unknown(reply),
+        Begin::Unknown | Begin::Option { is_reported: false, .. } => unknown(reply),
         Begin::Keyword(word, from) | Begin::Option { word, from, .. } => keyword(word, from as i64, reply),
         // Not the last argument itself: a key has to follow.
         Begin::LastOption { word, .. } => keyword(word, -2, reply),
     }
     reply.bulk(b"find_keys");
     match spec.find {
-        _ if matches!(spec.begin, Begin::Unknown | Begin::Option { is_told: false, .. }) => unknown(reply),
+        _ if matches!(spec.begin, Begin::Unknown | Begin::Option { is_reported: false, .. }) => unknown(reply),
         Find::Range { last, step } => {
             typed("range", &[("lastkey", last as i64), ("keystep", step as i64), ("limit", 0)], reply);
         }

@@ -176,14 +176,14 @@ fn figures(memory: &MemoryFigures) -> Vec<(&'static str, Figure)> {
 }
 
 /// Below this, in bytes, shares are meaningless.
-const TOLD_BYTES_MIN: u64 = 5 << 20;
+const ADVICE_BYTES_MIN: u64 = 5 << 20;
 /// Shares worth mentioning.
 const PEAK_RATIO: f64 = 1.5;
 const RESIDENT_RATIO: f64 = 1.4;
 const CLIENTS_RATIO: f64 = 0.1;
 
 fn advice(memory: &MemoryFigures) -> String {
-    if memory.total_bytes < TOLD_BYTES_MIN {
+    if memory.total_bytes < ADVICE_BYTES_MIN {
         return "The server holds too little data for a memory diagnosis.\n".to_owned();
     }
     let mut text = String::new();

@@ -230,21 +230,21 @@ enum AlgebraOutput {
 /// Replies with the result: here, or after the locks are released.
 fn begin(reply: &mut dyn Reply, algebra: SetAlgebra, pins: Vec<(Pin, u64)>, shown: AlgebraOutput) {
     let shared_bytes = algebra.result().heap_bytes();
-    let mut telling = SetAlgebraReply { algebra, pins, shared_bytes, shown, members: None };
-    if is_little(&telling.algebra) {
-        while !telling.algebra.step() {}
-        let result = telling.algebra.result();
+    let mut source = SetAlgebraReply { algebra, pins, shared_bytes, shown, members: None };
+    if is_little(&source.algebra) {
+        while !source.algebra.step() {}
+        let result = source.algebra.result();
         if shown == AlgebraOutput::Count {
             reply.int(result.len() as i64);
         } else if result.content_bytes() <= LOCKED_BYTES_MAX {
             reply.set(result.len() as usize);
-            all::tell_here(reply, result);
+            all::write_small(reply, result);
         } else {
             // A large set with few removals or additions.
-            reply.stream(Box::new(telling));
+            reply.stream(Box::new(source));
         }
     } else {
-        reply.stream(Box::new(telling));
+        reply.stream(Box::new(source));
     }
 }
 

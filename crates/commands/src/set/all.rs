@@ -30,7 +30,7 @@ const SMEMBERS: CommandSpec = CommandSpec {
             return Ok(());
         };
         reply.set(set.len() as usize);
-        tell(reply, set, || keyspace.pin(args.get(1)));
+        write_members(reply, set, || keyspace.pin(args.get(1)));
         Ok(())
     }),
 };
@@ -41,16 +41,16 @@ const LOCKED_BYTES_MAX: u64 = 64 << 10;
 const HEADER_BYTES: u64 = 8;
 
 /// Writes all members, after the array header; `pin` is for the clone, if it takes one.
-pub(super) fn tell(reply: &mut dyn Reply, set: &Set, pin: impl FnOnce() -> Pin) {
+pub(super) fn write_members(reply: &mut dyn Reply, set: &Set, pin: impl FnOnce() -> Pin) {
     if set.content_bytes() + set.len() * HEADER_BYTES > LOCKED_BYTES_MAX {
         reply.stream(Box::new(MembersReply { set: set.clone(), at: 0, pin: Some(pin()) }));
     } else {
-        tell_here(reply, set);
+        write_small(reply, set);
     }
 }
 
 /// Writes all members of a small set, after the array header.
-pub(super) fn tell_here(reply: &mut dyn Reply, set: &Set) {
+pub(super) fn write_small(reply: &mut dyn Reply, set: &Set) {
     set.walk(0, set.len(), |member| {
         reply.bulk(member);
         ControlFlow::Continue(())

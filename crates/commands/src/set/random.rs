@@ -75,12 +75,12 @@ fn random(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let pin = || keyspace.pin(args.get(1));
     if count > 0 && count as u64 >= set.len() {
         reply.array(set.len() as usize);
-        all::tell(reply, set, pin);
+        all::write_members(reply, set, pin);
         return Ok(());
     }
     let draw = RandomDraw::of(MembersByIndex(set.clone()), count, random);
     reply.array(draw.left() as usize);
-    draw.tell(reply, pin);
+    draw.write(reply, pin);
     Ok(())
 }
 
@@ -108,12 +108,12 @@ fn pop(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let count = count.min(set.len());
     reply.set(count as usize);
     if count == set.len() {
-        all::tell(reply, set, pin);
+        all::write_members(reply, set, pin);
         tx.remove(key);
         return Ok(());
     }
     let (draw, runs) = taken(set, count, random);
-    draw.tell(reply, pin);
+    draw.write(reply, pin);
     tx.set_mut(key, Absent::Leave)?.expect("just seen").remove_at(&runs)?;
     Ok(())
 }
@@ -145,12 +145,12 @@ impl Drawable for MembersByIndex {
         self.0.len()
     }
 
-    fn tell(&self, place: u64, reply: &mut dyn Reply) -> usize {
-        let told = self.0.get(place, |member| {
+    fn write(&self, place: u64, reply: &mut dyn Reply) -> usize {
+        let bytes = self.0.get(place, |member| {
             reply.bulk(member);
             member.len()
         });
-        told.expect("a place within")
+        bytes.expect("a place within")
     }
 
     fn heap_bytes(&self) -> u64 {

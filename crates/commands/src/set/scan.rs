@@ -41,46 +41,46 @@ const BYTES_MAX: usize = 1 << 20;
 fn scan(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let cursor = parse_cursor(args.get(2)).ok_or(Failure::text("ERR invalid cursor"))?;
     // As in Redis, options are parsed only if there is something to scan.
-    let (next, told) = match tx.set(args.get(1))? {
+    let (next, found) = match tx.set(args.get(1))? {
         Some(set) => step(set, cursor, &ScanOptions::read(args, false)?),
         None => (0, ScanReply::default()),
     };
-    told.tell(next, reply);
+    found.write(next, reply);
     Ok(())
 }
 
 /// Returns the next cursor and the members passed on the way.
 fn step(set: &Set, cursor: u64, options: &ScanOptions<'_>) -> (u64, ScanReply) {
-    let (mut told, len) = (ScanReply::default(), set.len());
+    let (mut found, len) = (ScanReply::default(), set.len());
     if set.form() != SetForm::Hashed {
         set.walk(0, len, |member| {
-            take(&mut told, member, options);
+            take(&mut found, member, options);
             ControlFlow::Continue(())
         });
-        return (0, told);
+        return (0, found);
     }
     // A cursor we never returned points past the last member.
     if cursor >> (u64::BITS - CURSOR_SHIFT) > 0 {
-        return (0, told);
+        return (0, found);
     }
     let (mut looks_left, mut last, mut next) = (options.count.min(LOOKS_MAX), None, 0);
     let from = set.index_of_hash(cursor << CURSOR_SHIFT);
     set.walk_hashed(from, |hash, member| {
         let prefix = hash >> CURSOR_SHIFT;
-        if (looks_left == 0 || told.bytes() > BYTES_MAX || options.is_tired()) && last != Some(prefix) {
+        if (looks_left == 0 || found.bytes() > BYTES_MAX || options.is_tired()) && last != Some(prefix) {
             next = prefix;
             return ControlFlow::Break(());
         }
         last = Some(prefix);
         looks_left = looks_left.saturating_sub(1);
-        take(&mut told, member, options);
+        take(&mut found, member, options);
         ControlFlow::Continue(())
     });
-    (next, told)
+    (next, found)
 }
 
-fn take(told: &mut ScanReply, member: &[u8], options: &ScanOptions<'_>) {
+fn take(found: &mut ScanReply, member: &[u8], options: &ScanOptions<'_>) {
     if options.take(member) {
-        told.push(member);
+        found.push(member);
     }
 }

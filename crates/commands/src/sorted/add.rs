@@ -90,7 +90,7 @@ impl Conditions {
 }
 
 fn zadd(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
-    let (mut conditions, mut tells_changed) = (Conditions::default(), false);
+    let (mut conditions, mut counts_changed) = (Conditions::default(), false);
     let mut at = 2;
     while at < args.len() {
         let word = args.get(at);
@@ -99,7 +99,7 @@ fn zadd(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
             () if parse::is(word, "XX") => conditions.only_there = true,
             () if parse::is(word, "GT") => conditions.only_greater = true,
             () if parse::is(word, "LT") => conditions.only_less = true,
-            () if parse::is(word, "CH") => tells_changed = true,
+            () if parse::is(word, "CH") => counts_changed = true,
             () if parse::is(word, "INCR") => conditions.adds_to = true,
             () => break,
         }
@@ -125,7 +125,7 @@ fn zadd(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
         return increase(tx, args.get(1), given[0], conditions, reply);
     }
     let (added, changed) = put(tx, args.get(1), &given, conditions)?;
-    reply.int(if tells_changed { added + changed } else { added });
+    reply.int(if counts_changed { added + changed } else { added });
     Ok(())
 }
 
@@ -169,7 +169,7 @@ fn increase(
         reply.null();
         return Ok(());
     };
-    let mut sorted = sorted.told_as("zincr");
+    let mut sorted = sorted.with_event("zincr");
     let old = sorted.sorted().and_then(|sorted| sorted.score(member));
     let Some(score) = conditions.apply(old, given)? else {
         reply.null();

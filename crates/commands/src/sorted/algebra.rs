@@ -27,7 +27,7 @@ const ZUNION: CommandSpec = CommandSpec {
     since: "6.2.0",
     brief: "Returns the members that any of several sorted sets has.",
     answer: "array: members, the lowest score first; with WITHSCORES beside their scores",
-    run: Run::Local(|tx, args, reply| tell(tx, args, reply, SetOperation::Union, Shape::Told)),
+    run: Run::Local(|tx, args, reply| show(tx, args, reply, SetOperation::Union, Shape::Returned)),
 };
 
 const ZUNIONSTORE: CommandSpec = CommandSpec {
@@ -62,7 +62,7 @@ const ZINTER: CommandSpec = CommandSpec {
     since: "6.2.0",
     brief: "Returns the members that all sorted sets have.",
     answer: "array: members, the lowest score first; with WITHSCORES beside their scores",
-    run: Run::Local(|tx, args, reply| tell(tx, args, reply, SetOperation::Intersection, Shape::Told)),
+    run: Run::Local(|tx, args, reply| show(tx, args, reply, SetOperation::Intersection, Shape::Returned)),
 };
 
 const ZINTERSTORE: CommandSpec = CommandSpec {
@@ -97,7 +97,7 @@ const ZINTERCARD: CommandSpec = CommandSpec {
     since: "7.0.0",
     brief: "Counts the members that all sorted sets have.",
     answer: "int: members, with LIMIT at most so many",
-    run: Run::Local(|tx, args, reply| tell(tx, args, reply, SetOperation::Intersection, Shape::Count)),
+    run: Run::Local(|tx, args, reply| show(tx, args, reply, SetOperation::Intersection, Shape::Count)),
 };
 
 const ZDIFF: CommandSpec = CommandSpec {
@@ -113,7 +113,7 @@ const ZDIFF: CommandSpec = CommandSpec {
     since: "6.2.0",
     brief: "Returns the members of the first sorted set that no other has.",
     answer: "array: members, the lowest score first; with WITHSCORES beside their scores",
-    run: Run::Local(|tx, args, reply| tell(tx, args, reply, SetOperation::Difference, Shape::Told)),
+    run: Run::Local(|tx, args, reply| show(tx, args, reply, SetOperation::Difference, Shape::Returned)),
 };
 
 const ZDIFFSTORE: CommandSpec = CommandSpec {
@@ -135,7 +135,7 @@ const ZDIFFSTORE: CommandSpec = CommandSpec {
 /// The use of the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Shape {
-    Told,
+    Returned,
     Stored,
     Count,
 }
@@ -203,7 +203,7 @@ impl Request {
                         _ => return Err(Failure::Syntax),
                     };
                 }
-                () if shape == Shape::Told && parse::is(word, "WITHSCORES") => self.with_scores = true,
+                () if shape == Shape::Returned && parse::is(word, "WITHSCORES") => self.with_scores = true,
                 () if shape == Shape::Count && left >= 2 && parse::is(word, "LIMIT") => {
                     at += 1;
                     let limit = parse::int_or(words.get(at), 0, i64::MAX, "ERR LIMIT can't be negative")?;
@@ -234,9 +234,9 @@ fn is_little(algebra: &SortedAlgebra) -> bool {
     algebra.looks() <= LOCKED_LOOKS_MAX && algebra.content_bytes() <= LOCKED_BYTES_MAX
 }
 
-fn tell(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, operation: SetOperation, shape: Shape) -> Outcome {
+fn show(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, operation: SetOperation, shape: Shape) -> Outcome {
     let request = Request::of(tx, args, 1, operation, shape)?;
-    let mut telling = Box::new(SortedAlgebraReply {
+    let mut source = Box::new(SortedAlgebraReply {
         algebra: request.algebra(),
         pins: request.pins,
         shown: match shape {
@@ -246,8 +246,8 @@ fn tell(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, operation: SetOperation
         },
         rest: None,
     });
-    if !is_little(&telling.algebra) || telling.next(reply) == More::Follows {
-        reply.stream(telling);
+    if !is_little(&source.algebra) || source.next(reply) == More::Follows {
+        reply.stream(source);
     }
     Ok(())
 }

@@ -45,7 +45,7 @@ const ZSCORE: CommandSpec = CommandSpec {
     answer: "double: the score; null: there is no such member",
     run: Run::Local(|tx, args, reply| {
         let score = tx.sorted(args.get(1))?.and_then(|sorted| sorted.score(args.get(2)));
-        tell_score(reply, score);
+        write_score(reply, score);
         Ok(())
     }),
 };
@@ -67,7 +67,7 @@ const ZMSCORE: CommandSpec = CommandSpec {
         let sorted = tx.sorted(args.get(1))?;
         let members = args.from(2);
         reply.array(members.len());
-        members.iter().for_each(|member| tell_score(reply, sorted.and_then(|sorted| sorted.score(member))));
+        members.iter().for_each(|member| write_score(reply, sorted.and_then(|sorted| sorted.score(member))));
         Ok(())
     }),
 };
@@ -178,7 +178,7 @@ const ZAVG: CommandSpec = CommandSpec {
     run: Run::Local(|tx, args, reply| sum(tx, args, reply, Aggregate::Average)),
 };
 
-fn tell_score(reply: &mut dyn Reply, score: Option<f64>) {
+fn write_score(reply: &mut dyn Reply, score: Option<f64>) {
     match score {
         Some(score) => reply.double(score),
         None => reply.null(),

@@ -1,7 +1,7 @@
 //! ZPOPMIN ZPOPMAX ZMPOP: pop members with the lowest or highest scores.
 
 use super::remove::Removal;
-use super::reply::{MemberFormat, SortedPart, tell};
+use super::reply::{MemberFormat, SortedPart, write_part};
 use crate::prelude::*;
 use blocks::Direction;
 use values::Sorted;
@@ -101,7 +101,7 @@ fn take_one(tx: &mut Tx, key: &[u8], outermost: Outermost, reply: &mut dyn Reply
 /// Like [`take_one`], after beginning an array.
 pub(super) fn take_flat(tx: &mut Tx, key: &[u8], outermost: Outermost, reply: &mut dyn Reply) -> Outcome {
     let sorted = tx.sorted_mut(key, Absent::Leave)?.expect("the caller has looked");
-    let mut sorted = sorted.told_as(outermost.event());
+    let mut sorted = sorted.with_event(outermost.event());
     let now = sorted.sorted().expect("the caller has looked");
     let rank = if outermost == Outermost::Min { 0 } else { now.len() - 1 };
     now.get(rank, |score, member| {
@@ -130,7 +130,7 @@ fn take(
     begin(reply);
     let sorted = tx.sorted(key)?.expect("the caller has looked");
     let direction = if outermost == Outermost::Min { Direction::Forward } else { Direction::Backward };
-    tell(reply, sorted, SortedPart { start, count, direction, form }, || keyspace.pin(key));
+    write_part(reply, sorted, SortedPart { start, count, direction, form }, || keyspace.pin(key));
     removal.make(tx, key, Some(outermost.event()))
 }
 

@@ -51,7 +51,7 @@ fn random(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     };
     let draw = RandomDraw::of(Ranks { sorted: sorted.clone(), form }, count, random);
     form.begin(reply, draw.left());
-    draw.tell(reply, || keyspace.pin(args.get(1)));
+    draw.write(reply, || keyspace.pin(args.get(1)));
     Ok(())
 }
 
@@ -66,12 +66,12 @@ impl Drawable for Ranks {
         self.sorted.len()
     }
 
-    fn tell(&self, place: u64, reply: &mut dyn Reply) -> usize {
-        let told = self.sorted.get(place, |score, member| {
-            self.form.tell(reply, score, member);
+    fn write(&self, place: u64, reply: &mut dyn Reply) -> usize {
+        let bytes = self.sorted.get(place, |score, member| {
+            self.form.write(reply, score, member);
             member.len()
         });
-        told.expect("a rank within")
+        bytes.expect("a rank within")
     }
 
     fn heap_bytes(&self) -> u64 {

@@ -3,7 +3,7 @@
 //! Ranges of ranks, scores or bytes are all converted to a first rank and a count.
 
 use super::algebra;
-use super::reply::{MemberFormat, SortedPart, tell};
+use super::reply::{MemberFormat, SortedPart, write_part};
 use super::score::{MemberRange, Scores};
 use crate::prelude::*;
 use blocks::Direction;
@@ -256,7 +256,7 @@ fn range(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, by: Option<By>, direct
     let (start, count) = asked.ranks(sorted);
     let form = if asked.with_scores { MemberFormat::Scored } else { MemberFormat::Member };
     let part = SortedPart { start, count, direction: asked.direction, form };
-    tell(reply, sorted, part, || keyspace.pin(args.get(1)));
+    write_part(reply, sorted, part, || keyspace.pin(args.get(1)));
     Ok(())
 }
 

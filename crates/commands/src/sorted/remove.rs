@@ -158,7 +158,7 @@ impl Removal {
     pub(super) fn make(self, tx: &mut Tx, key: &[u8], event: Option<&'static str>) -> Outcome {
         let Some(sorted) = tx.sorted_mut(key, Absent::Leave)? else { return Ok(()) };
         let mut sorted = match event {
-            Some(event) => sorted.told_as(event),
+            Some(event) => sorted.with_event(event),
             None => sorted,
         };
         match self.after {

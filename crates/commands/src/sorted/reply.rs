@@ -48,7 +48,7 @@ impl MemberFormat {
         reply.array(count as usize * if is_flat { 2 } else { 1 });
     }
 
-    pub(super) fn tell(self, reply: &mut dyn Reply, score: f64, member: &[u8]) {
+    pub(super) fn write(self, reply: &mut dyn Reply, score: f64, member: &[u8]) {
         if self == Self::Pair || (self == Self::Scored && reply.is_resp3()) {
             reply.array(2);
         }
@@ -64,11 +64,11 @@ impl MemberFormat {
 }
 
 /// Replies with part of a sorted set as an array; `pin` is for the clone, if it takes one.
-pub(super) fn tell(reply: &mut dyn Reply, sorted: &Sorted, part: SortedPart, pin: impl FnOnce() -> Pin) {
+pub(super) fn write_part(reply: &mut dyn Reply, sorted: &Sorted, part: SortedPart, pin: impl FnOnce() -> Pin) {
     part.form.begin(reply, part.count);
     let member_bytes = sorted.content_bytes() / sorted.len().max(1);
     let is_long = part.count.saturating_mul(part.form.bytes(member_bytes as usize) as u64) > LOCKED_BYTES_MAX as u64;
-    let rest = if is_long { part } else { tell_some(reply, sorted, part, LOCKED_BYTES_MAX) };
+    let rest = if is_long { part } else { write_some(reply, sorted, part, LOCKED_BYTES_MAX) };
     if rest.count > 0 {
         // Only the replied part is kept and pinned.
         let sorted = sorted.slice(rest.start, rest.count);
@@ -77,17 +77,17 @@ pub(super) fn tell(reply: &mut dyn Reply, sorted: &Sorted, part: SortedPart, pin
 }
 
 /// Writes about `bytes_max` of `part` and returns the rest.
-fn tell_some(reply: &mut dyn Reply, sorted: &Sorted, part: SortedPart, bytes_max: usize) -> SortedPart {
-    let (mut told, mut bytes_left) = (0, bytes_max);
+fn write_some(reply: &mut dyn Reply, sorted: &Sorted, part: SortedPart, bytes_max: usize) -> SortedPart {
+    let (mut written, mut bytes_left) = (0, bytes_max);
     let _ = sorted.walk(part.start, part.count, part.direction, &mut |score, member| {
-        part.form.tell(reply, score, member);
-        told += 1;
+        part.form.write(reply, score, member);
+        written += 1;
         bytes_left = bytes_left.saturating_sub(part.form.bytes(member.len()));
         if bytes_left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
     match part.direction {
-        Direction::Forward => SortedPart { start: part.start + told, count: part.count - told, ..part },
-        Direction::Backward => SortedPart { count: part.count - told, ..part },
+        Direction::Forward => SortedPart { start: part.start + written, count: part.count - written, ..part },
+        Direction::Backward => SortedPart { count: part.count - written, ..part },
     }
 }
 
@@ -109,7 +109,7 @@ impl MembersByScoreReply {
 
 impl Source for MembersByScoreReply {
     fn next(&mut self, reply: &mut dyn Reply) -> More {
-        self.part = tell_some(reply, &self.sorted, self.part, SOURCE_STEP_BYTES);
+        self.part = write_some(reply, &self.sorted, self.part, SOURCE_STEP_BYTES);
         if self.part.count > 0 { More::Follows } else { More::Done }
     }
 

@@ -37,20 +37,20 @@ fn scan(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let keyspace = tx.keyspace();
     // As in Redis, options are parsed only if there is something to scan.
     let Some(sorted) = tx.sorted(args.get(1))? else {
-        ScanReply::default().tell(0, reply);
+        ScanReply::default().write(0, reply);
         return Ok(());
     };
     let options = ScanOptions::read(args, false)?;
     let Some(scan) = sorted.begin_scan(cursor, options.count.min(LOOKS_MAX)) else {
-        let mut told = ScanReply::default();
+        let mut found = ScanReply::default();
         if !sorted.is_large() {
-            sorted.for_each(|score, member| tell(&options, score, member, &mut told));
+            sorted.for_each(|score, member| take(&options, score, member, &mut found));
         }
-        told.tell(0, reply);
+        found.write(0, reply);
         return Ok(());
     };
     let mut scanning =
-        Scanning { scan, options: options.own(), told: ScanReply::default(), bytes: sorted.heap_bytes(), pin: None };
+        Scanning { scan, options: options.own(), found: ScanReply::default(), bytes: sorted.heap_bytes(), pin: None };
     for _ in 0..LOCKED_TURNS {
         if scanning.next(reply) == More::Done {
             return Ok(());
@@ -61,10 +61,10 @@ fn scan(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     Ok(())
 }
 
-fn tell(options: &ScanOptions<'_>, score: f64, member: &[u8], told: &mut ScanReply) {
+fn take(options: &ScanOptions<'_>, score: f64, member: &[u8], found: &mut ScanReply) {
     if options.take(member) {
-        told.push(member);
-        told.push(Double::new(score).as_bytes());
+        found.push(member);
+        found.push(Double::new(score).as_bytes());
     }
 }
 
@@ -75,7 +75,7 @@ const LOCKED_TURNS: usize = 4;
 struct Scanning {
     scan: Scan,
     options: ScanOptions<'static>,
-    told: ScanReply,
+    found: ScanReply,
     /// The bytes held by the scanned set.
     bytes: u64,
     pin: Option<Pin>,
@@ -83,15 +83,15 @@ struct Scanning {
 
 impl Source for Scanning {
     fn next(&mut self, reply: &mut dyn Reply) -> More {
-        let Self { scan, options, told, .. } = self;
-        if !scan.turn(&mut |score, member| tell(options, score, member, told)) {
+        let Self { scan, options, found, .. } = self;
+        if !scan.turn(&mut |score, member| take(options, score, member, found)) {
             return More::Rest;
         }
-        told.tell(scan.next().unwrap_or(0), reply);
+        found.write(scan.next().unwrap_or(0), reply);
         More::Done
     }
 
     fn pinned_bytes(&self) -> u64 {
-        self.pin.as_ref().map_or(0, |pin| pin.bytes(self.bytes)) + self.told.bytes() as u64
+        self.pin.as_ref().map_or(0, |pin| pin.bytes(self.bytes)) + self.found.bytes() as u64
     }
 }

@@ -66,7 +66,7 @@ pub enum Begin {
         /// Options that take arguments, and how many.
         counts: &'static [(&'static str, usize)],
         /// Whether COMMAND INFO reports it as a [`Begin::Keyword`]; else as "unknown".
-        is_told: bool,
+        is_reported: bool,
     },
 }
 

@@ -117,7 +117,7 @@ pub enum Verb {
     /// MQ.FLUSH_ALL
     FlushQueues,
     /// MQ.QUEUES
-    TellQueues,
+    ListQueues,
     /// TL.DROP
     DropTagged,
     /// WAITAOF

@@ -65,7 +65,7 @@ fn xadd(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     if let Some(how) = options.trim {
         trim::trim(&mut stream, how, options.references);
     }
-    id::tell(reply, new);
+    id::write(reply, new);
     Ok(())
 }
 

@@ -132,8 +132,8 @@ impl ClaimOptions {
 
     /// Returns the delivery time to record: at most now.
     fn delivered_ms(&self, now: u64) -> u64 {
-        let told = self.delivered_ms.and_then(|ms| u64::try_from(ms).ok());
-        told.filter(|ms| *ms <= now).unwrap_or(now)
+        let given = self.delivered_ms.and_then(|ms| u64::try_from(ms).ok());
+        given.filter(|ms| *ms <= now).unwrap_or(now)
     }
 }
 
@@ -173,7 +173,7 @@ fn xclaim(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let last_id = Some(options.last_id).filter(|last_id| *last_id > group.last_id);
     let again = Redelivery { delivered_ms: options.delivered_ms(now), counting: options.counting };
     take(tx, args, &mut found, again, last_id.map(|last_id| (last_id, group.entries_read)))?;
-    tell_claimed(tx, args.get(1), &found.claimed, options.only_ids, reply)
+    write_claimed(tx, args.get(1), &found.claimed, options.only_ids, reply)
 }
 
 /// Assigns the found entries to the consumer; deleted ones are no longer pending.
@@ -199,11 +199,11 @@ fn take(
     Ok(())
 }
 
-fn tell_claimed(tx: &mut Tx, key: &[u8], ids: &[StreamId], only_ids: bool, reply: &mut dyn Reply) -> Outcome {
+fn write_claimed(tx: &mut Tx, key: &[u8], ids: &[StreamId], only_ids: bool, reply: &mut dyn Reply) -> Outcome {
     let stream = tx.value::<Stream>(key)?.expect("just seen");
     reply.array(ids.len());
     if only_ids {
-        ids.iter().for_each(|id| id::tell(reply, *id));
+        ids.iter().for_each(|id| id::write(reply, *id));
     } else {
         reply::entries_of(reply, stream, ids, |_, _| unreachable!("only entries that are there are claimed"));
     }
@@ -270,9 +270,9 @@ fn xautoclaim(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let counting = if only_ids { Counting::Keep } else { Counting::OneMore };
     take(tx, args, &mut found, Redelivery { delivered_ms: now, counting }, None)?;
     reply.array(3);
-    id::tell(reply, next);
-    tell_claimed(tx, args.get(1), &found.claimed, only_ids, reply)?;
+    id::write(reply, next);
+    write_claimed(tx, args.get(1), &found.claimed, only_ids, reply)?;
     reply.array(found.deleted.len());
-    found.deleted.iter().for_each(|deleted| id::tell(reply, *deleted));
+    found.deleted.iter().for_each(|deleted| id::write(reply, *deleted));
     Ok(())
 }

@@ -137,7 +137,7 @@ impl DeleteResult {
 #[derive(Default)]
 struct Plan {
     /// The result for each distinct id, in order.
-    told: Vec<(StreamId, DeleteResult)>,
+    results: Vec<(StreamId, DeleteResult)>,
     /// The entries to remove.
     gone: Vec<StreamId>,
     /// The deliveries to drop.
@@ -170,7 +170,7 @@ impl Plan {
             _ => vec![false; ids.len()],
         };
         for ((id, is_there), is_needed) in ids.iter().zip(there(stream, &ids)).zip(needed) {
-            plan.told.push((
+            plan.results.push((
                 *id,
                 match (is_there, is_needed) {
                     (false, _) => DeleteResult::Missing,
@@ -202,17 +202,17 @@ impl Plan {
         };
         let mut needed = ours.iter().zip(needed).peekable();
         for id in &ids {
-            let told = needed.next_if(|(ours, _)| *ours == id).map(|(_, is_needed)| is_needed);
-            plan.told.push((
+            let is_needed = needed.next_if(|(ours, _)| *ours == id).map(|(_, is_needed)| is_needed);
+            plan.results.push((
                 *id,
-                match told {
+                match is_needed {
                     None => DeleteResult::Missing,
                     Some(false) => DeleteResult::Removed,
                     Some(true) => DeleteResult::Needed,
                 },
             ));
         }
-        let removed = plan.told.iter().filter(|(_, told)| *told == DeleteResult::Removed).map(|(id, _)| *id);
+        let removed = plan.results.iter().filter(|(_, result)| *result == DeleteResult::Removed).map(|(id, _)| *id);
         let removed: Vec<StreamId> = removed.collect();
         let are_there = there(stream, &removed);
         plan.gone = removed.into_iter().zip(are_there).filter(|(_, is_there)| *is_there).map(|(id, _)| id).collect();
@@ -232,16 +232,16 @@ impl Plan {
         stream.delete(&self.gone)?;
         self.dropped.iter().for_each(|held| stream.drop_pending(&held.group, &held.ids));
         reply.array(ids.len());
-        let mut seen = vec![false; self.told.len()];
+        let mut seen = vec![false; self.results.len()];
         for id in ids {
-            let at = self.told.partition_point(|(other, _)| other < id);
-            let told = match self.told[at].1 {
+            let at = self.results.partition_point(|(other, _)| other < id);
+            let result = match self.results[at].1 {
                 DeleteResult::Needed if seen[at] && !self.acknowledges => DeleteResult::Needed,
                 _ if seen[at] => DeleteResult::Missing,
-                told => told,
+                result => result,
             };
             seen[at] = true;
-            reply.int(told.number());
+            reply.int(result.number());
         }
         Ok(())
     }
@@ -254,7 +254,7 @@ fn work(stream: &Stream, ids: &[StreamId], references: References) -> u64 {
 }
 
 /// Replies for a missing stream or group: alike for each id.
-fn tell_missing(ids: &[StreamId], reply: &mut dyn Reply) -> Outcome {
+fn write_missing(ids: &[StreamId], reply: &mut dyn Reply) -> Outcome {
     reply.array(ids.len());
     ids.iter().for_each(|_| reply.int(DeleteResult::Missing.number()));
     Ok(())
@@ -267,7 +267,7 @@ fn xdelex(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
             tx.expect_work(work(&stream, &ids, references))?;
             Plan::to_remove(&stream, &ids, references)
         }
-        None => return tell_missing(&ids, reply),
+        None => return write_missing(&ids, reply),
     };
     plan.carry_out(tx, args.get(1), &ids, reply)
 }
@@ -281,7 +281,7 @@ fn xackdel(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
             tx.expect_work(work(&stream, &ids, references))?;
             Plan::to_acknowledge(&stream, (name, group), &ids, references)
         }
-        None => return tell_missing(&ids, reply),
+        None => return write_missing(&ids, reply),
     };
     plan.carry_out(tx, key, &ids, reply)
 }

@@ -88,6 +88,6 @@ pub(super) fn end(text: &[u8]) -> Result<StreamId, Failure> {
 }
 
 /// Replies with an id.
-pub(super) fn tell(reply: &mut dyn Reply, id: StreamId) {
+pub(super) fn write(reply: &mut dyn Reply, id: StreamId) {
     reply.bulk(id.to_string().as_bytes());
 }

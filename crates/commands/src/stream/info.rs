@@ -82,7 +82,7 @@ fn number(reply: &mut dyn Reply, name: &str, value: u64) {
 
 fn named_id(reply: &mut dyn Reply, name: &str, id: StreamId) {
     reply.bulk(name.as_bytes());
-    id::tell(reply, id);
+    id::write(reply, id);
 }
 
 fn maybe(reply: &mut dyn Reply, name: &str, value: Option<i64>) {
@@ -146,7 +146,7 @@ fn stream(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     };
     let most = if count == 0 { u64::MAX } else { count };
     reply.bulk(b"entries");
-    reply::tell(reply, stream, StreamPart::from(StreamId::MIN, most), || -> Pin { keyspace.pin(args.get(2)) });
+    reply::write_part(reply, stream, StreamPart::from(StreamId::MIN, most), || -> Pin { keyspace.pin(args.get(2)) });
     reply.bulk(b"groups");
     reply.array(stream.groups_count() as usize);
     let progress = Progress::of(stream);
@@ -173,7 +173,7 @@ fn full_group(stream: &Stream, progress: Progress, name: &[u8], group: GroupStat
         }
         left -= 1;
         reply.array(4);
-        id::tell(reply, pending.id);
+        id::write(reply, pending.id);
         let name_of = || stream.consumer_of(group.number, pending.consumer, |name, _| name.to_vec());
         reply.bulk(names.entry(pending.consumer).or_insert_with(name_of));
         reply.int(pending.delivered_ms as i64);
@@ -209,7 +209,7 @@ fn full_consumer(stream: &Stream, group: u32, name: &[u8], consumer: Consumer, m
     for pending in stream.pending_of(group, &ids) {
         let pending = pending.expect("what is owned is pending");
         reply.array(3);
-        id::tell(reply, pending.id);
+        id::write(reply, pending.id);
         reply.int(pending.delivered_ms as i64);
         reply.int(pending.deliveries as i64);
     }

@@ -117,7 +117,7 @@ fn xpending(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
         return Err(no_key_or_group(args.get(1), args.get(2)));
     };
     let Some(PendingFilter { range, consumer }) = asked else {
-        tell_sum(stream, group, reply);
+        write_summary(stream, group, reply);
         return Ok(());
     };
     let number = consumer.map(|name| stream.consumer(group.number, name).map(|consumer| consumer.number));
@@ -132,19 +132,19 @@ fn xpending(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
         asked: range,
         now,
         found: Vec::new(),
-        told: 0,
+        written: 0,
         is_over: false,
         pin: keyspace.pin(args.get(1)),
     };
     search.step();
-    let is_told = search.is_over && search.tell(reply);
-    if !is_told {
+    let is_written = search.is_over && search.write(reply);
+    if !is_written {
         reply.stream(Box::new(search));
     }
     Ok(())
 }
 
-fn tell_sum(stream: &Stream, group: GroupState, reply: &mut dyn Reply) {
+fn write_summary(stream: &Stream, group: GroupState, reply: &mut dyn Reply) {
     let outermost = |direction| {
         let mut found = None;
         let _ = stream.walk_pending(group.number, StreamId::MIN, direction, &mut |pending| {
@@ -161,8 +161,8 @@ fn tell_sum(stream: &Stream, group: GroupState, reply: &mut dyn Reply) {
         reply.null_array();
         return;
     };
-    id::tell(reply, first);
-    id::tell(reply, last);
+    id::write(reply, first);
+    id::write(reply, last);
     let mut owners = Vec::new();
     stream.for_each_consumer(group.number, |name, consumer| {
         let count = stream.owned_count(group.number, consumer.number);
@@ -181,7 +181,7 @@ fn tell_sum(stream: &Stream, group: GroupState, reply: &mut dyn Reply) {
 /// Pending entries examined under the lock, and per step without it.
 const LOOKS_AT_ONCE: u64 = 1024;
 /// Entries replied there, and per step.
-const TOLD_AT_ONCE: usize = 512;
+const REPLIED_AT_ONCE: usize = 512;
 
 /// The search of XPENDING: under the lock, or from a clone after it is released.
 struct Search {
@@ -192,7 +192,7 @@ struct Search {
     asked: Range,
     now: Ms,
     found: Vec<Pending>,
-    told: usize,
+    written: usize,
     is_over: bool,
     pin: Pin,
 }
@@ -230,20 +230,20 @@ impl Search {
     }
 
     /// Replies with some results. Returns true if those were the last.
-    fn tell(&mut self, reply: &mut dyn Reply) -> bool {
-        if self.told == 0 {
+    fn write(&mut self, reply: &mut dyn Reply) -> bool {
+        if self.written == 0 {
             reply.array(self.found.len());
         }
-        let rest = &self.found[self.told..];
-        for pending in rest.iter().take(TOLD_AT_ONCE) {
+        let rest = &self.found[self.written..];
+        for pending in rest.iter().take(REPLIED_AT_ONCE) {
             reply.array(4);
-            id::tell(reply, pending.id);
+            id::write(reply, pending.id);
             self.stream.consumer_of(self.group, pending.consumer, |name, _| reply.bulk(name));
             reply.int(self.now.saturating_sub(pending.delivered_ms) as i64);
             reply.int(pending.deliveries as i64);
         }
-        self.told += rest.len().min(TOLD_AT_ONCE);
-        self.told == self.found.len()
+        self.written += rest.len().min(REPLIED_AT_ONCE);
+        self.written == self.found.len()
     }
 }
 
@@ -253,7 +253,7 @@ impl Source for Search {
             self.step();
             return More::Follows;
         }
-        if self.tell(reply) { More::Done } else { More::Follows }
+        if self.write(reply) { More::Done } else { More::Follows }
     }
 
     fn pinned_bytes(&self) -> u64 {

@@ -86,6 +86,6 @@ fn range(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, direction: Direction) 
         return Ok(());
     }
     let part = StreamPart { from, to, most: most.unwrap_or(u64::MAX), direction };
-    reply::tell(reply, stream, part, || keyspace.pin(args.get(1)));
+    reply::write_part(reply, stream, part, || keyspace.pin(args.get(1)));
     Ok(())
 }

@@ -209,7 +209,7 @@ fn xread(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
         begin_stream(reply, key);
         let stream = tx.value::<Stream>(key)?.expect("just seen");
         let from = behind.next().expect("something is behind it");
-        reply::tell(reply, stream, StreamPart::from(from, asked.most), || keyspace.pin(key));
+        reply::write_part(reply, stream, StreamPart::from(from, asked.most), || keyspace.pin(key));
     }
     Ok(())
 }
@@ -281,16 +281,16 @@ fn xreadgroup(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
         room_bytes += StreamMut::room(wish.key.len(), reader.group.len() + reader.consumer.len(), ids_max);
     }
     tx.need_room(room_bytes)?;
-    let mut told = Vec::new();
+    let mut deliveries = Vec::new();
     for wish in &wishes {
         // One after the other: the same stream may be requested twice.
-        told.extend(serve(tx, wish, &asked, reader)?.map(|told| (wish.key, told)));
+        deliveries.extend(serve(tx, wish, &asked, reader)?.map(|delivery| (wish.key, delivery)));
     }
-    if told.is_empty() {
+    if deliveries.is_empty() {
         return asked.nothing(reply);
     }
-    begin(reply, told.len());
-    told.into_iter().try_for_each(|(key, told)| tell_one(tx, key, told, reply))
+    begin(reply, deliveries.len());
+    deliveries.into_iter().try_for_each(|(key, delivery)| write_delivery(tx, key, delivery, reply))
 }
 
 /// Returns the request to one stream, and whether there is something for it now.
@@ -483,21 +483,21 @@ fn pending_behind(stream: &Stream, group: u32, reader: Reader<'_>, behind: Strea
     ids
 }
 
-fn tell_one(tx: &mut Tx, key: &[u8], told: Delivery, reply: &mut dyn Reply) -> Outcome {
+fn write_delivery(tx: &mut Tx, key: &[u8], delivery: Delivery, reply: &mut dyn Reply) -> Outcome {
     let keyspace = tx.keyspace();
     let stream = tx.value::<Stream>(key)?.expect("just seen");
     begin_stream(reply, key);
-    match told {
-        Delivery::New(part) => reply::tell(reply, stream, part, || keyspace.pin(key)),
+    match delivery {
+        Delivery::New(part) => reply::write_part(reply, stream, part, || keyspace.pin(key)),
         Delivery::Claimed(claimed, part) => {
-            reply::tell_deliveries(reply, stream, claimed, part, || keyspace.pin(key));
+            reply::write_deliveries(reply, stream, claimed, part, || keyspace.pin(key));
         }
         Delivery::Pending(ids) => {
             reply.array(ids.len());
             // Deleted entries are still pending.
             reply::entries_of(reply, stream, &ids, |reply, id| {
                 reply.array(2);
-                id::tell(reply, id);
+                id::write(reply, id);
                 reply.null_array();
             });
         }

@@ -42,11 +42,11 @@ impl StreamPart {
     }
 
     /// Returns the range after a replied entry; `None` if it must be empty.
-    fn behind(self, told: StreamId, count: u64) -> Option<Self> {
+    fn behind(self, last: StreamId, count: u64) -> Option<Self> {
         let most = self.most - count;
         Some(match self.direction {
-            Direction::Forward => Self { from: told.next()?, most, ..self },
-            Direction::Backward => Self { to: told.before()?, most, ..self },
+            Direction::Forward => Self { from: last.next()?, most, ..self },
+            Direction::Backward => Self { to: last.before()?, most, ..self },
         })
     }
 }
@@ -54,11 +54,11 @@ impl StreamPart {
 /// Replies with an entry: its id, and its names and values alternately.
 pub(super) fn entry(reply: &mut dyn Reply, at: StreamId, fields: Fields<'_>) {
     reply.array(2);
-    tell_entry(reply, at, fields);
+    write_entry_parts(reply, at, fields);
 }
 
-fn tell_entry(reply: &mut dyn Reply, at: StreamId, fields: Fields<'_>) {
-    id::tell(reply, at);
+fn write_entry_parts(reply: &mut dyn Reply, at: StreamId, fields: Fields<'_>) {
+    id::write(reply, at);
     reply.array(2 * fields.count() as usize);
     for (name, value) in fields.iter() {
         reply.bulk(name);
@@ -68,11 +68,11 @@ fn tell_entry(reply: &mut dyn Reply, at: StreamId, fields: Fields<'_>) {
 
 /// Replies with the entry with this id like [`entry`]. Returns whether it exists.
 pub(super) fn entry_of(reply: &mut dyn Reply, stream: &Stream, at: StreamId) -> bool {
-    let tell = &mut |at, fields: Fields<'_>| {
+    let visit = &mut |at, fields: Fields<'_>| {
         entry(reply, at, fields);
         ControlFlow::Break(())
     };
-    stream.walk(at, at, Direction::Forward, tell).is_break()
+    stream.walk(at, at, Direction::Forward, visit).is_break()
 }
 
 /// Replies with the entries with these ids like [`entry`]; `missing` replies for absent ones.
@@ -92,20 +92,20 @@ pub(super) fn entries_of(
 }
 
 /// Replies with part of a stream as an array; `pin` is for the clone, if it takes one.
-pub(super) fn tell(reply: &mut dyn Reply, stream: &Stream, part: StreamPart, pin: impl FnOnce() -> Pin) {
+pub(super) fn write_part(reply: &mut dyn Reply, stream: &Stream, part: StreamPart, pin: impl FnOnce() -> Pin) {
     let chunks = stream.chunks_between(part.from, part.to);
     let counted = stream.count_up_to(part.from, part.to, part.most, CHUNKS_AT_ONCE);
     let rest = match counted {
         Some(count) => {
             reply.array(count as usize);
-            match tell_some(reply, stream, StreamPart { most: count, ..part }, LOCKED_BYTES_MAX) {
+            match write_some(reply, stream, StreamPart { most: count, ..part }, LOCKED_BYTES_MAX) {
                 Some(rest) => StreamReply::Entries(rest),
                 None => return,
             }
         }
         None => StreamReply::Counting { chunks, count: 0, part },
     };
-    reply.stream(Box::new(EntriesReply { stream: stream.clone(), telling: rest, pin: pin() }));
+    reply.stream(Box::new(EntriesReply { stream: stream.clone(), state: rest, pin: pin() }));
 }
 
 /// The state of a delivery before it was claimed; empty for a new entry.
@@ -117,7 +117,7 @@ pub(super) struct Before {
 
 /// Replies with claimed entries, then with `part`, whose `most` is its exact length: each with its previous state.
 /// `pin` is for the clone, if it takes one.
-pub(super) fn tell_deliveries(
+pub(super) fn write_deliveries(
     reply: &mut dyn Reply,
     stream: &Stream,
     claimed: Vec<(StreamId, Before)>,
@@ -126,13 +126,13 @@ pub(super) fn tell_deliveries(
 ) {
     reply.array(claimed.len() + part.map_or(0, |part| part.most as usize));
     let mut deliveries = Deliveries { stream: stream.clone(), claimed: claimed.into_iter(), part, pin: None };
-    if !deliveries.tell(reply, LOCKED_BYTES_MAX) {
+    if !deliveries.write(reply, LOCKED_BYTES_MAX) {
         deliveries.pin = Some(pin());
         reply.stream(Box::new(deliveries));
     }
 }
 
-/// The rest of the reply of [`tell_deliveries`].
+/// The rest of the reply of [`write_deliveries`].
 struct Deliveries {
     stream: Stream,
     claimed: std::vec::IntoIter<(StreamId, Before)>,
@@ -142,12 +142,12 @@ struct Deliveries {
 
 impl Deliveries {
     /// Writes about `bytes_max`. Returns true when done.
-    fn tell(&mut self, reply: &mut dyn Reply, bytes_max: usize) -> bool {
+    fn write(&mut self, reply: &mut dyn Reply, bytes_max: usize) -> bool {
         let Self { stream, claimed, part, .. } = self;
         let mut bytes = 0;
-        let mut tell = |at, fields: Fields<'_>, before: Before| {
+        let mut write_one = |at, fields: Fields<'_>, before: Before| {
             reply.array(4);
-            tell_entry(reply, at, fields);
+            write_entry_parts(reply, at, fields);
             reply.int(before.idle_ms as i64);
             reply.int(before.deliveries as i64);
             bytes += entry_bytes(fields);
@@ -156,7 +156,7 @@ impl Deliveries {
         for (at, before) in claimed.by_ref() {
             let mut flow = ControlFlow::Continue(());
             let _ = stream.walk(at, at, Direction::Forward, &mut |at, fields| {
-                flow = tell(at, fields, before);
+                flow = write_one(at, fields, before);
                 ControlFlow::Break(())
             });
             if flow.is_break() {
@@ -164,20 +164,20 @@ impl Deliveries {
             }
         }
         let Some(rest) = part.filter(|rest| rest.most > 0) else { return true };
-        let (mut last, mut told) = (StreamId::MIN, 0);
+        let (mut last, mut written) = (StreamId::MIN, 0);
         let _ = stream.walk(rest.from, rest.to, rest.direction, &mut |at, fields| {
-            (last, told) = (at, told + 1);
-            let flow = tell(at, fields, Before::default());
-            if told == rest.most { ControlFlow::Break(()) } else { flow }
+            (last, written) = (at, written + 1);
+            let flow = write_one(at, fields, Before::default());
+            if written == rest.most { ControlFlow::Break(()) } else { flow }
         });
-        *part = rest.behind(last, told);
+        *part = rest.behind(last, written);
         part.is_none_or(|rest| rest.most == 0)
     }
 }
 
 impl Source for Deliveries {
     fn next(&mut self, reply: &mut dyn Reply) -> More {
-        if self.tell(reply, SOURCE_STEP_BYTES) { More::Done } else { More::Follows }
+        if self.write(reply, SOURCE_STEP_BYTES) { More::Done } else { More::Follows }
     }
 
     fn pinned_bytes(&self) -> u64 {
@@ -191,18 +191,18 @@ fn entry_bytes(fields: Fields<'_>) -> usize {
 }
 
 /// Writes about `bytes_max` of `part`, and returns the rest.
-fn tell_some(reply: &mut dyn Reply, stream: &Stream, part: StreamPart, bytes_max: usize) -> Option<StreamPart> {
+fn write_some(reply: &mut dyn Reply, stream: &Stream, part: StreamPart, bytes_max: usize) -> Option<StreamPart> {
     if part.most == 0 {
         return None;
     }
-    let (mut last, mut told, mut bytes) = (StreamId::MIN, 0, 0);
+    let (mut last, mut written, mut bytes) = (StreamId::MIN, 0, 0);
     let _ = stream.walk(part.from, part.to, part.direction, &mut |at, fields| {
         entry(reply, at, fields);
-        (last, told) = (at, told + 1);
+        (last, written) = (at, written + 1);
         bytes += entry_bytes(fields);
-        if told == part.most || bytes >= bytes_max { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        if written == part.most || bytes >= bytes_max { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
-    part.behind(last, told).filter(|rest| rest.most > 0)
+    part.behind(last, written).filter(|rest| rest.most > 0)
 }
 
 enum StreamReply {
@@ -213,13 +213,13 @@ enum StreamReply {
 /// A reply written from a clone.
 struct EntriesReply {
     stream: Stream,
-    telling: StreamReply,
+    state: StreamReply,
     pin: Pin,
 }
 
 impl Source for EntriesReply {
     fn next(&mut self, reply: &mut dyn Reply) -> More {
-        match &mut self.telling {
+        match &mut self.state {
             StreamReply::Counting { chunks, count, part } if !chunks.is_empty() && *count < part.most => {
                 let step = chunks.start..chunks.end.min(chunks.start + CHUNKS_AT_ONCE);
                 *count += self.stream.count_in(step.clone(), part.from, part.to);
@@ -229,10 +229,10 @@ impl Source for EntriesReply {
             StreamReply::Counting { count, part, .. } => {
                 let most = part.most.min(*count);
                 reply.array(most as usize);
-                self.telling = StreamReply::Entries(StreamPart { most, ..*part });
+                self.state = StreamReply::Entries(StreamPart { most, ..*part });
                 if most > 0 { More::Follows } else { More::Done }
             }
-            StreamReply::Entries(part) => match tell_some(reply, &self.stream, *part, SOURCE_STEP_BYTES) {
+            StreamReply::Entries(part) => match write_some(reply, &self.stream, *part, SOURCE_STEP_BYTES) {
                 Some(rest) => {
                     *part = rest;
                     More::Follows

@@ -1,7 +1,7 @@
 //! GET GETDEL GETEX: read a string, and optionally remove it or set its deadline.
 
 use super::options::{self, Life};
-use super::tell;
+use super::write_string;
 use crate::prelude::*;
 
 pub(crate) const COMMANDS: &[CommandSpec] = &[GET, GETDEL, GETEX];
@@ -21,7 +21,7 @@ const GET: CommandSpec = CommandSpec {
     answer: "bulk: the string; null: the key is absent",
     run: Run::Local(|tx, args, reply| {
         let keyspace = tx.keyspace();
-        tell(reply, tx.string(args.get(1))?, || keyspace.pin(args.get(1)));
+        write_string(reply, tx.string(args.get(1))?, || keyspace.pin(args.get(1)));
         Ok(())
     }),
 };
@@ -41,7 +41,7 @@ const GETDEL: CommandSpec = CommandSpec {
     answer: "bulk: the string; null: the key is absent",
     run: Run::Local(|tx, args, reply| {
         let keyspace = tx.keyspace();
-        tell(reply, tx.string(args.get(1))?, || keyspace.pin(args.get(1)));
+        write_string(reply, tx.string(args.get(1))?, || keyspace.pin(args.get(1)));
         tx.remove(args.get(1));
         Ok(())
     }),
@@ -75,7 +75,7 @@ fn getex(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
         _ => None,
     };
     let there = text.is_some();
-    tell(reply, text, || keyspace.pin(key));
+    write_string(reply, text, || keyspace.pin(key));
     if until.is_some() {
         tx.set_expiry(key, until);
     } else if there && matches!(life, Life::Persist) && expires(tx, key) {

@@ -302,7 +302,7 @@ impl Work {
         let length = *table.lengths.last().expect("at least one cell");
         match options.answer {
             Answer::Length => reply.int(i64::from(length)),
-            Answer::Matches => self.tell_matches(length, options, reply),
+            Answer::Matches => self.write_matches(length, options, reply),
             Answer::Bytes => {
                 let runs = self.matches.iter().rev();
                 let bytes: Vec<u8> = runs.flat_map(|found| &self.left[found.left.clone()]).copied().collect();
@@ -312,13 +312,13 @@ impl Work {
         }
     }
 
-    fn tell_matches(&self, length: u32, options: LcsOptions, reply: &mut dyn Reply) {
-        let told: Vec<&Match> =
+    fn write_matches(&self, length: u32, options: LcsOptions, reply: &mut dyn Reply) {
+        let matches: Vec<&Match> =
             self.matches.iter().filter(|found| found.left.len() as i64 >= options.match_bytes_min).collect();
         reply.map(2);
         reply.bulk(b"matches");
-        reply.array(told.len());
-        for found in told {
+        reply.array(matches.len());
+        for found in matches {
             reply.array(if options.with_match_bytes { 3 } else { 2 });
             for range in [&found.left, &found.right] {
                 reply.array(2);

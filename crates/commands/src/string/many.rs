@@ -1,6 +1,6 @@
 //! MGET MSET MSETNX MSETEX: several strings atomically.
 
-use super::{options, set, tell};
+use super::{options, set, write_string};
 use crate::chunked_buffer::{PieceLocation, Pieces};
 use crate::prelude::*;
 use crate::registry::Command;
@@ -30,7 +30,7 @@ const MGET: CommandSpec = CommandSpec {
             let (keys, keyspace) = (args.from(1), tx.keyspace());
             reply.array(keys.len());
             for key in keys {
-                tell(reply, tx.entry(key).and_then(string_of), || keyspace.pin(key));
+                write_string(reply, tx.entry(key).and_then(string_of), || keyspace.pin(key));
             }
             Ok(())
         },

@@ -15,17 +15,17 @@ use values::{StringValue, long_string, string};
 use wire::{More, Reply, SOURCE_STEP_BYTES, Source};
 
 /// Replies with a string, or null; `pin` is for its clone, if it takes one.
-pub(crate) fn tell(reply: &mut dyn Reply, string: Option<StringValue<'_>>, pin: impl FnOnce() -> Pin) {
+pub(crate) fn write_string(reply: &mut dyn Reply, string: Option<StringValue<'_>>, pin: impl FnOnce() -> Pin) {
     match string {
         None => reply.null(),
         Some(StringValue::Int(number)) => reply.bulk_int(number),
-        Some(string) => tell_part(reply, string, 0..string.bytes_count(), pin),
+        Some(string) => write_part(reply, string, 0..string.bytes_count(), pin),
     }
 }
 
 /// Replies with part of a string. More than a short string can hold is sent from a clone, in steps, after the locks are
 /// released.
-fn tell_part(reply: &mut dyn Reply, string: StringValue<'_>, range: Range<usize>, pin: impl FnOnce() -> Pin) {
+fn write_part(reply: &mut dyn Reply, string: StringValue<'_>, range: Range<usize>, pin: impl FnOnce() -> Pin) {
     let StringValue::Long(long) = string else {
         let bytes = string.short(&mut [0; string::DIGITS_MAX]).map(|bytes| reply.bulk(&bytes[range]));
         return bytes.expect("it is not long");

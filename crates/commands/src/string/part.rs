@@ -1,6 +1,6 @@
 //! APPEND STRLEN GETRANGE SUBSTR SETRANGE: parts of a string.
 
-use super::tell_part;
+use super::write_part;
 use crate::prelude::*;
 use base::limits::BULK_BYTES_MAX;
 use std::ops::Range;
@@ -140,7 +140,7 @@ fn getrange(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
         reply.bulk(b"");
         return Ok(());
     };
-    tell_part(reply, text, offsets(start, end, text.bytes_count()), || keyspace.pin(args.get(1)));
+    write_part(reply, text, offsets(start, end, text.bytes_count()), || keyspace.pin(args.get(1)));
     Ok(())
 }
 

@@ -3,7 +3,7 @@
 //! All are SET with some of its options fixed.
 
 use super::options;
-use super::tell;
+use super::write_string;
 use crate::prelude::*;
 use parse::{Time, Unit};
 
@@ -116,7 +116,7 @@ const GETSET: CommandSpec = CommandSpec {
     answer: "bulk: the old string; null: the key was absent",
     run: Run::Local(|tx, args, reply| {
         let keyspace = tx.keyspace();
-        tell(reply, tx.string(args.get(1))?, || keyspace.pin(args.get(1)));
+        write_string(reply, tx.string(args.get(1))?, || keyspace.pin(args.get(1)));
         tx.put_string(args.get(1), args.get(2), Expiry::Clear);
         Ok(())
     }),
@@ -129,7 +129,7 @@ fn set(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let may = options.condition.map_or(Ok(true), |condition| condition.holds(tx, key))?;
     if options.get {
         let keyspace = tx.keyspace();
-        tell(reply, tx.string(key)?, || keyspace.pin(key));
+        write_string(reply, tx.string(key)?, || keyspace.pin(key));
     }
     if may {
         put(tx, key, value, expiry);

@@ -72,7 +72,7 @@ fn range(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let takes = Takes { shown: true, backward: true, attributes: true, totals: true, ..Takes::default() };
     let asked = TaggedOptions::of(args, 4, takes)?;
     let whole = |list: &Tagged| Ok(0..list.len());
-    tell(tx, key, list, &asked, (from, count), whole, reply)
+    range_page(tx, key, list, &asked, (from, count), whole, reply)
 }
 
 fn range_by(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
@@ -82,10 +82,10 @@ fn range_by(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let asked = TaggedOptions::of(args, 4, takes)?;
     let (skip, count) = asked.limit.unwrap_or((0, u64::MAX));
     let between = |list: &Tagged| view::positions(list, args.get(2), args.get(3));
-    tell(tx, key, list, &asked, (PageStart::Skip(skip), count), between, reply)
+    range_page(tx, key, list, &asked, (PageStart::Skip(skip), count), between, reply)
 }
 
-fn tell(
+fn range_page(
     tx: &mut Tx,
     key: &[u8],
     list: Option<Tagged>,
@@ -95,7 +95,7 @@ fn tell(
     reply: &mut dyn Reply,
 ) -> Outcome {
     let Some(list) = list else {
-        tell_fields(reply, asked, (0, 0), |reply| reply.array(0));
+        write_result(reply, asked, (0, 0), |reply| reply.array(0));
         return Ok(());
     };
     let schema = view::schema(tx, key, &list, |schema| asked.is_enough(schema));
@@ -111,7 +111,7 @@ fn tell(
     let page = view::page(tx, &list, filter.as_ref(), &part)?;
     let total = if asked.with_count { total(tx, &list, filter.as_ref(), all)? } else { 0 };
     let cursor = next(&page, &list, &part);
-    tell_fields(reply, asked, (total, cursor), |reply| view::tell_page(reply, &schema, &page));
+    write_result(reply, asked, (total, cursor), |reply| view::write_page(reply, &schema, &page));
     Ok(())
 }
 
@@ -132,7 +132,7 @@ fn next(page: &Page, list: &Tagged, part: &PagePart) -> u64 {
 }
 
 /// Writes the items directly, or as one of the requested fields.
-fn tell_fields(
+fn write_result(
     reply: &mut dyn Reply,
     asked: &TaggedOptions<'_>,
     (total, cursor): (u64, u64),

@@ -198,12 +198,12 @@ fn pop(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
         tx.tagged_mut(key, Absent::Leave)?.expect("just seen").remove_runs(&page.runs())?;
     }
     if asked.count.is_some() {
-        view::tell_page(reply, &schema, &page);
+        view::write_page(reply, &schema, &page);
         return Ok(());
     }
     match page.iter().next() {
         None => reply.null(),
-        Some((value, tags)) => view::tell_item(reply, &schema, value, tags),
+        Some((value, tags)) => view::write_item(reply, &schema, value, tags),
     }
     Ok(())
 }

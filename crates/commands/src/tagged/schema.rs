@@ -36,7 +36,7 @@ const SCHEMA: CommandSpec = CommandSpec {
     since: "bobbin 0.1.0",
     brief: "Returns the schema of a prefix, or of all prefixes.",
     answer: "map: value, order, unique and attributes (a map of bits); null: the prefix has none. Of all: a map of these",
-    run: Run::Local(tell),
+    run: Run::Local(get),
 };
 
 const UNDEFINE: CommandSpec = CommandSpec {
@@ -147,10 +147,10 @@ fn bits(argument: &[u8]) -> Result<u8, Failure> {
     parse::int_or(argument, 1, i64::from(ATTRIBUTE_BITS_MAX), text).map(|bits| bits as u8)
 }
 
-fn tell(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
+fn get(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     if args.len() > 1 {
         match tx.schema(args.get(1)) {
-            Some(schema) => tell_schema(reply, &schema),
+            Some(schema) => write_schema(reply, &schema),
             None => reply.null(),
         }
         return Ok(());
@@ -159,19 +159,19 @@ fn tell(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     reply.map(schemas.len());
     for (prefix, schema) in schemas {
         reply.bulk(&prefix);
-        tell_schema(reply, &schema);
+        write_schema(reply, &schema);
     }
     Ok(())
 }
 
 /// Writes a schema as a map.
-pub(super) fn tell_schema(reply: &mut dyn Reply, schema: &Schema) {
+pub(super) fn write_schema(reply: &mut dyn Reply, schema: &Schema) {
     reply.map(4);
-    tell_fields(reply, schema);
+    write_fields(reply, schema);
 }
 
 /// Writes the four fields of a schema.
-pub(super) fn tell_fields(reply: &mut dyn Reply, schema: &Schema) {
+pub(super) fn write_fields(reply: &mut dyn Reply, schema: &Schema) {
     reply.bulk(b"value");
     match schema.value_bytes() {
         Some(bytes) => reply.int(i64::from(bytes)),

@@ -241,7 +241,7 @@ pub(super) fn place(list: &Tagged, schema: &Schema, rank: &Rank) -> u64 {
 }
 
 /// Writes attributes as a map, starting with whether it is hidden.
-pub(super) fn tell_tags(reply: &mut dyn Reply, schema: &Schema, tags: &Tags) {
+pub(super) fn write_tags(reply: &mut dyn Reply, schema: &Schema, tags: &Tags) {
     reply.map(schema.attributes().len() + 1);
     reply.bulk(b"hidden");
     reply.int(i64::from(tags.is_hidden));
@@ -252,15 +252,15 @@ pub(super) fn tell_tags(reply: &mut dyn Reply, schema: &Schema, tags: &Tags) {
 }
 
 /// Writes a value, or an array of it and its tags if requested.
-pub(super) fn tell_item(reply: &mut dyn Reply, schema: &Schema, value: &[u8], tags: Option<&Tags>) {
+pub(super) fn write_item(reply: &mut dyn Reply, schema: &Schema, value: &[u8], tags: Option<&Tags>) {
     let Some(tags) = tags else { return reply.bulk(value) };
     reply.array(2);
     reply.bulk(value);
-    tell_tags(reply, schema, tags);
+    write_tags(reply, schema, tags);
 }
 
 /// Writes a page as an array.
-pub(super) fn tell_page(reply: &mut dyn Reply, schema: &Schema, page: &Page) {
+pub(super) fn write_page(reply: &mut dyn Reply, schema: &Schema, page: &Page) {
     reply.array(page.len());
-    page.iter().for_each(|(value, tags)| tell_item(reply, schema, value, tags));
+    page.iter().for_each(|(value, tags)| write_item(reply, schema, value, tags));
 }

@@ -233,7 +233,7 @@ impl World {
         let (notes, touched) = (tx.notes().to_vec(), tx.take_touched());
         let log = tx.end();
         if !command.has(Flag::ReportedAsReader) {
-            assert_told(log, &touched, &notes, command, args);
+            assert_changes_notified(log, &touched, &notes, command, args);
         }
         let frame = log.payload_mut().to_vec();
         let may_change = matches!(outcome, Ok(()) | Err(Failure::Nothing));
@@ -275,9 +275,9 @@ fn speculated(
 }
 
 /// Asserts that notes exist for exactly the keys that were changed or count as changed.
-fn assert_told(log: &Log, touched: &[Box<[u8]>], notes: &[Note], command: &CommandSpec, args: &Args<'_>) {
+fn assert_changes_notified(log: &Log, touched: &[Box<[u8]>], notes: &[Note], command: &CommandSpec, args: &Args<'_>) {
     let events = events(notes);
-    let told: BTreeSet<&[u8]> =
+    let notified: BTreeSet<&[u8]> =
         events.iter().filter(|event| event.class != Classes::MISSED).map(|event| event.key).collect();
     let changed = log.named_from(0).filter_map(|named| match named {
         Named::Key(_, key) => Some(key),
@@ -286,9 +286,9 @@ fn assert_told(log: &Log, touched: &[Box<[u8]>], notes: &[Note], command: &Comma
     let changed = changed.chain(touched.iter().map(|key| &**key)).collect();
     if matches!(command.group, Group::Stream | Group::Memcached) {
         // Redis does not notify about group readers, nor about versions or staleness of items.
-        assert!(told.is_subset(&changed), "{args:?}: keys told of, and not changed");
+        assert!(notified.is_subset(&changed), "{args:?}: keys notified, and not changed");
     } else {
-        assert_eq!(told, changed, "{args:?}: keys told of, and keys changed");
+        assert_eq!(notified, changed, "{args:?}: keys notified, and keys changed");
     }
 }
 

@@ -119,7 +119,7 @@ impl Checkpointer {
         let notifier = Arc::new(Notifier::new());
         journal.add_notifier(notifier.clone());
         let (stored, looked) = (store.least_position(), (journal.next(), engine.clock.now()));
-        engine.checkpoints.tell_store(&store);
+        engine.checkpoints.note_store(&store);
         let hands = Hands {
             engine: engine.clone(),
             member: engine.member(),
@@ -194,7 +194,7 @@ impl Checkpointer {
             (self.stored, self.changed_ms) = (end, None);
             self.hands.forget_old();
         }
-        engine.checkpoints.tell_store(&self.store);
+        engine.checkpoints.note_store(&self.store);
         engine.checkpoints.end(now, (end, frames), result.err());
     }
 

@@ -126,7 +126,7 @@ pub struct Orders {
 
 #[derive(Default)]
 struct CheckpointState {
-    told: CheckpointInfo,
+    status: CheckpointInfo,
     asked: Option<Reason>,
     wants_reload: bool,
     /// A client waits for the current round.
@@ -145,7 +145,7 @@ impl Orders {
     /// Returns the full error text if a round is running or requested and `patience` does not allow for it.
     pub(crate) fn ask(&self, reason: Reason, patience: Patience) -> Result<Asked, &'static str> {
         let mut state = self.state();
-        let under_way = state.told.round.map(|round| round.reason);
+        let under_way = state.status.round.map(|round| round.reason);
         let current = under_way.or(state.asked);
         if let Some(current) = current {
             let is_like = (current == Reason::Rewrite) == (reason == Reason::Rewrite);
@@ -159,7 +159,7 @@ impl Orders {
         }
         state.asked.get_or_insert(reason);
         state.checkpointer.take().into_iter().for_each(Waker::wake);
-        let number = state.told.rounds + 1 + u64::from(under_way.is_some());
+        let number = state.status.rounds + 1 + u64::from(under_way.is_some());
         Ok(Asked { number, is_next: current.is_none() && patience != Patience::All })
     }
 
@@ -167,13 +167,13 @@ impl Orders {
     /// others.
     pub fn poll_ended(&self, number: u64, context: &mut Context<'_>) -> Poll<Option<String>> {
         let mut state = self.state();
-        if state.told.rounds < number {
+        if state.status.rounds < number {
             state.is_waited_for = true;
             state.waiters.push(context.waker().clone());
             return Poll::Pending;
         }
         // A later round can only have ended if this one had.
-        Poll::Ready(state.told.last.as_ref().and_then(|ended| ended.fault.clone()))
+        Poll::Ready(state.status.last.as_ref().and_then(|ended| ended.fault.clone()))
     }
 
     /// Requests a reload: everything is stored and loaded again. Returns its number for [`Orders::poll_reloaded`].
@@ -195,9 +195,9 @@ impl Orders {
     }
 
     /// Returns the status.
-    pub fn told(&self) -> CheckpointInfo {
+    pub fn status(&self) -> CheckpointInfo {
         let state = self.state();
-        CheckpointInfo { rewrites_next: state.asked == Some(Reason::Rewrite), ..state.told.clone() }
+        CheckpointInfo { rewrites_next: state.asked == Some(Reason::Rewrite), ..state.status.clone() }
     }
 
     // ---- for the checkpointer ----
@@ -230,31 +230,31 @@ impl Orders {
     pub(super) fn begin(&self, reason: Reason, now: Ms) {
         let mut state = self.state();
         state.asked = None;
-        state.told.round = Some(Round { reason, began_ms: now, shards_done: 0, bytes: 0 });
+        state.status.round = Some(Round { reason, began_ms: now, shards_done: 0, bytes: 0 });
     }
 
     /// Records progress: the number of shards written, some of them twice in a round for room.
     pub(super) fn go_on(&self, shards_done: usize, bytes: u64) {
-        if let Some(round) = &mut self.state().told.round {
+        if let Some(round) = &mut self.state().status.round {
             (round.shards_done, round.bytes) = (shards_done.min(SHARDS), bytes);
         }
     }
 
     /// Records the store's new state.
-    pub(super) fn tell_store(&self, store: &Store) {
+    pub(super) fn note_store(&self, store: &Store) {
         let stored = StoreFigures { statistics: store.statistics(), position: store.least_position() };
-        self.state().told.stored = stored;
+        self.state().status.stored = stored;
     }
 
     /// Ends the round, at whose beginning the journal had the end and the frames in `stored`.
     pub(super) fn end(&self, now: Ms, stored: (Position, u64), fault: Option<String>) {
         let mut state = self.state();
-        let round = state.told.round.take().expect("it was begun");
+        let round = state.status.round.take().expect("it was begun");
         if fault.is_none() {
-            (state.told.saved_ms, state.told.saved) = (now, stored);
+            (state.status.saved_ms, state.status.saved) = (now, stored);
         }
-        state.told.rounds += 1;
-        state.told.last = Some(EndedRound { round, ended_ms: now, fault });
+        state.status.rounds += 1;
+        state.status.last = Some(EndedRound { round, ended_ms: now, fault });
         state.is_waited_for = false;
         state.waiters.drain(..).for_each(Waker::wake);
     }
@@ -299,14 +299,14 @@ mod tests {
         assert_eq!(ask(&orders, Reason::Asked, NOW), saving);
         assert_eq!(ask(&orders, Reason::Asked, LATER), saving);
         assert_eq!(ask(&orders, Reason::Asked, EXEC), saving);
-        assert!(!orders.told().rewrites_next);
+        assert!(!orders.status().rewrites_next);
         assert_eq!(ask(&orders, Reason::Rewrite, LATER), Ok((2, false)));
         assert_eq!(ask(&orders, Reason::Rewrite, LATER), Ok((2, false)));
-        assert!(orders.told().rewrites_next);
+        assert!(orders.status().rewrites_next);
         orders.end(0, (0, 0), None);
         assert!(matches!(orders.order(), Some(CheckpointTask::Round(Reason::Rewrite))));
         orders.begin(Reason::Rewrite, 0);
-        assert!(!orders.told().rewrites_next);
+        assert!(!orders.status().rewrites_next);
         assert_eq!(ask(&orders, Reason::Rewrite, LATER), rewriting);
         assert_eq!(ask(&orders, Reason::Rewrite, EXEC), rewriting);
         assert_eq!(ask(&orders, Reason::Asked, NOW), Err("ERR Another child process is active"));

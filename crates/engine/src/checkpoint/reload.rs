@@ -10,7 +10,7 @@ impl Checkpointer {
     /// Returns the error in words; all keys are then unchanged.
     pub(super) async fn reload(&mut self) -> Result<(), String> {
         self.checkpoint(Reason::Asked).await;
-        if let Some(fault) = self.engine.checkpoints.told().last.and_then(|ended| ended.fault) {
+        if let Some(fault) = self.engine.checkpoints.status().last.and_then(|ended| ended.fault) {
             return Err(fault);
         }
         let Self { hands, store, usages, .. } = self;

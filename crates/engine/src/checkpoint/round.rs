@@ -115,7 +115,7 @@ impl Checkpointer {
         done.bytes += commit.bytes();
         commit.finish()?;
         hands.journal.release_below(store.least_position());
-        hands.engine.checkpoints.tell_store(store);
+        hands.engine.checkpoints.note_store(store);
         Ok(())
     }
 }

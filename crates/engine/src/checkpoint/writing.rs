@@ -164,10 +164,10 @@ impl Writing<'_, '_> {
             let (step, mut batch) = self.hands.take(shard).await;
             let mut sink = Sink::new(commit, self.plan.drained);
             while !batch.encode(&mut sink, &mut put)? {
-                self.hands.tell_places(shard, std::mem::take(&mut sink.done)).await;
+                self.hands.pass_on_places(shard, std::mem::take(&mut sink.done)).await;
                 self.rest(0).await;
             }
-            self.hands.tell_places(shard, sink.done).await;
+            self.hands.pass_on_places(shard, sink.done).await;
             self.rest(self.hands.pace.step_entries).await;
             match step {
                 CutStep::More => {}
@@ -245,7 +245,7 @@ impl Hands {
 
     /// Passes the locations of unchanged leaves on to values that have changed while they were written: otherwise
     /// everything below each node copied for the change would be written again.
-    async fn tell_places(&self, shard: usize, done: Vec<sink::StoredValue>) {
+    async fn pass_on_places(&self, shard: usize, done: Vec<sink::StoredValue>) {
         for stored in done.chunks(KEYS_AT_ONCE) {
             let beside = |state: &mut ShardState, keyspace: &Keyspace| {
                 let now = stored.iter().map(|it| state.version_beside(keyspace, it.table, &it.key, &it.value));

@@ -105,7 +105,7 @@ impl ShardContents {
         let mut shard = self.records(keyspace, alive, reader, is_stopped)?;
         let mut source = Source { reader, is_stopped, unread: None };
         let settled = shard.state.settle_small(&mut source, at_once_bytes_max);
-        settled.map_err(|error| told(number, source.unread, error))?;
+        settled.map_err(|error| not_read(number, source.unread, error))?;
         self.check_counts(alive, &shard.state.tables())?;
         for piece in self.effects.pieces() {
             let misfit = |error| format!("the journal does not fit shard {number} of the store: {error}. {REMEDY}");
@@ -167,14 +167,14 @@ impl ShardContents {
     }
 
     fn check_counts(&self, alive: &Alive, found: &[TableCount]) -> Result<(), String> {
-        let told = self.alive_tables(alive).map(|keys| (keys.table, keys.keys, keys.expiring));
+        let expected = self.alive_tables(alive).map(|keys| (keys.table, keys.keys, keys.expiring));
         let found = found.iter().map(|count| (count.table, count.keys, count.expiring));
-        if told.clone().eq(found.clone()) {
+        if expected.clone().eq(found.clone()) {
             return Ok(());
         }
-        let (told, found) = (told.map(|count| count.1).sum::<u64>(), found.map(|count| count.1).sum::<u64>());
+        let (expected, found) = (expected.map(|count| count.1).sum::<u64>(), found.map(|count| count.1).sum::<u64>());
         let shard = self.record.shard;
-        Err(format!("shard {shard} of the store has {found} keys where {told} were stored. {REMEDY}"))
+        Err(format!("shard {shard} of the store has {found} keys where {expected} were stored. {REMEDY}"))
     }
 }
 
@@ -187,10 +187,10 @@ const REMEDY: &str = "Restore the data folder from a backup.";
 pub(super) fn read_value(value: &keyspace::Unread, reader: &Reader, is_stopped: &AtomicBool) -> Result<Value, NotRead> {
     let mut source = Source { reader, is_stopped, unread: None };
     let read = value.read(&mut source);
-    read.map_err(|error| told(value.shard() as u32, source.unread, error))
+    read.map_err(|error| not_read(value.shard() as u32, source.unread, error))
 }
 
-fn told(shard: u32, unread: Option<NotRead>, error: LoadError<String>) -> NotRead {
+fn not_read(shard: u32, unread: Option<NotRead>, error: LoadError<String>) -> NotRead {
     match (unread, error) {
         (Some(unread), _) => unread,
         (None, LoadError::Value(why)) => NotRead::Fault(why),

@@ -276,7 +276,7 @@ mod tests {
         Arc::new(Library { name: name.into(), number: catalogue.number(), functions, source_bytes: 10 })
     }
 
-    fn told(catalogue: &Catalogue) -> Vec<(String, u64)> {
+    fn names_and_numbers(catalogue: &Catalogue) -> Vec<(String, u64)> {
         let all = |contents: &CatalogueContents| contents.behind(None, usize::MAX);
         catalogue.look(all).iter().map(|library| (library.name.to_string(), library.number)).collect()
     }
@@ -293,7 +293,7 @@ mod tests {
         };
         let mut kept = None;
         catalogue.change(vec![Change::Add(one), Change::Add(two)], table(b"kept"), &mut kept);
-        let (before, counts) = (told(&catalogue), catalogue.counts());
+        let (before, counts) = (names_and_numbers(&catalogue), catalogue.counts());
         assert_eq!(counts, Counts { libraries: 2, functions: 3, bytes: 20 });
         assert_eq!(
             catalogue.look(|contents| contents.function("g").map(|(_, at)| *at)),
@@ -302,12 +302,12 @@ mod tests {
         );
         let mut changes = None;
         catalogue.change(vec![Change::Remove("a".into()), Change::Add(three)], table(b"next"), &mut changes);
-        assert_eq!(told(&catalogue)[0], ("a".to_owned(), 3));
+        assert_eq!(names_and_numbers(&catalogue)[0], ("a".to_owned(), 3));
         catalogue.change(vec![Change::Flush], Hash::default(), &mut changes);
-        assert_eq!((told(&catalogue), catalogue.counts()), (vec![], Counts::default()));
+        assert_eq!((names_and_numbers(&catalogue), catalogue.counts()), (vec![], Counts::default()));
         let mut changes = changes.expect("there were some");
         while catalogue.undo(&mut changes).is_some() {}
-        assert_eq!((told(&catalogue), catalogue.counts()), (before, counts));
+        assert_eq!((names_and_numbers(&catalogue), catalogue.counts()), (before, counts));
         assert!(catalogue.look(|contents| contents.function("f").is_some() && contents.function("h").is_none()));
         assert!(!catalogue.is_of(&Hash::default()) && !catalogue.is_of(&table(b"kept")), "only of that very root");
     }

@@ -79,7 +79,7 @@ impl Control {
     }
 
     /// Publishes which function runs, since `began`.
-    pub(crate) fn tell(&self, name: &str, args: &Args<'_>, began: Instant) {
+    pub(crate) fn publish(&self, name: &str, args: &Args<'_>, began: Instant) {
         let mut running = self.running();
         if self.is_function() && !name.is_empty() && running.is_none() {
             *running = Some(Running { name: name.into(), request: args.to_owned(), began });

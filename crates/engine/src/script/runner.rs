@@ -7,7 +7,7 @@ use crate::session::{Session, Suspend};
 use crate::worker::{Scratch, Worker};
 use base::limits::BULK_BYTES_MAX;
 use commands::registry::Command;
-use lua::{About, Machine, Tell};
+use lua::{About, Input, Machine};
 use quanta::Instant;
 use std::cell::{Cell, RefCell, RefMut};
 use std::collections::BTreeMap;
@@ -96,9 +96,9 @@ impl Yielder {
 
     /// Suspends the script if the slice has ended by `now`, having published what runs.
     #[inline]
-    pub(crate) fn yield_if_due(&self, now: Instant, tell: impl FnOnce(&Control)) {
+    pub(crate) fn yield_if_due(&self, now: Instant, publish: impl FnOnce(&Control)) {
         if (now - self.slice_began.get()).as_micros() > SLICE_US {
-            tell(&self.control);
+            publish(&self.control);
             self.rest(Ask::Rest);
         }
     }
@@ -182,13 +182,13 @@ impl ScriptRunner {
             };
             let mut machine = Machine::new(about);
             // Done here, since it takes longer than most scripts.
-            machine.go(Tell::Go);
+            machine.go(Input::Go);
             *slot = Some(machine);
             self.generation.set(generation);
         }
         let mut machine = RefMut::map(slot, |slot| slot.as_mut().expect("just made"));
         if self.generation.replace(generation) != generation {
-            machine.go(Tell::Forget);
+            machine.go(Input::Forget);
         }
         machine
     }

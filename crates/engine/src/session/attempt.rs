@@ -297,7 +297,7 @@ impl Session {
         if feeds {
             tx.keep_old();
         }
-        if worker.engine.tells_events() {
+        if worker.engine.publishes_events() {
             tx.take_notes();
         }
     }
@@ -385,20 +385,20 @@ impl Session {
         let garbage = if changes { tx.take_garbage() } else { Vec::new() };
         let mut stamp = self.post_of_tx(worker, &tx);
         if touches && engine.tracker.is_used() {
-            self.tell_changes(worker, &tx, stamp.get_or_insert_with(Stamp::unset), !served.is_for_others);
+            self.send_invalidations(worker, &tx, stamp.get_or_insert_with(Stamp::unset), !served.is_for_others);
         }
         if self.outbox.is_some() {
             self.end_reads(worker);
         }
         let (before, is_strict) = (self.watermark, self.durable_always);
-        let tell = |seen: Position| {
+        let publish = |seen: Position| {
             let Some(stamp) = stamp else { return };
             // In that canary build, messages are sent before what they report is durable: the history test must find
             // it.
             let is_early = cfg!(bobbin_canary = "early-message");
             stamp.set(if is_early { 0 } else { before.max(seen) }, is_strict && !is_early);
         };
-        let seen = hand_over(engine, tx, claim, worker.log_buffer.borrow_mut().as_mut(), tell, end);
+        let seen = hand_over(engine, tx, claim, worker.log_buffer.borrow_mut().as_mut(), publish, end);
         // In that canary build, reads are answered before what they saw is durable: the history test must find it.
         if changes || !cfg!(bobbin_canary = "early-read") {
             self.saw(seen);
@@ -513,19 +513,19 @@ fn is_nothing(failure: &Failure, needs: &RetryState) -> bool {
 }
 
 /// Takes a position for the tx's frame as the last act under its locks, releases them with `end`, and hands the frame
-/// over. Leaves the log empty. Returns the position that the reply has seen, which is passed to `tell` while the shards
-/// are held.
+/// over. Leaves the log empty. Returns the position that the reply has seen, which is passed to `publish` while the
+/// shards are held.
 pub(crate) fn hand_over<'t>(
     engine: &Engine,
     mut tx: Tx<'t>,
     claim: Option<Reservation>,
     log_buffer: Option<&mut LogBuffer>,
-    tell: impl FnOnce(Position),
+    publish: impl FnOnce(Position),
     end: impl FnOnce(Tx<'t>) -> &'t mut Log,
 ) -> Position {
     let (seen, now) = (tx.seen(), tx.now());
     let (Some(log_buffer), false) = (log_buffer, tx.log().is_empty()) else {
-        tell(seen);
+        publish(seen);
         end(tx).clear();
         return seen;
     };
@@ -533,7 +533,7 @@ pub(crate) fn hand_over<'t>(
     let ticket = log_buffer.take(claim, tx.log().payload_bytes());
     let position = ticket.end;
     tx.stamp(position);
-    tell(seen.max(position));
+    publish(seen.max(position));
     let log = end(tx);
     match log.payload_mut().complete() {
         Some(bytes) => log_buffer.hand_over(ticket, now, bytes),

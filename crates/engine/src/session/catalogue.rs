@@ -7,7 +7,7 @@ use crate::script::catalogue::{CatalogueChanges, CatalogueContents, Change, Libr
 use crate::worker::Worker;
 use commands::Failure;
 use keyspace::{LIBRARIES, Tx};
-use lua::{Answer, Flags, Registered, Tell};
+use lua::{Answer, Flags, Input, Registered};
 use quanta::Instant;
 use std::ops::ControlFlow;
 use std::rc::Rc;
@@ -171,7 +171,8 @@ impl Session {
         tx: &mut Tx<'_>,
     ) -> Result<(), Failure> {
         let scripts = &worker.engine.scripts;
-        let (mut contents, mut told, mut pace) = (CatalogueContents::default(), Vec::new(), CataloguePace::default());
+        let (mut contents, mut warnings, mut pace) =
+            (CatalogueContents::default(), Vec::new(), CataloguePace::default());
         let mut at = 0;
         while let Some((name, source)) = library_at(table, at) {
             at += 1;
@@ -181,7 +182,7 @@ impl Session {
                 Err(Unloaded::Cut(failure)) => return Err(failure),
                 Err(Unloaded::Broken(text)) => {
                     // It could be loaded when it was stored: its calls fail now, and nothing else does.
-                    told.push(broken(&name, &text));
+                    warnings.push(broken(&name, &text));
                     Vec::new()
                 }
             };
@@ -201,7 +202,7 @@ impl Session {
         }
         let (counts, mut table) = (contents.counts(), table.clone());
         if scripts.catalogue.install(&mut table, &mut contents) {
-            told.iter().for_each(|text| scripts.log(3, text));
+            warnings.iter().for_each(|text| scripts.log(3, text));
             scripts.note_library_counts(counts);
         }
         worker.engine.deferred_drop.free(Box::new((table, contents)));
@@ -219,18 +220,20 @@ impl Session {
         tx: &mut Tx<'_>,
     ) -> Result<Vec<Registered>, Unloaded> {
         let header = lua::library_header(source).map_err(Unloaded::Broken)?;
-        let (cut, outcome) = self.drive(worker, Tell::Load(number, header.code.into()), limit, called, tx);
-        let told = |text: &str| format!("ERR Error registering functions: ERR {text}");
+        let (cut, outcome) = self.drive(worker, Input::Load(number, header.code.into()), limit, called, tx);
+        let error_text = |text: &str| format!("ERR Error registering functions: ERR {text}");
         let why = match (cut, outcome) {
             (Some(Cut::NotNow(why)), _) => {
                 self.lack = Some(why);
                 Unloaded::Cut(Failure::Nothing)
             }
-            (Some(Cut::Killed), _) => Unloaded::Cut(Failure::text(told("Script killed by user with SCRIPT KILL..."))),
-            (Some(Cut::TooLong), _) => Unloaded::Broken(told("FUNCTION LOAD timeout")),
+            (Some(Cut::Killed), _) => {
+                Unloaded::Cut(Failure::text(error_text("Script killed by user with SCRIPT KILL...")))
+            }
+            (Some(Cut::TooLong), _) => Unloaded::Broken(error_text("FUNCTION LOAD timeout")),
             (None, Ok(Answer::Functions(functions))) if !functions.is_empty() => return Ok(functions),
             (None, Ok(_)) => Unloaded::Broken("ERR No functions registered".to_owned()),
-            (None, Err(fault)) => Unloaded::Broken(fault.told("")),
+            (None, Err(fault)) => Unloaded::Broken(fault.reply_text("")),
         };
         worker.runner.libraries.borrow_mut().forget_failed(number);
         Err(why)
@@ -243,7 +246,7 @@ impl Session {
             let gone = worker.runner.libraries.borrow_mut().take_gone();
             let Some(numbers) = gone else { return };
             let count = numbers.len();
-            worker.runner.machine(worker).go(Tell::Unload(numbers));
+            worker.runner.machine(worker).go(Input::Unload(numbers));
             self.rest_after(&mut pace, count);
         }
     }
@@ -256,7 +259,7 @@ impl Session {
     }
 
     /// Publishes the tx's library changes when it ends. Its shards are held.
-    pub(super) fn tell_library_changes(&mut self, worker: &Worker) -> Option<CatalogueChanges> {
+    pub(super) fn publish_library_changes(&mut self, worker: &Worker) -> Option<CatalogueChanges> {
         let changes = self.outbox.as_mut()?.library_changes.take()?;
         let scripts = &worker.engine.scripts;
         scripts.note_library_counts(scripts.catalogue.counts());

@@ -87,7 +87,7 @@ impl Session {
             Verb::Migrate
             | Verb::FlushStrings
             | Verb::FlushQueues
-            | Verb::TellQueues
+            | Verb::ListQueues
             | Verb::DropTagged
             | Verb::WaitDisk
             | Verb::Pause
@@ -256,7 +256,7 @@ impl Session {
         tx.set_cuts(&needs.cuts);
         tx.set_searches(&needs.jobs);
         tx.set_of_several();
-        if engine.tells_events() {
+        if engine.publishes_events() {
             tx.take_notes();
         }
         let mark = output.mark();
@@ -285,7 +285,7 @@ impl Session {
             tx.abandon();
             return Err(why);
         }
-        let libraries = self.tell_library_changes(worker);
+        let libraries = self.publish_library_changes(worker);
         let seen = self.finish(worker, tx, claim, served, Tx::end);
         libraries.into_iter().for_each(|changes| self.forget_removed(worker, changes));
         self.hide_unreadable(worker, seen, mark, output);
@@ -442,7 +442,7 @@ impl Session {
                 reply.ok();
                 Ok(())
             }
-            Run::Engine(Verb::WaitDisk) => self.tell_disk(worker, args, reply).map(drop),
+            Run::Engine(Verb::WaitDisk) => self.write_durability(worker, args, reply).map(drop),
             Run::Engine(_) => Err(Failure::text("ERR this command is not allowed inside a transaction")),
         }
     }

@@ -17,20 +17,20 @@ impl commands::Session for Session {
     }
 
     fn name(&self) -> String {
-        self.client.told().name
+        self.client.attributes().name
     }
 
     fn set_name(&mut self, name: &str) {
-        self.client.tell(|told| name.clone_into(&mut told.name));
+        self.client.change_attributes(|attributes| name.clone_into(&mut attributes.name));
     }
 
     fn set_library(&mut self, name: Option<&str>, version: Option<&str>) {
-        self.client.tell(|told| {
+        self.client.change_attributes(|attributes| {
             if let Some(name) = name {
-                name.clone_into(&mut told.library);
+                name.clone_into(&mut attributes.library);
             }
             if let Some(version) = version {
-                version.clone_into(&mut told.version);
+                version.clone_into(&mut attributes.version);
             }
         });
     }
@@ -84,7 +84,7 @@ impl commands::Session for Session {
         self.end_monitor();
         self.select(0);
         self.set_protocol(2);
-        self.client.tell(|told| told.name.clear());
+        self.client.change_attributes(|attributes| attributes.name.clear());
         self.reply_mode = ReplyMode::On;
         self.durable_always = false;
         self.client.no_evict.store(false, Relaxed);
@@ -258,7 +258,7 @@ impl commands::Session for Session {
 
     fn saved_ms(&self) -> u64 {
         let engine = &self.worker.engine;
-        engine.checkpoints.told().saved_ms.max(engine.started_ms)
+        engine.checkpoints.status().saved_ms.max(engine.started_ms)
     }
 
     fn now_us(&self) -> u64 {

@@ -60,7 +60,7 @@ impl Session {
         self.look_at_libraries(worker, &called, tx)?;
         match request {
             LibraryRequest::List { pattern, with_code } => {
-                self.tell_libraries(worker, pattern, with_code, tx, reply)?;
+                self.list_libraries(worker, pattern, with_code, tx, reply)?;
             }
             LibraryRequest::Dump => self.dump_libraries(tx, reply),
             LibraryRequest::Load { replaces, source } => {
@@ -191,11 +191,11 @@ impl Session {
     fn read_payload(&mut self, worker: &Worker, payload: &[u8]) -> Result<Vec<Vec<u8>>, Failure> {
         let (mut reading, mut sources, mut pace) =
             (LibrariesReading::new(payload), Vec::new(), CataloguePace::default());
-        let told = |fault| Failure::text(format!("ERR {fault}"));
-        while !reading.check().map_err(told)? {
+        let failure = |fault| Failure::text(format!("ERR {fault}"));
+        while !reading.check().map_err(failure)? {
             self.go_on_after(worker, &mut pace, 0)?;
         }
-        while let Some(source) = reading.next_source().map_err(told)? {
+        while let Some(source) = reading.next_source().map_err(failure)? {
             sources.push(source);
             self.go_on_after(worker, &mut pace, 1)?;
         }

@@ -19,7 +19,7 @@ const HEADERS_BYTES: usize = 128;
 
 impl Session {
     /// FUNCTION LIST
-    pub(super) fn tell_libraries(
+    pub(super) fn list_libraries(
         &mut self,
         worker: &Worker,
         pattern: Option<&[u8]>,
@@ -80,7 +80,7 @@ impl Source for Listing {
             && let Some(library) = self.asked.get(self.at)
         {
             cost::count(Work::Elements, 1);
-            bytes += tell(library, &self.table, self.now, reply);
+            bytes += write_library(library, &self.table, self.now, reply);
             self.at += 1;
         }
         if self.at < self.asked.len() { More::Follows } else { More::Done }
@@ -124,7 +124,7 @@ impl Source for Dumping {
 }
 
 /// Writes one library; returns its approximate length in bytes.
-fn tell(library: &Library, table: &Hash, now: Ms, reply: &mut dyn Reply) -> usize {
+fn write_library(library: &Library, table: &Hash, now: Ms, reply: &mut dyn Reply) -> usize {
     let mut bytes = HEADERS_BYTES + library.name.len();
     reply.map(if table.is_empty() { 3 } else { 4 });
     reply.bulk(b"library_name");

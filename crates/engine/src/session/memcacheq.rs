@@ -200,7 +200,7 @@ impl Session {
     }
 
     /// Writes how many messages of each queue were put and taken.
-    pub(super) async fn tell_queues(&mut self, worker: &Worker, command: Command, output: &mut Output) {
+    pub(super) async fn write_queue_counts(&mut self, worker: &Worker, command: Command, output: &mut Output) {
         let mark = output.mark();
         let mut lengths = QueueLengths::default();
         self.walk(worker, &mut lengths).await;

@@ -285,13 +285,13 @@ pub(super) fn is_lost(engine: &Engine, position: base::Position) -> bool {
 
 fn post_all(engine: &Engine, notes: &[Note], messages: &[Outgoing], notified: &mut Vec<u16>) -> Arc<Stamp> {
     let stamp = Stamp::unset();
-    let mut told = 0;
+    let mut posted = 0;
     for Outgoing { behind, topic, channel, text } in messages {
-        post_notes(engine, &notes[told..*behind], &stamp, notified);
-        told = *behind;
+        post_notes(engine, &notes[posted..*behind], &stamp, notified);
+        posted = *behind;
         engine.registry.post(&Message { topic: *topic, channel, text }, &stamp, notified);
     }
-    post_notes(engine, &notes[told..], &stamp, notified);
+    post_notes(engine, &notes[posted..], &stamp, notified);
     stamp
 }
 

@@ -256,14 +256,14 @@ fn raw(bytes: &[u8]) -> Output {
 const HELD: &str = "ERR the queue has leased, delayed or buried messages, which cannot be moved; use COPY";
 
 /// Returns true if a Q.INFO reply describes a queue that holds messages.
-fn holds_messages(told: Option<Value>) -> bool {
-    let Some(Value::Array(told)) = told else { return false };
+fn holds_messages(reply: Option<Value>) -> bool {
+    let Some(Value::Array(fields)) = reply else { return false };
     let is_of_state = |name: &Value| {
         let Value::Bulk(name) = name else { return false };
         [&b"leased"[..], b"delayed", b"buried", b"dead"].contains(&&name[..])
     };
     let is_some = |count: &Value| *count != Value::Int(0);
-    told.chunks_exact(2).any(|pair| is_of_state(&pair[0]) && is_some(&pair[1]))
+    fields.chunks_exact(2).any(|pair| is_of_state(&pair[0]) && is_some(&pair[1]))
 }
 
 /// Parses a short reply.

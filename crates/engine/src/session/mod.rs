@@ -510,7 +510,7 @@ impl Session {
             took_us,
             arguments: crate::slowlog::shortened(command, args),
             address: self.client.address.to_string(),
-            name: self.client.told().name,
+            name: self.client.attributes().name,
         };
         worker.engine.slowlog.push(entry, worker.settings().slowlog_entries_max);
     }
@@ -541,7 +541,7 @@ impl Session {
         let (pending_bytes, pinned_bytes) = (output.bytes_pending(), output.pinned_bytes());
         self.client.output_bytes.store(pending_bytes, Relaxed);
         self.worker.engine.clients.note_pinned(&self.client, pinned_bytes);
-        pending_bytes as u64 + pinned_bytes + self.client.told_bytes()
+        pending_bytes as u64 + pinned_bytes + self.client.waiting_message_bytes()
     }
 
     /// Notes that all replies in the output have been handed to the socket.

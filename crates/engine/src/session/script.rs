@@ -17,7 +17,7 @@ use crate::worker::Worker;
 use commands::registry::{self, Command, Lookup};
 use commands::{Access, Failure, Flag, OUT_OF_MEMORY, Outcome as Ran, Run, Verb};
 use keyspace::{Abandon, Plan, SCHEMAS, Tx};
-use lua::{Answer, Ask, Code, Errors, Fault, Tell};
+use lua::{Answer, Ask, Code, Errors, Fault, Input};
 use quanta::Instant;
 use std::future::poll_fn;
 use std::rc::Rc;
@@ -96,7 +96,7 @@ impl Session {
         if worker.runner.is_taken() {
             return (needs, Err(Suspend::RunnerBusy));
         }
-        let (mut request, told) = worker.runner.lend();
+        let (mut request, lent_output) = worker.runner.lend();
         args.iter().for_each(|argument| request.push(argument));
         let stand_in = self.stand_in();
         let job = ScriptJob {
@@ -106,7 +106,7 @@ impl Session {
             needs,
             gated,
             control: Arc::new(Control::default()),
-            output: told,
+            output: lent_output,
             result: Ok(()),
             began: Instant::now(),
             took: Duration::ZERO,
@@ -130,13 +130,13 @@ impl Session {
 
     /// Takes the session back from the script runner.
     pub(super) fn take_back(&mut self, job: ScriptJob, output: &mut Output) -> (RetryState, Result<(), Suspend>) {
-        let ScriptJob { session, request, needs, output: mut told, result, .. } = job;
+        let ScriptJob { session, request, needs, output: mut job_output, result, .. } = job;
         let stand_in = std::mem::replace(self, session);
         self.replies_held = stand_in.replies_held;
         self.watermark = self.watermark.max(stand_in.watermark);
         self.closing |= stand_in.closing;
-        output.take_from(&mut told);
-        self.worker.runner.give_back(request, told);
+        output.take_from(&mut job_output);
+        self.worker.runner.give_back(request, job_output);
         (needs, result)
     }
 
@@ -321,8 +321,8 @@ impl Session {
         }
         let header = lua::header(source).map_err(Failure::text)?;
         let script = Script::new(&name, &header);
-        match worker.runner.machine(worker).go(Tell::Compile(script.name.clone(), script.source.clone())) {
-            Ask::Over(Err(fault)) => Err(Failure::text(fault.told(&name))),
+        match worker.runner.machine(worker).go(Input::Compile(script.name.clone(), script.source.clone())) {
+            Ask::Over(Err(fault)) => Err(Failure::text(fault.reply_text(&name))),
             _ => {
                 scripts.keep(&script, is_loaded);
                 Ok(script)
@@ -334,7 +334,7 @@ impl Session {
     fn run_task(
         &mut self,
         worker: &Rc<Worker>,
-        task: Tell,
+        task: Input,
         called: &Called<'_>,
         tx: &mut Tx<'_>,
     ) -> Result<(Value, Errors), Failure> {
@@ -351,12 +351,12 @@ impl Session {
             (Some(Cut::Killed | Cut::TooLong), outcome) => {
                 let place = outcome.err().and_then(|fault| fault.place);
                 let text = b"ERR Script killed by user with SCRIPT KILL...".to_vec();
-                Err(Failure::text(Fault { text, place, is_counted: false }.told(called.name)))
+                Err(Failure::text(Fault { text, place, is_counted: false }.reply_text(called.name)))
             }
             (None, Ok(Answer::Reply(value, errors))) => Ok((value, errors)),
             (None, Ok(_)) => Ok((Value::Null, Errors::default())),
-            (None, Err(fault)) if fault.is_counted => Err(Failure::Counted(fault.told(called.name))),
-            (None, Err(fault)) => Err(Failure::text(fault.told(called.name))),
+            (None, Err(fault)) if fault.is_counted => Err(Failure::Counted(fault.reply_text(called.name))),
+            (None, Err(fault)) => Err(Failure::text(fault.reply_text(called.name))),
         }
     }
 
@@ -365,7 +365,7 @@ impl Session {
     pub(super) fn drive(
         &mut self,
         worker: &Rc<Worker>,
-        tell: Tell,
+        task: Input,
         limit: Option<Duration>,
         called: &Called<'_>,
         tx: &mut Tx<'_>,
@@ -378,45 +378,45 @@ impl Session {
         machine.set_memory_max(usize::try_from(worker.settings().script_memory_bytes_max).ok());
         let room_bytes = machine.room_bytes();
         let mut cut = None;
-        let mut ask = machine.go(tell);
+        let mut ask = machine.go(task);
         let outcome = loop {
             let mut now = None;
-            let mut tell = match ask {
+            let mut input = match ask {
                 Ask::Over(outcome) => break outcome,
-                Ask::Tick => Tell::Go,
+                Ask::Tick => Input::Go,
                 Ask::Call { request, resp3 } => {
                     let protocol = if resp3 { Protocol::Resp3 } else { Protocol::Resp2 };
                     let reply = ReplyValue::new(protocol, room_bytes);
                     let reply = self.call(worker, &request.args(), reply, called, tx, &mut now);
                     machine.give_back(request);
                     match reply {
-                        Ok(value) => Tell::Reply(value),
+                        Ok(value) => Input::Reply(value),
                         Err(why) => {
                             cut = Some(Cut::NotNow(why));
-                            Tell::Stop
+                            Input::Stop
                         }
                     }
                 }
-                Ask::Check(request) => Tell::Reply(check(&request.args())),
+                Ask::Check(request) => Input::Reply(check(&request.args())),
                 Ask::Log { level, text } => {
                     self.log(worker, level, format!("a script says: {text}"));
-                    Tell::Reply(Value::Null)
+                    Input::Reply(Value::Null)
                 }
             };
             let now = now.unwrap_or_else(Instant::now);
             if let Some(yielder) = &yielder {
-                yielder.yield_if_due(now, |control| control.tell(called.name, called.args, began));
+                yielder.yield_if_due(now, |control| control.publish(called.name, called.args, began));
             }
             if cut.is_none() && yielder.as_ref().is_some_and(|yielder| yielder.control().is_killed()) {
-                (cut, tell) = (Some(Cut::Killed), Tell::Stop);
+                (cut, input) = (Some(Cut::Killed), Input::Stop);
             } else if cut.is_none() && yielder.is_none() && worker.has_worked_for(IN_PLACE_US_MAX, now - began) {
-                (cut, tell) = (Some(Cut::NotNow(Suspend::RunnerBusy)), Tell::Stop);
+                (cut, input) = (Some(Cut::NotNow(Suspend::RunnerBusy)), Input::Stop);
             } else if cut.is_none() && worker.engine.scripts.is_stopping() {
-                (cut, tell) = (Some(Cut::NotNow(Suspend::Stopping)), Tell::Stop);
+                (cut, input) = (Some(Cut::NotNow(Suspend::Stopping)), Input::Stop);
             } else if cut.is_none() && limit.is_some_and(|limit| began.elapsed() > limit) {
-                (cut, tell) = (Some(Cut::TooLong), Tell::Stop);
+                (cut, input) = (Some(Cut::TooLong), Input::Stop);
             }
-            ask = machine.go(tell);
+            ask = machine.go(input);
         };
         worker.counters().script_memory_bytes.set(machine.memory_bytes() as u64);
         (cut, outcome)

@@ -145,13 +145,13 @@ impl Session {
                     let began = Instant::now();
                     match unless_busy(worker, needs.is_patient(&command), park(&worker.engine, shard, want)).await {
                         Some(place) => parked = Some(place),
-                        None => return self.tell_busy(worker, command, output),
+                        None => return self.fail_busy(worker, command, output),
                     }
                     waited += began.elapsed();
                 }
                 why @ (Suspend::RunnerBusy | Suspend::Behind) => {
                     if unless_busy(worker, needs.is_patient(&command), wait_turn(worker, &why)).await.is_none() {
-                        return self.tell_busy(worker, command, output);
+                        return self.fail_busy(worker, command, output);
                     }
                 }
                 Suspend::Script(ticket) => {
@@ -183,11 +183,11 @@ impl Session {
                 why @ (Suspend::Search(_) | Suspend::Speculate(_)) => {
                     let is_patient = needs.is_patient(&command);
                     let working = self.work_ahead(worker, needs, (command, args), why, output);
-                    let Some((took, is_told)) = unless_busy(worker, is_patient, working).await else {
-                        return self.tell_busy(worker, command, output);
+                    let Some((took, is_complete)) = unless_busy(worker, is_patient, working).await else {
+                        return self.fail_busy(worker, command, output);
                     };
                     (searched, rounds) = (searched + took, 0);
-                    if is_told {
+                    if is_complete {
                         return Took { held: Duration::ZERO, searched };
                     }
                 }
@@ -205,7 +205,7 @@ impl Session {
                 }
             }
             let tried = self.try_again(worker, needs, gated, command, args, output, &mut waited).await;
-            let Some((began, result)) = tried else { return self.tell_busy(worker, command, output) };
+            let Some((began, result)) = tried else { return self.fail_busy(worker, command, output) };
             drop(parked);
             worker.end_turn();
             match result {
@@ -262,7 +262,7 @@ impl Session {
         };
         match held {
             Some(held) => held,
-            None => self.tell_busy(worker, command, output).held,
+            None => self.fail_busy(worker, command, output).held,
         }
     }
 
@@ -314,7 +314,7 @@ impl Session {
         Some((began, result))
     }
 
-    fn tell_busy(&mut self, worker: &Worker, command: Command, output: &mut Output) -> Took {
+    fn fail_busy(&mut self, worker: &Worker, command: Command, output: &mut Output) -> Took {
         let text = worker.engine.scripts.busy_text().unwrap_or("BUSY a script was busy until now");
         self.fail(worker, Some(command), &Failure::text(text), output);
         Took::default()
@@ -596,7 +596,7 @@ impl Session {
                 Ok(dropped) => return wire::Reply::int(&mut Encoder::new(output, self.protocol), dropped),
                 Err(failure) => Err(failure),
             },
-            Verb::TellQueues => return self.tell_queues(worker, command, output).await,
+            Verb::ListQueues => return self.write_queue_counts(worker, command, output).await,
             Verb::Pause => self.pause(worker, args).await,
             Verb::DebugSleep => self.debug_sleep(worker, args).await,
             Verb::DebugReload => debug_reload(&worker.engine).await,
@@ -645,11 +645,16 @@ impl Session {
             if waits_here { worker.poll_reached(Level::Durable, position, context).map(drop) } else { Poll::Ready(()) }
         })
         .await;
-        self.tell_disk(worker, args, &mut Encoder::new(output, self.protocol))
+        self.write_durability(worker, args, &mut Encoder::new(output, self.protocol))
     }
 
     /// Writes the reply of WAITAOF: whether the connection's writes are on disk.
-    pub(super) fn tell_disk(&self, worker: &Worker, args: &Args<'_>, reply: &mut dyn Reply) -> Result<(), Failure> {
+    pub(super) fn write_durability(
+        &self,
+        worker: &Worker,
+        args: &Args<'_>,
+        reply: &mut dyn Reply,
+    ) -> Result<(), Failure> {
         let (waits_here, ..) = commands::wait_arguments(args)?;
         let is_durable = match &worker.engine.journal {
             Some(journal) => journal.durable() >= self.watermark,

@@ -127,8 +127,8 @@ impl Session {
         needs.speculations += 1;
         // If events are on, the tx itself reports keys that were looked up in vain.
         let waits = matches!(performance.outcome, Err(Failure::Nothing));
-        if !command.writes() && !waits && !worker.engine.tells_events() {
-            self.tell_read(worker, command, performance, output);
+        if !command.writes() && !waits && !worker.engine.publishes_events() {
+            self.write_read_reply(worker, command, performance, output);
             return (took, true);
         }
         needs.room_bytes = needs.room_bytes.max(performance.speculation.payload_bytes());
@@ -137,7 +137,7 @@ impl Session {
     }
 
     /// Writes the reply of a read on clones.
-    fn tell_read(
+    fn write_read_reply(
         &mut self,
         worker: &Worker,
         command: Command,

@@ -7,7 +7,7 @@ use super::Session;
 use super::messages::{OUTPUT_BYTES_MAX, is_lost};
 use crate::pubsub::Stamp;
 use crate::pushes::Push;
-use crate::tracking::{InvalidatedClients, Tracked, put_out, tell_changes};
+use crate::tracking::{InvalidatedClients, Tracked, put_out, send_invalidations};
 use crate::worker::Worker;
 use commands::registry::Command;
 use commands::{Access, Flag, TrackWhen};
@@ -114,13 +114,13 @@ impl Session {
 
     fn put_out(&self, worker: &Worker) {
         let keys_max = worker.settings().tracking_keys_max as usize;
-        put_out(&worker.engine, keys_max, &mut self.told(worker));
+        put_out(&worker.engine, keys_max, &mut self.invalidated(worker));
     }
 
-    fn told<'w>(&self, worker: &'w Worker) -> std::cell::RefMut<'w, InvalidatedClients> {
-        let mut told = worker.told.borrow_mut();
-        told.bytes_max = worker.mail_bytes_max();
-        told
+    fn invalidated<'w>(&self, worker: &'w Worker) -> std::cell::RefMut<'w, InvalidatedClients> {
+        let mut invalidated = worker.invalidated.borrow_mut();
+        invalidated.bytes_max = worker.mail_bytes_max();
+        invalidated
     }
 
     /// Notes that the next reply shows data as of now.
@@ -143,11 +143,11 @@ impl Session {
     }
 
     /// Sends tracking clients the changes of a tx of this session, made by a request of its client or as a side effect.
-    pub(super) fn tell_changes(&mut self, worker: &Worker, tx: &Tx<'_>, stamp: &Arc<Stamp>, is_own: bool) {
-        let mut told = self.told(worker);
+    pub(super) fn send_invalidations(&mut self, worker: &Worker, tx: &Tx<'_>, stamp: &Arc<Stamp>, is_own: bool) {
+        let mut invalidated = self.invalidated(worker);
         let by = if is_own { self.client.id } else { 0 };
-        tell_changes(&worker.engine, tx, by, stamp, &mut told);
-        self.own_pushes.append(&mut told.own);
+        send_invalidations(&worker.engine, tx, by, stamp, &mut invalidated);
+        self.own_pushes.append(&mut invalidated.own);
     }
 
     /// Begins the reads of an EXEC, perhaps a repeated one.

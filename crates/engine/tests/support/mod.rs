@@ -190,8 +190,8 @@ impl World {
 
     /// Limits memory to `limit_bytes`; the test sets the used bytes through the returned counter.
     pub(crate) fn limit_memory(&self, limit_bytes: u64) -> Arc<AtomicU64> {
-        struct Told(Arc<AtomicU64>);
-        impl Meter for Told {
+        struct FakeMeter(Arc<AtomicU64>);
+        impl Meter for FakeMeter {
             fn read(&mut self) -> Vec<Used> {
                 vec![Used { bytes: self.0.load(Relaxed), ..Used::default() }]
             }
@@ -200,7 +200,7 @@ impl World {
         }
         let used_bytes = Arc::new(AtomicU64::new(0));
         let limit = Limit { bytes: limit_bytes, source: "a test".to_owned() };
-        self.engine.memory.obey(vec![limit], Box::new(Told(used_bytes.clone())));
+        self.engine.memory.obey(vec![limit], Box::new(FakeMeter(used_bytes.clone())));
         used_bytes
     }
 

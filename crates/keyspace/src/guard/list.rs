@@ -27,7 +27,7 @@ impl<'t, 'k> ListMut<'t, 'k> {
 
     /// Sets the event name of its changes in notifications.
     #[must_use]
-    pub fn told_as(self, event: &'static str) -> Self {
+    pub fn with_event(self, event: &'static str) -> Self {
         Self { event: Some(event), ..self }
     }
 

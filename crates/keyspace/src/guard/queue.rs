@@ -102,7 +102,7 @@ impl<'t, 'k> QueueMut<'t, 'k> {
 
     /// Sets the event name of its changes in notifications.
     #[must_use]
-    pub fn told_as(self, event: &'static str) -> Self {
+    pub fn with_event(self, event: &'static str) -> Self {
         Self { event: Some(event), ..self }
     }
 
@@ -310,7 +310,7 @@ impl<'t, 'k> QueueMut<'t, 'k> {
 
     /// Gives a new queue ids that no queue has reported before, say one removed within this millisecond.
     fn choose_ids(&mut self) {
-        let (least, base) = (self.tx.keyspace().told().saturating_add(IDS_APART), self.look(Queue::base));
+        let (least, base) = (self.tx.keyspace().reported_ids_end().saturating_add(IDS_APART), self.look(Queue::base));
         if base < least {
             self.tx.change(self.key, &Effect::Queue(QueueChange::Base { base: least }), Before::Settled);
         }
@@ -318,8 +318,8 @@ impl<'t, 'k> QueueMut<'t, 'k> {
     }
 
     fn note_ids(&mut self) {
-        let told = self.look(Queue::next_told);
-        self.tx.keyspace().note_told(told);
+        let end = self.look(Queue::next_public_id);
+        self.tx.keyspace().note_reported_ids(end);
     }
 }
 

@@ -272,7 +272,7 @@ impl KeyOrder {
         }
     }
 
-    fn tell(&self, index: &Index) {
+    fn publish_figures(&self, index: &Index) {
         self.count.store(index.tables.values().map(Names::count).sum(), Relaxed);
         let bytes = self.flags.backlog_bytes() + index.changes.heap_bytes() as u64;
         self.bytes.store(bytes + index.tables.values().map(Names::heap_bytes).sum::<u64>(), Relaxed);
@@ -400,7 +400,7 @@ impl Index {
         if let IndexStage::Waiting(came) = reader.stage {
             if self.done < came {
                 self.make(&keyspace.order.flags, CHANGES_MADE);
-                keyspace.order.tell(self);
+                keyspace.order.publish_figures(self);
             }
             if self.done < came {
                 return Some(OrderTurn::Again);
@@ -457,7 +457,7 @@ impl Keyspace {
             shards.remove(shard);
         }
         while !index.make(&self.order.flags, usize::MAX) {}
-        self.order.tell(&index);
+        self.order.publish_figures(&index);
         Ok(index.page(table, span, names_max))
     }
 
@@ -532,7 +532,7 @@ impl Keyspace {
             Phase::Ending => self.end_building(index),
             Phase::On => self.keep(index),
         };
-        self.order.tell(index);
+        self.order.publish_figures(index);
         step
     }
 

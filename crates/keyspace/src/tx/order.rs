@@ -6,7 +6,7 @@ use crate::key_index::{IndexState, Page, Span};
 impl Tx<'_> {
     /// Notes that nothing in the shard is due; returns `false`, since no work is left.
     pub(super) fn none_is_due(&mut self, shard: usize) -> bool {
-        self.held.state_aside(shard).tell_due();
+        self.held.state_aside(shard).publish_due();
         false
     }
 

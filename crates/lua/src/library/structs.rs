@@ -30,7 +30,7 @@ pub(super) fn table(lua: &Lua, shared: &Rc<Shared>) -> mlua::Result<Table> {
         let Some(from) = from.map(|from| cut(from) as usize).filter(|from| *from > 0) else {
             return Err(bad_argument(lua, 3, "unpack", "offset must be 1 or greater"));
         };
-        let (read, at) = unpack(&format, &data, from - 1).map_err(|why| told(lua, &why, "unpack"))?;
+        let (read, at) = unpack(&format, &data, from - 1).map_err(|why| error_of(lua, &why, "unpack"))?;
         let mut values: Vec<Value> = read.iter().map(|data| data.to_lua(lua, &host)).collect::<mlua::Result<_>>()?;
         values.push(Value::Integer((at as i64).wrapping_add(1)));
         Ok(MultiValue::from_vec(values))
@@ -39,7 +39,7 @@ pub(super) fn table(lua: &Lua, shared: &Rc<Shared>) -> mlua::Result<Table> {
     let host = shared.clone();
     let size = move |lua: &Lua, values: MultiValue| {
         host.look()?;
-        size(&text(lua, &values, 0, "size")?).map_err(|why| told(lua, &why, "size"))
+        size(&text(lua, &values, 0, "size")?).map_err(|why| error_of(lua, &why, "size"))
     };
     table.raw_set("size", lua.create_function(size)?)?;
     Ok(table)
@@ -64,7 +64,7 @@ pub enum Wrong {
     Text(String),
 }
 
-fn told(lua: &Lua, wrong: &Wrong, function: &str) -> mlua::Error {
+fn error_of(lua: &Lua, wrong: &Wrong, function: &str) -> mlua::Error {
     match wrong {
         Wrong::Argument(at, why) => bad_argument(lua, *at, function, why),
         Wrong::Text(why) => fault(lua, why),
@@ -178,7 +178,7 @@ fn pack(lua: &Lua, shared: &Shared, values: &MultiValue) -> mlua::Result<mlua::S
     let mut reader = FormatReader::new(&format);
     let mut output = Vec::new();
     let mut at = 1;
-    while let Some(part) = reader.next().map_err(|why| told(lua, &why, "pack"))? {
+    while let Some(part) = reader.next().map_err(|why| error_of(lua, &why, "pack"))? {
         shared.step()?;
         shared.check_room(output.len())?;
         let padding = reader.padding(&part, output.len());
@@ -200,7 +200,7 @@ fn pack(lua: &Lua, shared: &Shared, values: &MultiValue) -> mlua::Result<mlua::S
                     output.push(0);
                 }
             }
-            option if !NUMBERS.contains(&option) => return Err(told(lua, &unknown(option), "pack")),
+            option if !NUMBERS.contains(&option) => return Err(error_of(lua, &unknown(option), "pack")),
             option => {
                 let value = values.get(at).cloned().unwrap_or(Value::Nil);
                 let Some(number) = lua.coerce_number(value.clone())? else {

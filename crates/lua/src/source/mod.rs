@@ -37,7 +37,7 @@ impl Refused {
     }
 
     /// Formats it like the compiler's own errors, given the name of the source.
-    pub(crate) fn told(&self, name: &str) -> String {
+    pub(crate) fn message(&self, name: &str) -> String {
         format!("{name}:{}: {}", self.line, self.why)
     }
 }

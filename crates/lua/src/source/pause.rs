@@ -269,7 +269,7 @@ mod tests {
 
     #[test]
     fn unstoppable_expressions_and_syntax_beyond_lua_5_1_are_rejected() {
-        let why = |source: &str| pieces(source.as_bytes()).err().map(|refused| refused.told("s"));
+        let why = |source: &str| pieces(source.as_bytes()).err().map(|refused| refused.message("s"));
         let long = format!("\n\nx = a{}", " + a".repeat(1_001));
         assert_eq!(why(&long).as_deref(), Some("s:3: expression too complex"));
         assert_eq!(why("x = `{y}`").as_deref(), Some("s:1: unexpected symbol near '`'"));

@@ -8,7 +8,7 @@
 //! valid and invalid arguments: numbers out of every range, long strings, tables with every metamethod, functions that
 //! loop, recurse and raise. A program must end with a reply, an error or the stop, and leave the machine usable.
 
-use lua::{About, Answer, Ask, Code, Machine, Tell};
+use lua::{About, Answer, Ask, Code, Input, Machine};
 use std::fmt::Write;
 use std::sync::Arc;
 use wire::OwnedRequest;
@@ -717,28 +717,28 @@ pub(crate) struct Tally {
 /// If the outcome is not a reply, an error or the stop; if a stopped program continues; or if the machine is broken.
 pub(crate) fn run(machine: &mut Machine, source: &str, choices: &mut Choices<'_>, tally: &mut Tally) {
     let (mut ticks, mut calls, mut asks) = (0, 0, 0);
-    let mut tell = begin(machine, source);
+    let mut input = begin(machine, source);
     loop {
         let is_stopped = ticks > TICKS_MAX || calls > CALLS_MAX;
         if is_stopped {
             asks += 1;
             assert!(asks < ASKS_MAX, "it is stopped and goes on:\n{source}");
-            tell = Tell::Stop;
+            input = Input::Stop;
         }
-        tell = match machine.go(tell) {
+        input = match machine.go(input) {
             Ask::Tick => {
                 ticks += 1;
-                Tell::Go
+                Input::Go
             }
             Ask::Call { request, .. } => {
                 calls += 1;
                 machine.give_back(request);
-                Tell::Reply(reply(choices, 0))
+                Input::Reply(reply(choices, 0))
             }
             Ask::Check(request) => {
                 calls += 1;
                 machine.give_back(request);
-                Tell::Reply(if choices.below(2) == 0 {
+                Input::Reply(if choices.below(2) == 0 {
                     Value::Boolean(true)
                 } else {
                     Value::Error("ERR no".to_owned())
@@ -746,7 +746,7 @@ pub(crate) fn run(machine: &mut Machine, source: &str, choices: &mut Choices<'_>
             }
             Ask::Log { .. } => {
                 calls += 1;
-                Tell::Reply(Value::Null)
+                Input::Reply(Value::Null)
             }
             Ask::Over(outcome) => {
                 match outcome {
@@ -762,18 +762,18 @@ pub(crate) fn run(machine: &mut Machine, source: &str, choices: &mut Choices<'_>
     tally.calls += calls;
     let mut ask = machine.go(begin(machine, "return 1"));
     while matches!(ask, Ask::Tick) {
-        ask = machine.go(Tell::Go);
+        ask = machine.go(Input::Go);
     }
     match ask {
         Ask::Over(Ok(Answer::Reply(Value::Int(1), _))) => {}
-        Ask::Over(Err(fault)) => panic!("the next program fails: {}\n{source}", fault.told("0")),
+        Ask::Over(Err(fault)) => panic!("the next program fails: {}\n{source}", fault.reply_text("0")),
         _ => panic!("the next program does other things than it says:\n{source}"),
     }
     // Compiled scripts should not use up the room of the next one.
-    assert!(matches!(machine.go(Tell::Forget), Ask::Over(Ok(Answer::Done))));
+    assert!(matches!(machine.go(Input::Forget), Ask::Over(Ok(Answer::Done))));
 }
 
-fn begin(machine: &Machine, source: &str) -> Tell {
+fn begin(machine: &Machine, source: &str) -> Input {
     let arguments: [&[u8]; 4] = [b"key", b"value", b"12", b"\0\xff"];
     let mut name = String::new();
     write!(name, "{:040x}", hash(source)).expect("a text takes it");

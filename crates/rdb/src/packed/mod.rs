@@ -110,8 +110,8 @@ fn counted(entries: [u8; 2]) -> Option<u64> {
 }
 
 /// Returns true if the header's length equals the number of bytes, and the last byte is the end marker.
-fn is_whole(bytes: &[u8], told: [u8; 4]) -> bool {
-    u64::from(u32::from_le_bytes(told)) == bytes.len() as u64 && bytes.last() == Some(&END)
+fn is_whole(bytes: &[u8], length: [u8; 4]) -> bool {
+    u64::from(u32::from_le_bytes(length)) == bytes.len() as u64 && bytes.last() == Some(&END)
 }
 
 /// Appends an intset of ascending integers.

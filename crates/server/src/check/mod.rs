@@ -13,7 +13,7 @@
 //! So a folder is sound if and only if a start accepts it, and the predicted loss of a repair is its actual loss.
 
 mod progress;
-mod tell;
+mod report;
 
 use crate::open::{JOURNAL_FOLDER, Loaded, Loaders, STORE_FOLDER, Source, store_options};
 use crate::startup::{DataFolder, REFUSED, Refused};
@@ -78,7 +78,7 @@ pub struct Findings {
 /// Runs the command.
 pub fn run(folder: &Path, repair: bool) -> ExitCode {
     let mut bar = Bar::new();
-    let done = check(folder, repair, &mut |what, done, total| bar.tell(what, done, total));
+    let done = check(folder, repair, &mut |what, done, total| bar.report(what, done, total));
     bar.end();
     match done {
         Ok(true) => ExitCode::SUCCESS,
@@ -106,12 +106,12 @@ fn check(folder: &Path, repair: bool, progress: CheckProgress<'_>) -> Result<boo
         return Ok(is_sound);
     }
     let repaired = mend(folder, Arc::new(RealDisk), progress)?;
-    tell::print(&tell::repaired(&repaired));
+    report::print(&report::repaired(&repaired));
     Ok(say(folder, &look(folder, progress)?))
 }
 
 fn say(folder: &Path, found: &Findings) -> bool {
-    tell::print(&tell::found(folder, found));
+    report::print(&report::found(folder, found));
     found.damages.is_empty()
 }
 
@@ -212,8 +212,8 @@ fn examine_store(source: &Source<'_>, progress: CheckProgress<'_>) -> Result<sto
         )));
     }
     let options = store_options(prepared.identity.hash_key, source.options.now_ms);
-    let told = &mut |done, total| progress("reading the store", done, total);
-    store::check(&*source.disk, &path, options, told).map_err(|error| source.unstored(&error))
+    let store_progress = &mut |done, total| progress("reading the store", done, total);
+    store::check(&*source.disk, &path, options, store_progress).map_err(|error| source.unstored(&error))
 }
 
 fn mend(folder: &Path, disk: Arc<dyn Disk>, progress: CheckProgress<'_>) -> Result<Repair, Refused> {
@@ -222,12 +222,13 @@ fn mend(folder: &Path, disk: Arc<dyn Disk>, progress: CheckProgress<'_>) -> Resu
     let (path, options) = (folder.join(STORE_FOLDER), store_options(hash_key, source.options.now_ms));
     let mut before = store::Report::default();
     if path.is_dir() {
-        let told = &mut |done, total| progress("repairing the store", done, total);
-        before = store::repair(disk.clone(), &path, options, told).map_err(|error| source.unstored(&error))?;
+        let store_progress = &mut |done, total| progress("repairing the store", done, total);
+        before =
+            store::repair(disk.clone(), &path, options, store_progress).map_err(|error| source.unstored(&error))?;
     }
     let damaged: BTreeSet<u32> = before.damages.iter().filter_map(|damage| damage.shard).collect();
-    let told = &mut |done, total, _| progress("reading the journal", done, total);
-    let mut loaded = source.load(&Loaders::Mending(damaged), told)?;
+    let journal_progress = &mut |done, total, _| progress("reading the journal", done, total);
+    let mut loaded = source.load(&Loaders::Mending(damaged), journal_progress)?;
     let mended = std::mem::take(&mut loaded.mended);
     let has_gap = loaded.opened.recovery.loss.as_ref().is_some_and(|loss| loss.has_gap);
     if has_gap || !mended.is_empty() {

@@ -26,7 +26,7 @@ impl Bar {
     }
 
     /// Reports `done` of `total` bytes.
-    pub(super) fn tell(&mut self, what: &'static str, done: u64, total: u64) {
+    pub(super) fn report(&mut self, what: &'static str, done: u64, total: u64) {
         let is_other = std::mem::replace(&mut self.what, what) != what;
         match &self.bar {
             Some(bar) => {

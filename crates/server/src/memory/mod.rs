@@ -41,12 +41,12 @@ pub(crate) struct Limits {
 /// If mapped memory is limited, restarts the program, as the same process, with an allocator that unmaps free memory:
 /// otherwise memory once mapped would count forever. Call it first of all.
 pub fn fit_allocator() {
-    let told = env::var_os(JEMALLOC).unwrap_or_default();
-    if limits::of_rlimits().is_empty() || told.to_string_lossy().contains("retain:") {
+    let configured = env::var_os(JEMALLOC).unwrap_or_default();
+    if limits::of_rlimits().is_empty() || configured.to_string_lossy().contains("retain:") {
         return;
     }
     let Ok(program) = env::current_exe() else { return };
-    let mut options = told;
+    let mut options = configured;
     options.push(if options.is_empty() { "" } else { "," });
     options.push("retain:false");
     let mut arguments = env::args_os();

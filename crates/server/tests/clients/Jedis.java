@@ -21,7 +21,7 @@ class Client {
     static int port, lockedPort;
     static BufferedReader answers = new BufferedReader(new InputStreamReader(System.in));
     static byte[] allBytes = new byte[256];
-    static String server; // what INFO tells of it
+    static String server; // what INFO reports
 
     static {
         for (int at = 0; at < 256; at++) allBytes[at] = (byte) at;

@@ -2,8 +2,8 @@
 //
 //     node bullmq.js PORT
 //
-// All of it must hold with redis-server beneath, too. Its every step is a script of the server's, and it tells of each in a
-// stream.
+// All of it must hold with redis-server beneath, too. Its every step is a script of the server's, and it reports each in
+// a stream.
 
 const assert = require("node:assert/strict");
 const { FlowProducer, Queue, QueueEvents, UnrecoverableError, Worker } = require("bullmq");

@@ -57,8 +57,8 @@ def fail_at_first(self, times):
 
 @app.task(bind=True, ignore_result=True)
 def refuse(self, requeue):
-    told = self.request.delivery_info["redelivered"], self.request.get("x-delivery-count")
-    r.rpush("refused", repr((requeue, *told)))
+    delivery = self.request.delivery_info["redelivered"], self.request.get("x-delivery-count")
+    r.rpush("refused", repr((requeue, *delivery)))
     raise Reject("not for me", requeue=requeue)
 
 
@@ -94,8 +94,8 @@ def until(condition):
 def info(queue):
     if not broker.exists(queue):
         return {}
-    told = broker.execute_command("Q.INFO", queue)
-    pairs = told.items() if isinstance(told, dict) else zip(told[::2], told[1::2])
+    reply = broker.execute_command("Q.INFO", queue)
+    pairs = reply.items() if isinstance(reply, dict) else zip(reply[::2], reply[1::2])
     return {name.decode(): value for name, value in pairs}
 
 

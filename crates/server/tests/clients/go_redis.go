@@ -101,7 +101,7 @@ func until(condition func() bool) {
 	failed("what was waited for did not happen")
 }
 
-// since tells whether the server is one of that version of Redis, or newer, or promises its replies.
+// since reports whether the server is one of that version of Redis, or newer, or promises its replies.
 func since(r *redis.Client, major, minor int) bool {
 	_, version, _ := strings.Cut(value(r.Info(ctx, "server").Result()), "redis_version:")
 	parts := strings.SplitN(version, ".", 3)
@@ -313,7 +313,7 @@ func streams(r *redis.Client) {
 	is([]redis.XInfoGroup{{Name: "g", Consumers: 3, Pending: 2, LastDeliveredID: ids[2], EntriesRead: 3, Lag: 8}})(r.XInfoGroups(ctx, "x").Result())
 	is(3)(len(value(r.XInfoConsumers(ctx, "x", "g").Result())), nil)
 	info := value(r.XInfoStream(ctx, "x").Result())
-	must(info.Length == 11 && info.LastGeneratedID == next && info.FirstEntry.ID == ids[0], "the stream tells of itself")
+	must(info.Length == 11 && info.LastGeneratedID == next && info.FirstEntry.ID == ids[0], "XINFO STREAM's reply")
 	full := value(r.XInfoStreamFull(ctx, "x", 2).Result())
 	must(len(full.Entries) == 2 && len(full.Groups[0].Consumers) == 3 && full.EntriesAdded == 11, "and in full")
 	is(int64(1))(r.XDel(ctx, "x", ids[0]).Result())
@@ -402,7 +402,7 @@ func transactions(r *redis.Client) {
 		_, err := tx.TxPipelined(ctx, func(pipe redis.Pipeliner) error { return pipe.Set(ctx, "n", 0, 0).Err() })
 		return err
 	}, "n")
-	must(changed == redis.TxFailedErr, "who watches is told")
+	must(changed == redis.TxFailedErr, "a change of a watched key is reported")
 	is("5")(r.Get(ctx, "n").Result())
 
 	var all sync.WaitGroup

@@ -11,7 +11,7 @@ const readline = require("node:readline");
 const Redis = require("ioredis");
 
 const [port, unixSocket, lockedPort] = [Number(process.argv[2]), process.argv[3], Number(process.argv[4])];
-let server; // what INFO tells of it
+let server; // what INFO reports
 const isBobbin = () => server.includes("bobbin_version");
 const since = (version) => {
   const [major, minor] = /redis_version:(\d+)\.(\d+)/.exec(server).slice(1).map(Number);

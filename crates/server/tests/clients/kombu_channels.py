@@ -30,13 +30,13 @@ def connect(**options):
 def info(queue):
     if not r.exists(queue):
         return {}
-    told = r.execute_command("Q.INFO", queue)
-    return told if isinstance(told, dict) else dict(zip(told[::2], told[1::2]))
+    reply = r.execute_command("Q.INFO", queue)
+    return reply if isinstance(reply, dict) else dict(zip(reply[::2], reply[1::2]))
 
 
 def state(queue):
-    told = info(queue)
-    return [told.get(name, 0) for name in ("ready", "leased", "dead")]
+    counts = info(queue)
+    return [counts.get(name, 0) for name in ("ready", "leased", "dead")]
 
 
 def until(condition):
@@ -297,8 +297,8 @@ def limits():
 
         short = Queue("short", max_length=2, message_ttl=60, queue_arguments={"x-delivery-limit": 5})(channel)
         short.declare()
-        told = info("short")
-        assert [told[name] for name in ("max-len", "ttl-ms", "retries")] == [2, 60_000, 5]
+        settings = info("short")
+        assert [settings[name] for name in ("max-len", "ttl-ms", "retries")] == [2, 60_000, 5]
         for number in range(2):
             producer.publish(number, routing_key="short")
         try:

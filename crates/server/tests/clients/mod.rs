@@ -326,15 +326,15 @@ fn redis_benchmark_runs_without_an_error() {
 /// Returns the reply to each of `lines`, over one connection; a time as `TIME`.
 fn answers(port: u16, lines: &[&str]) -> Vec<String> {
     let mut client = Connection::tcp(port);
-    let told = |value: &Value| match value {
+    let text_of = |value: &Value| match value {
         Value::Int(seconds) if *seconds > 1_000_000_000 => "TIME".to_owned(),
         other => other.to_string(),
     };
     let answer = |line: &&str| {
         let reply = client.call(&line.split(' ').collect::<Vec<_>>());
         match &reply {
-            Value::Array(replies) => replies.iter().map(told).collect::<Vec<_>>().join(", "),
-            other => told(other),
+            Value::Array(replies) => replies.iter().map(text_of).collect::<Vec<_>>().join(", "),
+            other => text_of(other),
         }
     };
     lines.iter().map(answer).collect()

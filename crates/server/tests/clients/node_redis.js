@@ -11,7 +11,7 @@ const { createClient, createClientPool, ErrorReply, RESP_TYPES, WatchError } = r
 
 const [port, unixSocket, lockedPort] = [Number(process.argv[2]), process.argv[3], Number(process.argv[4])];
 const allBytes = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte));
-let server; // what INFO tells of it
+let server; // what INFO reports
 const since = (version) => {
   const [major, minor] = /redis_version:(\d+)\.(\d+)/.exec(server).slice(1).map(Number);
   const [wantedMajor, wantedMinor] = version.split(".").map(Number);

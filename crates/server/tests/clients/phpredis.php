@@ -64,7 +64,7 @@ function connected(): Redis
     return $r;
 }
 
-/** What `$work` tells, which is done in a process of its own beside `$meanwhile`. */
+/** What `$work` sends: it runs in a process of its own beside `$meanwhile`. */
 function beside(callable $work, callable $meanwhile): mixed
 {
     [$here, $there] = stream_socket_pair(STREAM_PF_UNIX, STREAM_SOCK_STREAM, 0);
@@ -245,7 +245,7 @@ function streams(Redis $r): void
     is(['5-1' => ['a' => 'b']], $r->xRange('y', '-', '+'));
     is([$ids[9] => ['n' => '9']], $r->xRevRange('x', '+', '-', 1));
     is(['x' => [$ids[9] => ['n' => '9']], 'y' => ['5-1' => ['a' => 'b']]], $r->xRead(['x' => $ids[8], 'y' => '0']));
-    $heard = beside(fn(Redis $own, callable $tell) => $tell($own->xRead(['x' => '$'], 1, 20_000)), function () use ($r, &$next) {
+    $heard = beside(fn(Redis $own, callable $send) => $send($own->xRead(['x' => '$'], 1, 20_000)), function () use ($r, &$next) {
         until(fn() => $r->info('clients')['blocked_clients'] == 1);
         $next = $r->xAdd('x', '*', ['n' => 'next']);
     });
@@ -320,7 +320,7 @@ function blocking(Redis $r): void
 {
     is([], $r->blPop(['missing', 'none'], 1));
     $found = beside(
-        fn(Redis $own, callable $tell) => $tell([
+        fn(Redis $own, callable $send) => $send([
             $own->blPop(['queue', 'other'], 20),
             $own->brpoplpush('queue', 'done', 20),
         ]),
@@ -337,12 +337,12 @@ function messages(Redis $r): void
 {
     global $all_bytes;
     $heard = beside(
-        function (Redis $own, callable $tell) {
+        function (Redis $own, callable $send) {
             $heard = [];
-            $own->subscribe(['news', 'end'], function (Redis $own, string $channel, string $text) use (&$heard, $tell) {
+            $own->subscribe(['news', 'end'], function (Redis $own, string $channel, string $text) use (&$heard, $send) {
                 $heard[] = [$channel, $text];
                 if ($channel === 'end') {
-                    $tell($heard);
+                    $send($heard);
                 }
             });
         },

@@ -283,11 +283,11 @@ def messages(r):
         r.set("k", "v", px=20)
         r.lpush("l", 1)
         r.rename("l", "m")
-        told = [next_message(events) for _ in range(6)]
-        told = [(one["channel"].split(b":")[1].decode(), one["data"].decode()) for one in told]
+        received = [next_message(events) for _ in range(6)]
+        reported = [(one["channel"].split(b":")[1].decode(), one["data"].decode()) for one in received]
         expected = [("set", "k"), ("expire", "k"), ("lpush", "l"), ("rename_from", "l"), ("rename_to", "m")]
-        assert [one for one in told if one[0] != "expired"] == expected, told
-        assert ("expired", "k") in told, told
+        assert [one for one in reported if one[0] != "expired"] == expected, reported
+        assert ("expired", "k") in reported, reported
     r.config_set("notify-keyspace-events", before)
 
     threaded = []

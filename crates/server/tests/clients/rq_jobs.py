@@ -30,7 +30,7 @@ def total(*names):
 
 
 def fail_at_first(times):
-    """Fails that many times, then tells how often it ran."""
+    """Fails that many times, then returns how often it ran."""
     tries = r.incr(f"tries:{get_current_job().id}")
     if tries <= times:
         raise ValueError(f"try {tries}")

@@ -85,7 +85,7 @@ def many
   check 300, jids.uniq.size
   queue = Sidekiq::Queue.new("default")
   check 300, queue.size
-  check jids.last, queue.first.jid, "the newest is told first"
+  check jids.last, queue.first.jid, "the newest is listed first"
   check true, queue.latency >= 0
   check 7, queue.find_job(jids[7]).args.first
   queue.find_job(jids[7]).delete
@@ -95,7 +95,7 @@ def many
   serving(%w[default]) do
     ran = taken(299)
     check ((0...300).to_a - [7]).map { |number| number * 2 }, ran.map(&:first).sort, "each ran once"
-    wait_until("processes tell of themselves") { Sidekiq::ProcessSet.new.size == 1 }
+    wait_until("processes report themselves") { Sidekiq::ProcessSet.new.size == 1 }
     check 8, Sidekiq::ProcessSet.new.first["concurrency"]
   end
   check 299, Sidekiq::Stats.new.processed - before
@@ -108,7 +108,7 @@ def later
   second = Double.perform_at(Time.now.to_f + 3600, 2)
   scheduled = Sidekiq::ScheduledSet.new
   check 2, scheduled.size
-  check [first, second], scheduled.map(&:jid).reverse, "the latest is told first"
+  check [first, second], scheduled.map(&:jid).reverse, "the latest is listed first"
   check 1, scheduled.scan("*#{second}*").count
   serving(%w[default]) do
     check [2, first], RAN.pop

@@ -9,7 +9,7 @@ use wire::client::{Parser, Value as Reply};
 /// The timeout of a blocking pop, in seconds.
 const BLOCK_S: &str = "0.02";
 /// The channel on which transactions publish their writes.
-pub(crate) const CHANNEL: &str = "told";
+pub(crate) const CHANNEL: &str = "writes";
 /// The maximum time for a reply.
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -31,7 +31,7 @@ pub(crate) enum Form {
     /// All steps between MULTI and EXEC.
     Transaction,
     /// A write between MULTI and EXEC, and a message about it.
-    Told,
+    Published,
 }
 
 /// A connection and its record.
@@ -83,7 +83,7 @@ impl Client {
     fn replies(&mut self, call: &mut Call) -> Result<(), Closed> {
         match (call.form, call.steps.as_mut_slice()) {
             (Form::Plain | Form::Blocking, [step]) | (Form::SetGet, [step, _]) => note(step, &self.reply()?),
-            (Form::Told, [_]) => {
+            (Form::Published, [_]) => {
                 for _ in 0..3 {
                     self.reply()?;
                 }
@@ -156,7 +156,7 @@ fn encode(call: &Call, bytes: &mut Vec<u8>) {
         (Form::Blocking, [Step::Pop { queue, .. }]) => put(&format!("BLPOP q{queue} {BLOCK_S}")),
         (Form::Blocking, [Step::Move { from, to, .. }]) => put(&format!("BLMOVE q{from} q{to} LEFT RIGHT {BLOCK_S}")),
         (Form::Plain, [step]) => put(&command(step)),
-        (Form::Told, [step @ Step::Set { key, value }]) => {
+        (Form::Published, [step @ Step::Set { key, value }]) => {
             put("MULTI");
             put(&command(step));
             put(&format!("PUBLISH {CHANNEL} {key}:{value}"));

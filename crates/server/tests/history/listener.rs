@@ -44,9 +44,9 @@ pub(crate) fn listen(number: u32, port: u16, board: &Board, clock: Instant) -> V
             Err(_) => return events,
         }
         while let Some(message) = parser.next_value().unwrap() {
-            let Some((key, value)) = told(&message) else { continue };
+            let Some((key, value)) = reported_write(&message) else { continue };
             if key >= ONCE {
-                board.told.lock().unwrap().push(key);
+                board.received.lock().unwrap().push(key);
             }
             let steps = vec![Step::Get { key, found: Some(value) }];
             events.push(Event { client: number, called_ns, end: End::Answered(now_ns()), steps });
@@ -55,7 +55,7 @@ pub(crate) fn listen(number: u32, port: u16, board: &Board, clock: Instant) -> V
 }
 
 /// Returns the write that a message reports.
-fn told(message: &Reply) -> Option<(Key, Value)> {
+fn reported_write(message: &Reply) -> Option<(Key, Value)> {
     let parts: Vec<&str> =
         message.as_slice()?.iter().filter_map(|part| std::str::from_utf8(part.as_bytes()?).ok()).collect();
     match parts[..] {

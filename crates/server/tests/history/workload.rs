@@ -68,7 +68,7 @@ pub(crate) struct Board {
     pushed: AtomicU64,
     popped: AtomicU64,
     /// Registers written once that listeners have received.
-    pub(crate) told: Mutex<Vec<Key>>,
+    pub(crate) received: Mutex<Vec<Key>>,
     /// True if clients are to stop.
     pub(crate) is_over: AtomicBool,
 }
@@ -155,7 +155,7 @@ fn call(mood: Mood, board: &Board, chance: &mut Chance) -> Call {
         Mood::Write => match chance.below(10) {
             0 => plain(append(board, chance)),
             1 => set_get(board, chance),
-            2 => tell(board, chance),
+            2 => publish(board, chance),
             3 => once(board),
             _ => plain(set(board, chance)),
         },
@@ -166,7 +166,7 @@ fn call(mood: Mood, board: &Board, chance: &mut Chance) -> Call {
         },
         Mood::Transact => transaction(board, chance),
         Mood::Mix => match chance.below(10) {
-            8 => tell(board, chance),
+            8 => publish(board, chance),
             9 => once(board),
             0 => plain(set(board, chance)),
             1 => plain(get(chance)),
@@ -200,8 +200,8 @@ fn set_get(board: &Board, chance: &mut Chance) -> Call {
 }
 
 /// Returns a write in a transaction that also publishes it.
-fn tell(board: &Board, chance: &mut Chance) -> Call {
-    Call { form: Form::Told, steps: vec![set(board, chance)] }
+fn publish(board: &Board, chance: &mut Chance) -> Call {
+    Call { form: Form::Published, steps: vec![set(board, chance)] }
 }
 
 /// Returns a write of a register that nobody writes again, which a keyspace notification reports.
@@ -297,9 +297,9 @@ fn look(queues: &[Key]) -> Call {
 
 /// Reads all that there is, as one transaction.
 pub(crate) fn read_all(client: &mut Client, board: &Board) -> Result<(), Closed> {
-    let told = board.told.lock().unwrap().clone();
-    let told = told.into_iter().rev().take(ONCE_READ_MAX);
-    let registers = (0..REGISTERS as Key).chain(told).map(|key| Step::Get { key, found: None });
+    let received = board.received.lock().unwrap().clone();
+    let received = received.into_iter().rev().take(ONCE_READ_MAX);
+    let registers = (0..REGISTERS as Key).chain(received).map(|key| Step::Get { key, found: None });
     let steps = registers.chain(board.lists().map(range_of)).collect();
     let queues: Vec<Key> = QUEUES.iter().flat_map(|&(from, to)| [from, to]).collect();
     client.call(vec![Call { form: Form::Transaction, steps }, look(&queues)])

@@ -263,12 +263,12 @@ fn acknowledged_writes_survive_a_power_cut() {
     let events = three_lives(&root, &strace);
     let verdict = rules::check(&events);
     let stored = stored::check(&events);
-    let told: usize = verdict.replies.iter().map(|reply| reply.ids.len()).sum();
+    let reported: usize = verdict.replies.iter().map(|reply| reply.ids.len()).sum();
     let (replies, segments) = (verdict.replies.len(), verdict.segments);
-    println!("{} calls, {replies} replies that tell of {told} values, {segments} segments", events.len());
+    println!("{} calls, {replies} replies that report {reported} values, {segments} segments", events.len());
     println!("{} commits of the store, {} of its segments removed", stored.commits, stored.removed);
     assert!(stored.commits >= 10 && stored.removed >= 5, "too few checkpoints to show anything");
-    assert!(replies > 1_000 && told > 2_000 && segments >= 5, "the load is too small to show anything");
+    assert!(replies > 1_000 && reported > 2_000 && segments >= 5, "the load is too small to show anything");
     assert_eq!((verdict.torn, verdict.stops), (1, 2), "torn tails and clean stops that were seen");
     let mut faults = [verdict.faults, stored.faults].concat();
     faults.extend(cut_faults(&Film::new(&events, &verdict.replies), &root));

@@ -30,7 +30,7 @@ pub(crate) struct Cut {
 enum Step<'a> {
     Change(&'a Call),
     Synced(&'a Path),
-    Told(&'a [Id]),
+    Acknowledged(&'a [Id]),
 }
 
 /// The trace as steps, with the line of each.
@@ -51,14 +51,14 @@ impl<'a> Film<'a> {
                 call => steps.push((event.begin, Step::Change(call))),
             }
         }
-        steps.extend(replies.iter().map(|reply| (reply.line, Step::Told(&reply.ids))));
+        steps.extend(replies.iter().map(|reply| (reply.line, Step::Acknowledged(&reply.ids))));
         steps.sort_by_key(|step| step.0);
         let (mut starts, mut turns) = (Vec::new(), Vec::new());
         let mut is_starting = false;
         for (index, (_, step)) in steps.iter().enumerate() {
             match step {
                 Step::Change(Call::Start { .. }) => is_starting = true,
-                Step::Told(_) => is_starting = false,
+                Step::Acknowledged(_) => is_starting = false,
                 // Room is filled in many writes; one of them is enough.
                 Step::Change(Call::Write { bytes, offset, .. }) if *offset > 0 && bytes.iter().all(|&b| b == 0) => {}
                 _ if is_starting => starts.push(index),
@@ -89,7 +89,7 @@ impl<'a> Film<'a> {
         let mut instants = instants.iter().enumerate().peekable();
         for (index, (line, step)) in self.steps.iter().enumerate() {
             match step {
-                Step::Told(ids) => acknowledged.extend_from_slice(ids),
+                Step::Acknowledged(ids) => acknowledged.extend_from_slice(ids),
                 Step::Synced(path) => sync(&disk, path).unwrap(),
                 Step::Change(call) => change(&disk, call).unwrap_or_else(|error| panic!("line {line}: {error}")),
             }

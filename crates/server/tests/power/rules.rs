@@ -121,10 +121,10 @@ fn note_written(written: &mut HashMap<Id, (usize, String)>, events: &[Event], ru
 fn reply_faults(reply: &Reply, written: &HashMap<Id, (usize, String)>) -> Vec<String> {
     let line = reply.line;
     let fault = |id: &Id| match written.get(id) {
-        None => Some(format!("line {line}: a reply tells of value {id}, which no segment has")),
+        None => Some(format!("line {line}: a reply reports value {id}, which no segment has")),
         Some((durable, what)) if *durable >= line => {
             let when = if *durable == NEVER { "never".into() } else { format!("at line {durable}") };
-            Some(format!("line {line}: a reply tells of value {id}, but {what} was durable {when}"))
+            Some(format!("line {line}: a reply reports value {id}, but {what} was durable {when}"))
         }
         Some(_) => None,
     };

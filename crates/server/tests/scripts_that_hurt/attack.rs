@@ -99,12 +99,12 @@ impl Attacked {
         let mut attacker = self.server.connect().stream;
         attacker.set_read_timeout(Some(2 * PATIENCE)).unwrap();
         attacker.write_all(bytes).unwrap();
-        let (told, replies) = channel();
+        let (sender, replies) = channel();
         self.replies = replies;
         thread::spawn(move || {
             let mut parser = Parser::new();
             (0..passed).for_each(|_| drop(read(&mut attacker, &mut parser)));
-            let _ = told.send(read(&mut attacker, &mut parser));
+            let _ = sender.send(read(&mut attacker, &mut parser));
         });
     }
 
@@ -163,8 +163,8 @@ impl Attacked {
             assert!(began.elapsed() < PATIENCE, "{}: it does not end", self.what);
             for at in 0..CONNECTIONS {
                 if self.ask(at, &["GET", "key"]).as_error() == Some(&way.busy()) {
-                    let told = self.ask(at, &way.kill()).to_string();
-                    assert!(told == "OK" || told.starts_with("!NOTBUSY "), "{}: {told}", self.what);
+                    let reply = self.ask(at, &way.kill()).to_string();
+                    assert!(reply == "OK" || reply.starts_with("!NOTBUSY "), "{}: {reply}", self.what);
                 }
             }
         }
@@ -286,8 +286,8 @@ pub(crate) fn is_killed(way: Way, script: &str) {
     let mut attacked = Attacked::start(&[]);
     attacked.attack(way, script);
     attacked.wait_busy(way);
-    let told = attacked.kill(way);
-    assert!(told.starts_with(&format!("!{KILLED}")), "{script}: {told}");
+    let reply = attacked.kill(way);
+    assert!(reply.starts_with(&format!("!{KILLED}")), "{script}: {reply}");
     attacked.is_well();
 }
 
@@ -296,9 +296,9 @@ pub(crate) fn is_killed(way: Way, script: &str) {
 pub(crate) fn ends(script: &str) -> Value {
     let mut attacked = Attacked::start(&[]);
     attacked.attack(Way::Script, script);
-    let told = attacked.outcome(Way::Script);
+    let reply = attacked.outcome(Way::Script);
     attacked.is_well();
-    told
+    reply
 }
 
 /// A test for each script that ends, by an error or otherwise, or is killed where the machine is slow.

@@ -11,8 +11,8 @@ fn a_range_that_is_unpacked_is_not_too_long() {
         ["-2, 2147483647", "-2147483648, 2147483647", "-1e9, 2147483647", "1, 1e8", "0, 2147483647", "1, 2147483647"]
     {
         attacked.attack(Way::Script, &format!("return {{unpack({{1, 2, 3}}, {range})}}"));
-        let told = attacked.outcome(Way::Script);
-        assert!(told.as_error().is_some_and(|text| text.contains("too many results to unpack")), "{range}: {told}");
+        let reply = attacked.outcome(Way::Script);
+        assert!(reply.as_error().is_some_and(|text| text.contains("too many results to unpack")), "{range}: {reply}");
         attacked.is_well();
     }
     // Nothing between a bound and a lower one.
@@ -120,17 +120,17 @@ ended! {
     bytes_that_are_no_source = "return {loadstring(string.char(27) .. 'Lua' .. string.rep('x', 1000)), loadstring(string.rep('\\0', 1000)),
         pcall(load, function() return string.char(27) end), loadstring(string.rep('\\255', 100000))}";
     a_library_function_with_nothing = "
-        local told = 0
+        local count = 0
         for _, library in ipairs({string, table, math, cjson, cmsgpack, struct, bit, coroutine, redis, _G}) do
             for name, f in pairs(library) do
                 if type(f) == 'function' and name ~= 'yield' and name ~= 'collectgarbage' then
                     for _, value in ipairs({false, 0, -1, 2^53, 0/0, 'x', {}, true, string.rep}) do
-                        pcall(f) pcall(f, value) pcall(f, value, value) pcall(f, value, value, value) told = told + 1
+                        pcall(f) pcall(f, value) pcall(f, value, value) pcall(f, value, value, value) count = count + 1
                     end
                 end
             end
         end
-        return told";
+        return count";
 }
 
 /// `open` very often, something, and `close` as often.
@@ -220,9 +220,9 @@ fn yet_more_deep_sources_are_compiled_or_refused() {
 fn constants_that_double() {
     let doubled: String = (1..40).map(|at| format!("local a{at} = a{} .. a{} ", at - 1, at - 1)).collect();
     for head in ["", "--!optimize 2\n", "--!native\n"] {
-        let told = ends(&format!("{head}local f = function() local a0 = 'xxxxxxxx' {doubled} end return 1"));
-        assert_eq!(told, Value::Int(1), "{head}");
+        let reply = ends(&format!("{head}local f = function() local a0 = 'xxxxxxxx' {doubled} end return 1"));
+        assert_eq!(reply, Value::Int(1), "{head}");
     }
-    let told = ends(&format!("@native local function f() local a0 = 'xxxxxxxx' {doubled} end return 1"));
-    assert!(told.as_error().is_some_and(|text| text.contains("user_script:1: unexpected symbol near '@'")), "{told}");
+    let reply = ends(&format!("@native local function f() local a0 = 'xxxxxxxx' {doubled} end return 1"));
+    assert!(reply.as_error().is_some_and(|text| text.contains("user_script:1: unexpected symbol near '@'")), "{reply}");
 }

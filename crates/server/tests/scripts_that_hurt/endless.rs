@@ -228,8 +228,8 @@ fn is_not_loaded(body: &str) {
     let code = format!("#!lua name=hurt\nredis.register_function('f', function() return 1 end)\n{body}");
     println!("{body}");
     attacked.send(&crate::support::request(&["FUNCTION", "LOAD", &code]), 0);
-    let told = attacked.outcome_of_its_own().to_string();
-    assert!(told.starts_with("!ERR Error registering functions: "), "{body}: {told}");
+    let reply = attacked.outcome_of_its_own().to_string();
+    assert!(reply.starts_with("!ERR Error registering functions: "), "{body}: {reply}");
     assert_eq!(attacked.ask(0, &["FUNCTION", "LIST"]).to_string(), "[]", "{body}");
     attacked.is_well();
 }

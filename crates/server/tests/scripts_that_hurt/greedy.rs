@@ -14,9 +14,9 @@ const COLLECTED_BYTES_MAX: u64 = 1_000_000_000;
 fn failure(script: &str) -> String {
     let mut attacked = Attacked::start(&["--script-memory-max", "32mb"]);
     attacked.attack(Way::Script, script);
-    let told = attacked.outcome_of_its_own();
+    let reply = attacked.outcome_of_its_own();
     attacked.is_well();
-    told.as_error().unwrap_or_else(|| panic!("{script}: {told}")).to_owned()
+    reply.as_error().unwrap_or_else(|| panic!("{script}: {reply}")).to_owned()
 }
 
 /// A test for each script that takes all there is.
@@ -24,8 +24,8 @@ macro_rules! out_of_memory {
     ($($name:ident = $script:expr;)*) => {$(
         #[test]
         fn $name() {
-            let told = failure($script);
-            assert!(told.starts_with("ERR ") && told.contains("memory"), "{told}");
+            let error = failure($script);
+            assert!(error.starts_with("ERR ") && error.contains("memory"), "{error}");
         }
     )*};
 }
@@ -74,8 +74,8 @@ out_of_memory! {
 
 #[test]
 fn a_string_of_two_gigabytes() {
-    let told = failure("return #string.rep('x', 2147483647)");
-    assert!(told.contains("memory") || told.contains("too large"), "{told}");
+    let error = failure("return #string.rep('x', 2147483647)");
+    assert!(error.contains("memory") || error.contains("too large"), "{error}");
 }
 
 /// Not more than the limit at any moment, though each try takes it all.
@@ -161,8 +161,8 @@ read! {
 #[test]
 fn the_memory_of_scripts_is_a_setting() {
     let mut attacked = Attacked::start(&[]);
-    let told = attacked.ask(0, &["CONFIG", "GET", "script-memory-max"]);
-    assert_eq!(told, Value::Array(vec![Value::bulk("script-memory-max"), Value::bulk("256mb")]));
+    let reply = attacked.ask(0, &["CONFIG", "GET", "script-memory-max"]);
+    assert_eq!(reply, Value::Array(vec![Value::bulk("script-memory-max"), Value::bulk("256mb")]));
     let take = |attacked: &mut Attacked, mib: u32| {
         let script = format!("return #string.rep('x', {mib} * 1024 * 1024)");
         (0..6).map(|at| attacked.ask(at, &["EVAL", &script, "0"])).collect::<Vec<_>>()
@@ -174,8 +174,8 @@ fn the_memory_of_scripts_is_a_setting() {
         attacked.ask(0, &["CONFIG", "GET", "script-memory-max"]).to_string(),
         "[\"script-memory-max\", \"32mb\"]"
     );
-    for told in take(&mut attacked, 64) {
-        assert!(told.as_error().is_some_and(|text| text.contains("memory")), "{told}");
+    for reply in take(&mut attacked, 64) {
+        assert!(reply.as_error().is_some_and(|text| text.contains("memory")), "{reply}");
     }
     assert_eq!(take(&mut attacked, 8), vec![Value::Int(8 << 20); 6]);
     assert_eq!(attacked.ask(0, &["CONFIG", "SET", "script-memory-max", "256mb"]).to_string(), "OK");
@@ -191,8 +191,8 @@ fn is_collected(script: &str) {
         attacked.ask(at, &["EVAL", script, "0"]);
     }
     for round in 0..ROUNDS {
-        let told = attacked.ask(round % 6, &["EVAL", GARBAGE, "0", &format!("{round:08}")]);
-        assert_eq!(told, Value::Int(1_000_009), "{script}: round {round}");
+        let reply = attacked.ask(round % 6, &["EVAL", GARBAGE, "0", &format!("{round:08}")]);
+        assert_eq!(reply, Value::Int(1_000_009), "{script}: round {round}");
     }
     attacked.is_well();
     let most = attacked.most_bytes();

@@ -30,7 +30,7 @@ fn twenty_thousand_scripts_that_are_loaded_and_called_once() {
     replies(&mut client, SCRIPTS, load, |_, name| names.push(name.as_bytes().expect("a name").to_vec()));
     let call = |at: usize| request(&[&b"EVALSHA"[..], &names[at], b"0"]);
     for mut client in [client, attacked.server.connect(), attacked.server.connect()] {
-        replies(&mut client, SCRIPTS, call, |at, told| assert_eq!(told, Value::Int(at as i64)));
+        replies(&mut client, SCRIPTS, call, |at, reply| assert_eq!(reply, Value::Int(at as i64)));
     }
     attacked.is_well();
 }
@@ -40,7 +40,7 @@ fn twenty_thousand_scripts_of_one_call_each() {
     let mut attacked = Attacked::start(&[]);
     let mut client = attacked.server.connect();
     let call = |at: usize| request(&["EVAL", &format!("local n = {at} return (function() return n end)()"), "0"]);
-    replies(&mut client, SCRIPTS, call, |at, told| assert_eq!(told, Value::Int(at as i64)));
+    replies(&mut client, SCRIPTS, call, |at, reply| assert_eq!(reply, Value::Int(at as i64)));
     attacked.is_well();
 }
 
@@ -52,10 +52,10 @@ fn twenty_thousand_functions_that_are_loaded_and_called_once() {
         let code = format!("#!lua name=l{at}\nredis.register_function('f{at}', function() return {at} end)");
         request(&["FUNCTION", "LOAD", &code])
     };
-    replies(&mut client, FUNCTIONS, load, |at, told| assert_eq!(told, Value::bulk(format!("l{at}"))));
+    replies(&mut client, FUNCTIONS, load, |at, reply| assert_eq!(reply, Value::bulk(format!("l{at}"))));
     let call = |at: usize| request(&["FCALL", &format!("f{at}"), "0"]);
     for mut client in [client, attacked.server.connect(), attacked.server.connect()] {
-        replies(&mut client, FUNCTIONS, call, |at, told| assert_eq!(told, Value::Int(at as i64)));
+        replies(&mut client, FUNCTIONS, call, |at, reply| assert_eq!(reply, Value::Int(at as i64)));
     }
     attacked.is_well();
 }
@@ -66,13 +66,13 @@ fn twenty_thousand_functions_of_one_library() {
     let body: String =
         (0..FUNCTIONS).map(|at| format!("redis.register_function('f{at}', function() return {at} end)\n")).collect();
     let mut client = attacked.server.connect();
-    let told = client.call(&["FUNCTION", "LOAD", &format!("#!lua name=many\n{body}")]);
+    let reply = client.call(&["FUNCTION", "LOAD", &format!("#!lua name=many\n{body}")]);
     // As many as it takes in its time, or none.
-    if told == Value::bulk("many") {
+    if reply == Value::bulk("many") {
         let call = |at: usize| request(&["FCALL", &format!("f{at}"), "0"]);
-        replies(&mut client, FUNCTIONS, call, |at, told| assert_eq!(told, Value::Int(at as i64)));
+        replies(&mut client, FUNCTIONS, call, |at, reply| assert_eq!(reply, Value::Int(at as i64)));
     } else {
-        assert!(told.as_error().is_some(), "{told}");
+        assert!(reply.as_error().is_some(), "{reply}");
     }
     attacked.is_well();
 }
@@ -87,8 +87,8 @@ fn sixty_thousand_long_arguments() {
     let mut attacked = Attacked::start(&[]);
     let script = "local n = 0 for i = 1, #ARGV do n = n + #ARGV[i] end return {#ARGV, n}";
     let words = ["EVAL", script, "0"].map(str::to_owned).into_iter().chain((0..LONG).map(long));
-    let told = attacked.ask(0, &words.collect::<Vec<_>>());
-    assert_eq!(told, Value::Array(vec![Value::Int(LONG as i64), Value::Int((LONG * LONG_BYTES) as i64)]));
+    let reply = attacked.ask(0, &words.collect::<Vec<_>>());
+    assert_eq!(reply, Value::Array(vec![Value::Int(LONG as i64), Value::Int((LONG * LONG_BYTES) as i64)]));
     attacked.is_well();
 }
 
@@ -114,7 +114,7 @@ fn sixty_thousand_long_members() {
             assert_eq!(attacked.ask(at, &["EVAL", script, "1", "set"]), Value::Int(count as i64), "{script}");
         }
     }
-    let told = attacked.ask(0, &["EVAL", "return redis.call('SMEMBERS', KEYS[1])", "1", "set"]);
-    assert_eq!(told.as_slice().map(<[Value]>::len), Some(LONG));
+    let reply = attacked.ask(0, &["EVAL", "return redis.call('SMEMBERS', KEYS[1])", "1", "set"]);
+    assert_eq!(reply.as_slice().map(<[Value]>::len), Some(LONG));
     attacked.is_well();
 }

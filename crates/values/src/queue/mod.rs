@@ -193,18 +193,18 @@ impl Queue {
     }
 
     /// Returns the client-visible id.
-    pub fn told_id(&self, id: i64) -> u64 {
+    pub fn public_id(&self, id: i64) -> u64 {
         self.base().wrapping_add_signed(id)
     }
 
     /// Returns the internal id of a client-visible one.
-    pub fn id_of_told(&self, told: u64) -> i64 {
-        told.wrapping_sub(self.base()) as i64
+    pub fn internal_id(&self, public: u64) -> i64 {
+        public.wrapping_sub(self.base()) as i64
     }
 
     /// Returns the client-visible id of the next message at the right end.
-    pub fn next_told(&self) -> u64 {
-        self.parts.as_ref().map_or(0, |parts| self.told_id(parts.head.next))
+    pub fn next_public_id(&self) -> u64 {
+        self.parts.as_ref().map_or(0, |parts| self.public_id(parts.head.next))
     }
 
     /// Returns true if it has a message with this dedup id. O(log n).

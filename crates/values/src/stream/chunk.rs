@@ -17,9 +17,9 @@ use base::varint;
 /// The step that stands for one stored after the head.
 const LARGE_STEP: u64 = 1 << 61;
 /// Head flag: the seq is stored.
-const SEQ_TOLD: u64 = 2;
+const HAS_SEQ: u64 = 2;
 /// Head flag: the names are stored.
-const NAMES_TOLD: u64 = 1;
+const HAS_NAMES: u64 = 1;
 
 /// Names or values, each preceded by its length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -130,7 +130,7 @@ impl<'a> StreamChunk<'a> {
         out.extend_from_slice(self.body);
         let has_same_names =
             self.names.count == fields.len() as u64 / 2 && self.names.iter().eq(fields.iter().step_by(2).copied());
-        let step = Step { before: self.last, id, names_told: !has_same_names };
+        let step = Step { before: self.last, id, has_names: !has_same_names };
         step.put(&mut out);
         put_fields(&mut out, fields, !has_same_names);
         out
@@ -156,7 +156,7 @@ impl<'a> StreamChunk<'a> {
         put_head(&mut out, id, id, 1, 0);
         varint::put(&mut out, fields.len() as u64 / 2);
         fields.iter().step_by(2).for_each(|name| varint::put_bytes(&mut out, name));
-        Step { before: before_first(id), id, names_told: false }.put(&mut out);
+        Step { before: before_first(id), id, has_names: false }.put(&mut out);
         put_fields(&mut out, fields, false);
         out
     }
@@ -171,8 +171,8 @@ fn put_head(out: &mut Vec<u8>, first: StreamId, last: StreamId, entries: u64, go
     [last.ms - first.ms, last.seq, entries, gone].into_iter().for_each(|number| varint::put(out, number));
 }
 
-fn put_fields(out: &mut Vec<u8>, fields: &[&[u8]], names_told: bool) {
-    if names_told {
+fn put_fields(out: &mut Vec<u8>, fields: &[&[u8]], has_names: bool) {
+    if has_names {
         varint::put(out, fields.len() as u64 / 2);
         fields.iter().step_by(2).for_each(|name| varint::put_bytes(out, name));
     }
@@ -188,7 +188,7 @@ fn before_first(first: StreamId) -> StreamId {
 struct Step {
     before: StreamId,
     id: StreamId,
-    names_told: bool,
+    has_names: bool,
 }
 
 impl Step {
@@ -198,13 +198,13 @@ impl Step {
 
     fn put(&self, out: &mut Vec<u8>) {
         let ms_step = self.id.ms - self.before.ms;
-        let seq_told = self.id.seq != Self::usual_seq(self.before, ms_step);
-        let flags = if seq_told { SEQ_TOLD } else { 0 } + if self.names_told { NAMES_TOLD } else { 0 };
+        let has_seq = self.id.seq != Self::usual_seq(self.before, ms_step);
+        let flags = if has_seq { HAS_SEQ } else { 0 } + if self.has_names { HAS_NAMES } else { 0 };
         varint::put(out, ms_step.min(LARGE_STEP) * 4 + flags);
         if ms_step >= LARGE_STEP {
             varint::put(out, ms_step);
         }
-        if seq_told {
+        if has_seq {
             varint::put(out, self.id.seq);
         }
     }
@@ -229,11 +229,11 @@ impl<'a> Reader<'a> {
             LARGE_STEP => varint::take(&mut self.rest)?,
             step => step,
         };
-        let seq = match head & SEQ_TOLD {
+        let seq = match head & HAS_SEQ {
             0 => Step::usual_seq(self.last, ms_step),
             _ => varint::take(&mut self.rest)?,
         };
-        let names = match head & NAMES_TOLD {
+        let names = match head & HAS_NAMES {
             0 => self.names,
             _ => {
                 let count = varint::take(&mut self.rest)?;
@@ -258,19 +258,19 @@ struct Writer {
 
 impl Writer {
     fn add(writer: &mut Option<Self>, id: StreamId, fields: Fields<'_>) {
-        let mut told = Vec::new();
-        fields.names.put(&mut told);
+        let mut names = Vec::new();
+        fields.names.put(&mut names);
         let into = writer.get_or_insert_with(|| Self {
             first: id,
             last: before_first(id),
             entries: 0,
-            names: told.clone(),
+            names: names.clone(),
             body: Vec::new(),
         });
-        let names_told = told != into.names;
-        Step { before: into.last, id, names_told }.put(&mut into.body);
-        if names_told {
-            into.body.extend_from_slice(&told);
+        let has_names = names != into.names;
+        Step { before: into.last, id, has_names }.put(&mut into.body);
+        if has_names {
+            into.body.extend_from_slice(&names);
         }
         into.body.extend_from_slice(fields.values.bytes);
         (into.last, into.entries) = (id, into.entries + 1);

@@ -66,7 +66,7 @@ fn get(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     match found {
         Some(tags) => {
             let schema = view::schema(tx, key, &list, |_| false);
-            view::tell_tags(reply, &schema, &tags);
+            view::write_tags(reply, &schema, &tags);
         }
         None => reply.null(),
     }
@@ -117,6 +117,6 @@ fn stat(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
         reply.bulk(name.as_bytes());
         reply.int(number as i64);
     }
-    schema::tell_fields(reply, list.schema());
+    schema::write_fields(reply, list.schema());
     Ok(())
 }
