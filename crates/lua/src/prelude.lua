@@ -53,6 +53,9 @@ local function tostring(...)
 end
 globals.tostring = tostring
 
+-- Where one part of a pattern, or of a format, takes all of a text, nothing asks before it is at the end.
+local TEXT_BYTES_MAX = 2 ^ 26
+
 local function format_with_texts(pattern, ...)
     local arguments, count, at = { ... }, select("#", ...), 0
     for kind in native_gmatch(native_gsub(pattern, "%%%%", ""), "%%[%-+ #0-9.]*(.)") do
@@ -83,9 +86,6 @@ end
 local STEPS_MAX = 2 ^ 28
 -- Above so many, a plain text is searched for in linear time.
 local PLAIN_STEPS_MAX = 2 ^ 20
-
--- Where one part of a pattern takes all of a text, nothing asks before it is at the end.
-local TEXT_BYTES_MAX = 2 ^ 26
 
 local function check_steps(text, pattern)
     if type(text) == "string" and #text > TEXT_BYTES_MAX then

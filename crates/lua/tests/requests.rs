@@ -241,6 +241,43 @@ fn gsub_replacements_and_arg_follow_lua_5_1() {
     }
 }
 
+/// The texts are those of Redis 7.0's scripts.
+#[test]
+fn string_format_follows_lua_5_1() {
+    let known = [
+        ("return string.format('%d', 5)", "5"),
+        ("return string.format('%5.1f|%s|%q|%x|%%', 5.25, 'x', 'y', 255)", "  5.2|x|\"y\"|ff|%"),
+        ("return string.format('%s', 1.5)", "1.5"),
+        ("return string.format('%s', 10000000000000000)", "1e+16"),
+        ("return string.format('%05d', 42)", "00042"),
+        ("return string.format('%-4s|%3s|%.2s', 'a', 'b', 'cde')", "a   |  b|cd"),
+        ("return string.format('%c%c', 72, 105)", "Hi"),
+        ("return string.format('%g %e', 0.1, 12345.678)", "0.1 1.234568e+04"),
+        ("return string.format('%i %u %o %X', 7, 8, 9, 250)", "7 8 11 FA"),
+        ("return (('%d-%d'):format(1, 2))", "1-2"),
+    ];
+    for (source, text) in known {
+        assert_eq!(run(source).0, Ok(Value::bulk(text)), "{source}");
+    }
+}
+
+#[test]
+fn the_prelude_defines_its_limits_before_their_use() {
+    let mut defined = std::collections::BTreeSet::new();
+    for line in include_str!("../src/prelude.lua").lines() {
+        let code = line.split("--").next().unwrap_or_default();
+        if let Some(rest) = code.trim_start().strip_prefix("local ") {
+            let names = rest.split('=').next().unwrap_or_default();
+            defined.extend(names.split(',').map(|name| name.trim().to_owned()));
+        }
+        let words = code.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
+        for word in words.filter(|word| word.ends_with("_MAX")) {
+            assert!(defined.contains(word), "{word} is used above its definition: {line}");
+        }
+    }
+    assert!(defined.contains("TEXT_BYTES_MAX"));
+}
+
 #[test]
 fn long_quoted_values_in_errors_are_truncated() {
     let (reply, _) = run("local _, text = pcall(collectgarbage, string.rep('x', 1000000)) return #text");

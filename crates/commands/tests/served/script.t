@@ -2,6 +2,7 @@
 > EVAL "return 1.9" 0                                     =1
 > EVAL "return {1,2,{3,'x',nil,5}}" 0                     =[1, 2, [3, "x"]]
 > EVAL "return 'text'" 0                                  ="text"
+> EVAL "return string.format('%05d %s', 42, 1.5)" 0       ="00042 1.5"
 > EVAL "return true" 0                                    =1
 > EVAL "return false" 0                                   =nil
 > EVAL "return nil" 0                                     =nil
