@@ -1,7 +1,7 @@
 # What one does with Bobbin. `make` alone lists it; each target's line below is its help.
 
 .DEFAULT_GOAL := help
-.PHONY: help run release test setup-tests lint tools bench fuzz differ sim history canaries soak transcripts-against-redis miri asan
+.PHONY: help run release test setup-tests lint tools lab bench fuzz differ sim history canaries soak transcripts-against-redis miri asan
 
 # Flags for `make run`: make run FLAGS="--port 7000 --fsync always"
 FLAGS ?=
@@ -56,8 +56,11 @@ lint: ## check format, clippy, licences, advisories and dependencies
 tools: ## install cargo-deny, which lint uses
 	cargo deny --version 2>/dev/null || cargo install --locked cargo-deny@0.20.2
 
-bench: release ## measure beside the peer, add to lab/records (SCENARIOS="...", QUICK=1)
-	target/release/bobbin-lab run $(if $(QUICK),--quick) $(SCENARIOS)
+lab: release ## list the benchmark reports and scenarios; LAB="run memlink --quick" runs one
+	target/release/bobbin-lab $(LAB)
+
+bench: release ## measure SCENARIOS="..." and add the rows to lab/records, from which docs/figures.md is made
+	target/release/bobbin-lab run --records lab/records $(SCENARIOS)
 
 fuzz: ## run each fuzz target for FUZZ_SECONDS
 	@scripts/fuzz

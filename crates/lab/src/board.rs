@@ -4,7 +4,7 @@
 use crate::contents::{Contents, Items, below, mixed, shuffled};
 use crate::fill::{ITEMS_PER_PUSH, Pipe};
 use crate::resp::Client;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use std::io;
 
 /// Bytes of a thread's name.
@@ -13,7 +13,7 @@ const NAME_BYTES: usize = 12;
 const GRADES: [(u32, u64); 4] = [(5, 1), (4, 100), (3, 10), (2, 20)];
 
 /// A board to be put into a server.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Board {
     pub(crate) key: String,

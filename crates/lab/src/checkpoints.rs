@@ -8,6 +8,7 @@
 use crate::resp::Client;
 use crate::scenario::Checkpoints;
 use std::io;
+use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -25,13 +26,13 @@ pub(crate) type Span = (Instant, Instant);
 /// The server is gone, made none in time, or refused.
 pub(crate) fn beside<T>(
     wanted: Option<&Checkpoints>,
-    port: u16,
+    address: SocketAddr,
     work: impl FnOnce() -> T,
 ) -> io::Result<(T, Vec<Span>)> {
     let Some(wanted) = wanted else { return Ok((work(), Vec::new())) };
     let over = AtomicBool::new(false);
     thread::scope(|scope| {
-        let repeating = scope.spawn(|| repeat(wanted, port, &over));
+        let repeating = scope.spawn(|| repeat(wanted, address, &over));
         let done = work();
         over.store(true, Ordering::Relaxed);
         let spans = repeating.join().expect("a worker does not panic")?;
@@ -39,13 +40,13 @@ pub(crate) fn beside<T>(
     })
 }
 
-fn repeat(wanted: &Checkpoints, port: u16, over: &AtomicBool) -> io::Result<Vec<Span>> {
+fn repeat(wanted: &Checkpoints, address: SocketAddr, over: &AtomicBool) -> io::Result<Vec<Span>> {
     let begin = Instant::now();
     let is_over = || over.load(Ordering::Relaxed);
     while begin.elapsed().as_secs() < wanted.after_s && !is_over() {
         thread::sleep(LOOK_AGAIN);
     }
-    let mut client = Client::connect(port)?;
+    let mut client = Client::connect(address)?;
     let mut spans = Vec::new();
     while spans.is_empty() || !is_over() {
         let begin = Instant::now();
@@ -60,14 +61,14 @@ fn repeat(wanted: &Checkpoints, port: u16, over: &AtomicBool) -> io::Result<Vec<
 /// # Errors
 /// The server is gone, refuses, or is not done in time.
 pub(crate) fn make(client: &mut Client, command: &str) -> io::Result<()> {
-    let rounds_before = Progress::ask(client)?.rounds;
+    let rounds_before = CheckpointCount::ask(client)?.rounds;
     match client.call(command) {
         Err(error) if error.to_string().contains("in progress") => {}
         answer => drop(answer?),
     }
     let begin = Instant::now();
     loop {
-        let now = Progress::ask(client)?;
+        let now = CheckpointCount::ask(client)?;
         if now.rounds > rounds_before && !now.is_running {
             return Ok(());
         }
@@ -80,13 +81,13 @@ pub(crate) fn make(client: &mut Client, command: &str) -> io::Result<()> {
 
 /// Checkpoints so far.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Progress {
+pub(crate) struct CheckpointCount {
     /// Begun or ended, as the server counts; always more after one.
     pub(crate) rounds: u64,
     pub(crate) is_running: bool,
 }
 
-impl Progress {
+impl CheckpointCount {
     /// Asks the server.
     ///
     /// # Errors
@@ -121,10 +122,10 @@ mod tests {
     #[test]
     fn progress_is_read_from_both_servers_info() {
         let ours = "# Persistence\r\nrdb_bgsave_in_progress:1\r\ncheckpoint_rounds:4\r\n";
-        assert_eq!(Progress::read(ours), Some(Progress { rounds: 4, is_running: true }));
+        assert_eq!(CheckpointCount::read(ours), Some(CheckpointCount { rounds: 4, is_running: true }));
         let peers = "rdb_bgsave_in_progress:0\r\nrdb_saves:2\r\naof_rewrite_in_progress:0\r\naof_rewrites:3\r\n";
-        assert_eq!(Progress::read(peers), Some(Progress { rounds: 5, is_running: false }));
-        assert_eq!(Progress::read("loading:0\r\n"), None);
+        assert_eq!(CheckpointCount::read(peers), Some(CheckpointCount { rounds: 5, is_running: false }));
+        assert_eq!(CheckpointCount::read("loading:0\r\n"), None);
     }
 
     #[test]
@@ -135,24 +136,24 @@ mod tests {
         let server = Server::start(&redis, &flags, data.path()).unwrap();
         let mut client = server.client().unwrap();
         for command in ["BGSAVE", "BGREWRITEAOF"] {
-            let before = Progress::ask(&mut client).unwrap().rounds;
+            let before = CheckpointCount::ask(&mut client).unwrap().rounds;
             let wanted = Checkpoints { command: command.to_owned(), after_s: 0 };
             // Work that ends only when a checkpoint has been made.
             let work = || {
                 let mut client = server.client().unwrap();
-                while Progress::ask(&mut client).unwrap().rounds == before {
+                while CheckpointCount::ask(&mut client).unwrap().rounds == before {
                     thread::sleep(LOOK_AGAIN);
                 }
             };
-            let ((), spans) = beside(Some(&wanted), server.port(), work).unwrap();
-            let after = Progress::ask(&mut client).unwrap();
+            let ((), spans) = beside(Some(&wanted), server.address(), work).unwrap();
+            let after = CheckpointCount::ask(&mut client).unwrap();
             assert!(!after.is_running);
             assert_eq!(after.rounds - before, spans.len() as u64);
             assert!(spans.iter().all(|(begin, end)| begin < end));
         }
-        let (seven, spans) = beside(None, server.port(), || 7).unwrap();
+        let (seven, spans) = beside(None, server.address(), || 7).unwrap();
         assert_eq!((seven, spans.len()), (7, 0));
         let wrong = Checkpoints { command: "NOSUCH".to_owned(), after_s: 0 };
-        beside(Some(&wrong), server.port(), || ()).unwrap_err();
+        beside(Some(&wrong), server.address(), || ()).unwrap_err();
     }
 }

@@ -3,10 +3,10 @@
 //! A number is made from a position by mixing its bits, so nothing is kept but the position - and, for rising ids,
 //! the last one.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// Kinds of items. Those that are numbers are filled with zeros to the item's length.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Contents {
     /// 0, 1, 2 and on.

@@ -5,10 +5,11 @@
 //! ```
 
 use crate::contents::{Contents, Items, below, mixed, shuffled};
-use crate::resp::{Client, encode};
+use crate::resp::{Client, encode, words};
 use crate::scenario::{Data, Scores};
 use std::io;
 
+const NEXT: &str = "{next:12}";
 /// Commands are sent when they have grown to this.
 const BATCH_BYTES: usize = 64 * 1024;
 pub(crate) const ITEMS_PER_PUSH: u64 = 500;
@@ -96,6 +97,25 @@ pub(crate) fn push_items(
     }
     pipe.finish()?;
     Ok(filled)
+}
+
+/// Sends `say` with new numbers in the place of `{next:12}` until there are `count` items by the first number that
+/// `length` answers.
+///
+/// # Errors
+/// The connection broke or a reply is an error.
+pub(crate) fn grow(client: &mut Client, say: &str, length: &str, count: u64) -> io::Result<()> {
+    let answer = client.call(length)?;
+    let first = answer.split_whitespace().next().and_then(|word| word.parse::<u64>().ok());
+    let present = first.ok_or_else(|| io::Error::other(format!("{length} answered `{answer}`, no number")))?;
+    let mut pipe = Pipe::new(client);
+    for number in present..count {
+        let number = format!("{number:012}");
+        let words: Vec<&[u8]> =
+            words(say).into_iter().map(|word| if word == NEXT { number.as_bytes() } else { word.as_bytes() }).collect();
+        pipe.command(&words)?;
+    }
+    pipe.finish()
 }
 
 /// Adds the names of the keys that [`Data::Keys`] has, in its order, to a sorted set.

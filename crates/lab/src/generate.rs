@@ -15,6 +15,7 @@ use crate::resp::{Client, encode_line};
 use crate::scenario::{Beside, Instead};
 use hdrhistogram::Histogram;
 use std::io;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
@@ -37,7 +38,7 @@ pub(crate) struct Timed {
 
 /// The work of a timed loop.
 pub(crate) struct Loop<'a> {
-    pub(crate) port: u16,
+    pub(crate) address: SocketAddr,
     /// Commands of one call, with ` ; ` between; `{random:12}` is a number below `random_bound`, `{next:12}` one not
     /// below it that no other call has.
     pub(crate) command: &'a str,
@@ -61,7 +62,8 @@ impl Loop<'_> {
         let over = Arc::new(AtomicBool::new(false));
         let left = AtomicU64::new(self.requests);
         let beside_rounds = AtomicU64::new(0);
-        let mut clients = (0..self.connections).map(|_| Client::connect(self.port)).collect::<io::Result<Vec<_>>>()?;
+        let mut clients =
+            (0..self.connections).map(|_| Client::connect(self.address)).collect::<io::Result<Vec<_>>>()?;
         let begin = Instant::now();
         let latency_us = thread::scope(|scope| {
             let reads = self.beside.map_or(&[][..], |beside| &beside.reads_bytes_per_s);
@@ -139,7 +141,7 @@ impl Loop<'_> {
     /// One of the clients beside the timed calls.
     fn keep_busy(&self, place: u64, bytes_per_s: u64, over: &Arc<AtomicBool>, rounds: &AtomicU64) -> io::Result<()> {
         let Some(beside) = self.beside else { return Ok(()) };
-        let mut client = Client::connect(self.port)?;
+        let mut client = Client::connect(self.address)?;
         let is_over = || over.load(Ordering::Relaxed);
         let names: String = (0..beside.keys).map(|index| " ".to_owned() + &key(index)).collect();
         let command = beside.command.clone() + &names;
@@ -187,10 +189,10 @@ mod tests {
     use std::collections::BTreeSet;
     use testing::program_or_skip;
 
-    fn calls(port: u16, command: &str) -> Loop<'_> {
+    fn calls(address: SocketAddr, command: &str) -> Loop<'_> {
         let limit = Duration::from_secs(30);
         Loop {
-            port,
+            address,
             command,
             random_bound: 10,
             instead: &[],
@@ -215,26 +217,26 @@ mod tests {
         push_items(&mut client, "RPUSH", "numbers", &mut Items::new(Contents::Consecutive, 6), 1001).unwrap();
 
         let readers = beside("LRANGE numbers 0 -1", vec![0, 1000], None);
-        let timed = Loop { beside: Some(&readers), ..calls(server.port(), "INCR counter") }.run().unwrap();
+        let timed = Loop { beside: Some(&readers), ..calls(server.address(), "INCR counter") }.run().unwrap();
         assert_eq!(timed.requests, 500);
         assert_eq!(client.call("GET counter").unwrap(), "500");
 
         let once = beside("RPUSH numbers x ; LPOP numbers", vec![0, 0], Some(3));
         let pair = "INCR of:{random:12} ; INCR sum";
-        let timed = Loop { beside: Some(&once), ..calls(server.port(), pair) }.run().unwrap();
+        let timed = Loop { beside: Some(&once), ..calls(server.address(), pair) }.run().unwrap();
         assert_eq!((timed.requests, timed.beside_rounds), (500, 6));
         assert_eq!(client.call("LRANGE numbers -2 -1").unwrap(), "x x");
         assert_eq!(client.call("GET sum").unwrap(), "500");
         assert_eq!(client.call("DBSIZE").unwrap(), "13");
 
         let paced = Beside { pace_per_s: Some(1000), ..beside("SET by:{random:12} x", vec![0, 0], Some(50)) };
-        let timed = Loop { beside: Some(&paced), ..calls(server.port(), "PING") }.run().unwrap();
+        let timed = Loop { beside: Some(&paced), ..calls(server.address(), "PING") }.run().unwrap();
         assert_eq!(timed.beside_rounds, 100);
         assert_eq!(client.call("DBSIZE").unwrap(), "23");
 
         let keys = Beside { keys: 2, ..beside("DEL", vec![0], Some(1)) };
         client.call("MSET key:000000000000 a key:000000000001 b").unwrap();
-        Loop { beside: Some(&keys), ..calls(server.port(), "PING") }.run().unwrap();
+        Loop { beside: Some(&keys), ..calls(server.address(), "PING") }.run().unwrap();
         assert_eq!(client.call("DBSIZE").unwrap(), "23");
     }
 
@@ -245,7 +247,7 @@ mod tests {
         let server = Server::start(&redis, &["--save".to_owned(), String::new()], data.path()).unwrap();
         let rare = |command: &str, percent| Instead { command: command.to_owned(), percent };
         let instead = [rare("RPUSH new {next:12}", 10), rare("INCR rare", 5)];
-        Loop { instead: &instead, ..calls(server.port(), "INCR usual") }.run().unwrap();
+        Loop { instead: &instead, ..calls(server.address(), "INCR usual") }.run().unwrap();
         let mut client = server.client().unwrap();
         let mut count = |command: &str| client.call(command).unwrap().parse::<u64>().unwrap();
         let (new, rare, usual) = (count("LLEN new"), count("GET rare"), count("GET usual"));
@@ -262,14 +264,14 @@ mod tests {
         let Some(redis) = program_or_skip("lab::generate", "redis-server") else { return };
         let data = tempfile::tempdir().unwrap();
         let server = Server::start(&redis, &["--save".to_owned(), String::new()], data.path()).unwrap();
-        assert!(calls(server.port(), "NOSUCH").run().is_err());
+        assert!(calls(server.address(), "NOSUCH").run().is_err());
         let nonsense = beside("NOSUCH", vec![0], Some(1));
-        assert!(Loop { beside: Some(&nonsense), ..calls(server.port(), "PING") }.run().is_err());
+        assert!(Loop { beside: Some(&nonsense), ..calls(server.address(), "PING") }.run().is_err());
     }
 
     #[test]
     fn paced_calls_are_due_at_even_intervals() {
-        let work = Loop { connections: 1, pace_per_s: Some(200), ..calls(0, "") };
+        let work = Loop { connections: 1, pace_per_s: Some(200), ..calls(SocketAddr::from(([127, 0, 0, 1], 0)), "") };
         let long_ago = Instant::now() - Duration::from_secs(5);
         assert_eq!(work.due(long_ago, 0), long_ago);
         assert_eq!(work.due(long_ago, 10), long_ago + Duration::from_millis(50));

@@ -21,7 +21,7 @@ pub(crate) fn measure(
     dropped_percent: u64,
     rest_s: u64,
 ) -> Result<Outcome, LabError> {
-    let disk_before = proc::written_bytes(server.pid())?;
+    let disk_before = proc::written_bytes(server.own_pid()?)?;
     let work = || -> io::Result<_> {
         let mut client = server.client().map_err(io::Error::other)?;
         let begin = Instant::now();
@@ -33,7 +33,7 @@ pub(crate) fn measure(
     };
     let (done, seen) = watch::during(server, false, work)?;
     let (filled, dropped, took) = done.map_err(|error| step_error("fill", &error, server))?;
-    let disk_bytes = proc::written_bytes(server.pid())? - disk_before;
+    let disk_bytes = proc::written_bytes(server.own_pid()?)? - disk_before;
     let extra = [
         ("content_bytes", filled.content_bytes as f64),
         ("written_bytes", disk_bytes as f64),

@@ -1,15 +1,16 @@
-//! The benchmark lab: starts Bobbin and a peer in turns, drives both with the same load, and keeps what it saw.
+//! The benchmark lab: starts servers in turns, drives all with the same load, and makes a page of what it saw.
 //!
 //! ```text
-//!  lab/scenarios/*.toml --> [scenario] --> [turn] --> [record] --> lab/records/<machine>/<date>-<scenario>.csv
-//!                                          |    |                        |
-//!                              [server] <--+    +--> [load]              +--> [report] --> README table, SVG
-//!                              start, stop           redis-benchmark,
+//!  lab/reports, lab/scenarios --> [scenario] --> [run] --> [turn] --> [results] --> report.html [page], JSON, CSV
+//!                                                          |    |         |
+//!                             [adapters], [server]  <------+    |         '--> [record] --> [report] --> README table, SVG
+//!                             start, ask, stop                  +--> [load]   lab/records
+//!                                                                    redis-benchmark,
 //!                              [proc] CPU, RSS       [generate] timed calls,
 //!                              [watch] folder        [fill] of [contents],
 //!                                                    [writes], [leftover], [restart],
-//!                                                    [messages], [node] scripts,
-//!                                                    [exchange] of calls through any [protocol],
+//!                                                    [messages], [node] scripts, [tools] of libraries,
+//!                                                    [calls] through any [protocol] or [sql], replies checked,
 //!                                                    beside them [checkpoints]
 //! ```
 //!
@@ -22,29 +23,41 @@
 
 #![forbid(unsafe_code)]
 
+mod adapters;
 mod board;
+mod calls;
 mod checkpoints;
 pub mod cli;
+mod compare;
 mod contents;
-mod exchange;
 mod fill;
 mod generate;
+mod interrupt;
 mod leftover;
 mod load;
 mod machine;
 mod messages;
 mod node;
+mod page;
 mod plot;
 mod proc;
 mod programs;
+mod progress;
 mod protocol;
 mod record;
+mod replay;
 mod report;
 mod resp;
 mod restart;
+mod results;
+mod run;
 mod scenario;
 mod server;
+mod sql;
 mod stall;
+mod statistics;
+mod text_table;
+mod tools;
 mod turn;
 mod watch;
 mod writes;

@@ -4,12 +4,12 @@ use crate::board::{self, Board};
 use crate::contents::Items;
 use crate::fill::{self, Filler};
 use crate::generate::{self, Loop};
-use crate::programs::{Programs, bounded};
+use crate::programs::{self, bounded};
 use crate::resp::{Client, words};
 use crate::scenario::{Case, Data, Load, PlaceholderValues, Prepare};
 use crate::server::Server;
 use crate::{LabError, io_error};
-use crate::{checkpoints, exchange, leftover, messages, node, proc, restart, writes};
+use crate::{calls, checkpoints, interrupt, leftover, messages, node, proc, restart, tools, writes};
 use std::io;
 use std::process::Command;
 use std::thread;
@@ -29,13 +29,32 @@ const LOOK_AGAIN: Duration = Duration::from_millis(20);
 pub(crate) struct Outcome {
     pub(crate) command_line: String,
     pub(crate) requests: u64,
+    /// Requests answered after the end, which are in no figure.
+    pub(crate) late_requests: u64,
     pub(crate) requests_per_s: Option<f64>,
     pub(crate) p50_ms: Option<f64>,
     pub(crate) p99_ms: Option<f64>,
     /// Memory at the height of the load, when it holds something that is gone afterwards.
     pub(crate) rss_bytes: Option<u64>,
+    /// The CPU of the processes that did the work, where it is no server that did it.
+    pub(crate) cpu_us: Option<u64>,
     /// Further figures by name.
     pub(crate) extra: Vec<(String, f64)>,
+    /// Quantiles and milliseconds.
+    pub(crate) latency: Vec<(f64, f64)>,
+    /// Seconds since the load began, and the rate in the interval that ends there.
+    pub(crate) rates: Vec<(f64, f64)>,
+    /// Seconds since the load began, and the server's memory in bytes.
+    pub(crate) memory: Vec<(f64, u64)>,
+}
+
+/// The times that a load may take.
+#[derive(Clone, Copy)]
+pub(crate) struct Limits {
+    /// Seconds after which it has failed.
+    pub(crate) limit_s: u64,
+    /// Seconds after which the lab's own calls end, unless the load says otherwise.
+    pub(crate) cell_s: u64,
 }
 
 /// Runs one unmeasured step.
@@ -43,6 +62,9 @@ pub(crate) struct Outcome {
 /// # Errors
 /// The server did not take it.
 pub(crate) fn prepare(server: &Server, step: &Prepare, counts: PlaceholderValues) -> Result<(), LabError> {
+    if let (Prepare::Command(line), false) = (step, server.program().speaks_resp()) {
+        return server.ask(&counts.fill(line)).map(drop);
+    }
     let mut client = server.client()?;
     let done = match step {
         Prepare::Command(line) => client.call(&counts.fill(line)).map(drop),
@@ -59,6 +81,11 @@ pub(crate) fn prepare(server: &Server, step: &Prepare, counts: PlaceholderValues
         Prepare::Names { key, count } => fill::add_names(&mut client, key, counts.number(count)?),
         Prepare::Until { line } => until(&mut client, line),
         Prepare::Checkpoint(command) => checkpoints::make(&mut client, command),
+        Prepare::Grow { say, length, count } => {
+            let count = counts.number(count)?;
+            fill::grow(&mut client, &counts.fill(say), &counts.fill(length), count)
+        }
+        Prepare::OwnSteps => unreachable!("the scenario has put the side's steps in its place"),
     };
     done.map_err(|error| step_error("prepare", &error, server))
 }
@@ -77,20 +104,22 @@ fn until(client: &mut Client, line: &str) -> io::Result<()> {
 pub(crate) fn apply(
     case: &Case,
     server: &mut Server,
-    programs: &Programs,
     counts: PlaceholderValues,
-    limit_s: u64,
+    limits: Limits,
     draw: u64,
 ) -> Result<Outcome, LabError> {
     let wanted = case.checkpoints.as_ref();
+    if !server.program().is_server() && !matches!(case.load, Load::Tools(_)) {
+        return Err(LabError::Step(format!("{} is a library: its only load is `tools`", server.program().name())));
+    }
     match &case.load {
         Load::Writes(work) => writes::measure(server, work, counts.number(&work.keys)?, wanted),
         Load::Restart { writes, least_s } => {
             restart::measure(server, writes, counts.number(&writes.keys)?, *least_s, draw)
         }
         load => {
-            let apply = || apply_plain(load, server, programs, counts, limit_s);
-            let done = checkpoints::beside(wanted, server.port(), apply);
+            let apply = || apply_plain(load, server, counts, limits);
+            let done = checkpoints::beside(wanted, server.address(), apply);
             let (outcome, spans) = done.map_err(|error| step_error("checkpoints", &error, server))?;
             let mut outcome = outcome?;
             if let Some(wanted) = wanted {
@@ -102,15 +131,10 @@ pub(crate) fn apply(
     }
 }
 
-fn apply_plain(
-    load: &Load,
-    server: &Server,
-    programs: &Programs,
-    counts: PlaceholderValues,
-    limit_s: u64,
-) -> Result<Outcome, LabError> {
+fn apply_plain(load: &Load, server: &Server, counts: PlaceholderValues, limits: Limits) -> Result<Outcome, LabError> {
+    let limit_s = limits.limit_s;
     match load {
-        Load::Benchmark(arguments) => benchmark(&counts.fill(arguments), server, programs, counts, limit_s),
+        Load::Benchmark(arguments) => benchmark(&counts.fill(arguments), server, counts, limit_s),
         Load::Node(line) => node::measure(server, &counts.fill(line), limit_s),
         Load::Generator { command, instead, connections, pace_per_s, beside } => {
             let command = counts.fill(command);
@@ -123,7 +147,7 @@ fn apply_plain(
             let requests = counts.requests;
             let limit = Duration::from_secs(limit_s);
             let work = Loop {
-                port: server.port(),
+                address: server.address(),
                 command: &command,
                 instead: &instead,
                 random_bound: counts.items.max(1),
@@ -141,25 +165,27 @@ fn apply_plain(
             let looks = Looks { marks_percent, from_percent: *from_percent, rest: Duration::from_secs(*rest_s) };
             memory(server, counts.number(count)?, *data, &looks)
         }
-        Load::Exchange { parties } => exchange::measure(server, parties, counts, Duration::from_secs(limit_s)),
+        Load::Calls(work) => calls::measure(server, work, counts, limits, interrupt::requested()),
         Load::Idle { connections } => idle(server, *connections),
         Load::Churn { keys, rounds } => churn(server, counts.number(keys)?, *rounds),
         Load::Messages(work) => messages::measure(server, work, counts.requests, Duration::from_secs(limit_s)),
         Load::Fill { count, data, dropped_percent, rest_s } => {
             leftover::measure(server, counts.number(count)?, *data, *dropped_percent, *rest_s)
         }
+        Load::Tools(work) => tools::measure(server, work, counts, Duration::from_secs(limit_s)),
         Load::Writes(_) | Load::Restart { .. } => unreachable!("they see to the server and checkpoints themselves"),
     }
 }
 
-/// Runs the check of the case.
+/// Runs the check of the case; `{answered}` in it is the number of requests that the server has answered.
 ///
 /// # Errors
 /// The answer is another.
-pub(crate) fn check(case: &Case, server: &Server, counts: PlaceholderValues) -> Result<(), LabError> {
-    let question = counts.fill(&case.check.command);
+pub(crate) fn check(case: &Case, server: &Server, counts: PlaceholderValues, answered: u64) -> Result<(), LabError> {
+    let filled = |text: &str| counts.fill(text).replace("{answered}", &answered.to_string());
+    let question = filled(&case.check.command);
     let answer = server.ask(&question)?;
-    let expected = counts.fill(&case.check.answer);
+    let expected = filled(&case.check.answer);
     if answer != expected {
         return Err(LabError::Step(format!("{question} answered `{answer}`, expected `{expected}`")));
     }
@@ -215,17 +241,11 @@ fn commands_us(info: &str) -> u64 {
     stats.filter_map(|line| line.split_once("usec=")?.1.split(',').next()?.parse::<u64>().ok()).sum()
 }
 
-fn benchmark(
-    arguments: &str,
-    server: &Server,
-    programs: &Programs,
-    counts: PlaceholderValues,
-    limit_s: u64,
-) -> Result<Outcome, LabError> {
-    let mut command = bounded(&programs.benchmark, limit_s);
+fn benchmark(arguments: &str, server: &Server, counts: PlaceholderValues, limit_s: u64) -> Result<Outcome, LabError> {
+    let mut command = bounded(&programs::benchmark()?, limit_s);
     let requests = counts.requests.to_string();
-    let port = server.port().to_string();
-    command.args(["-h", "127.0.0.1", "-p", &port, "-n", &requests, "--csv"]).args(words(arguments));
+    let (host, port) = (server.address().ip().to_string(), server.port().to_string());
+    command.args(["-h", &host, "-p", &port, "-n", &requests, "--csv"]).args(words(arguments));
     let text = output(command, "redis-benchmark")?;
     let row = BenchmarkRow::last_of(&text)
         .ok_or_else(|| LabError::Step(format!("redis-benchmark gave no figures: {}", text.trim())))?;
@@ -288,12 +308,12 @@ fn generator_line(work: &Loop) -> String {
 /// Runs a side's own steps, and measures the memory they have added.
 fn take_steps(server: &Server, steps: &[Prepare], counts: PlaceholderValues) -> Result<Outcome, LabError> {
     thread::sleep(SETTLE);
-    let (before, _) = proc::memory_bytes(server.pid())?;
+    let (before, _) = proc::memory_bytes(server.own_pid()?)?;
     let begin = Instant::now();
     steps.iter().try_for_each(|step| prepare(server, step, counts))?;
     let took = begin.elapsed();
     thread::sleep(SETTLE_FREED);
-    let (after, _) = proc::memory_bytes(server.pid())?;
+    let (after, _) = proc::memory_bytes(server.own_pid()?)?;
     let each = after.saturating_sub(before) as f64 / counts.items.max(1) as f64;
     let texts: Vec<String> = steps.iter().map(|step| counts.fill(&step_text(step))).collect();
     Ok(Outcome {
@@ -316,6 +336,8 @@ fn step_text(step: &Prepare) -> String {
         Prepare::Strings { count, .. } => format!("{count} strings"),
         Prepare::List { key, count, .. } => format!("{count} items to {key}"),
         Prepare::Data { count, data } => format!("{count} of {}", data_text(*data)),
+        Prepare::Grow { say, count, .. } => format!("{say} until there are {count}"),
+        Prepare::OwnSteps => "its own steps".to_owned(),
     }
 }
 
@@ -339,7 +361,7 @@ fn memory(server: &Server, count: u64, data: Data, looks: &Looks<'_>) -> Result<
         filler.fill_to(&mut client, first).map_err(|error| step_error("memory", &error, server))?;
         thread::sleep(rest);
     }
-    let (empty, _) = proc::memory_bytes(server.pid())?;
+    let (empty, _) = proc::memory_bytes(server.own_pid()?)?;
     let empty_used = used_bytes(server)?;
     let (mut commands, mut content_bytes, mut worst) = (0, 0, 0.0_f64);
     let mut took = Duration::ZERO;
@@ -352,7 +374,7 @@ fn memory(server: &Server, count: u64, data: Data, looks: &Looks<'_>) -> Result<
         commands += filled.commands;
         content_bytes += filled.content_bytes;
         thread::sleep(rest);
-        let (now, _) = proc::memory_bytes(server.pid())?;
+        let (now, _) = proc::memory_bytes(server.own_pid()?)?;
         let added = (at_mark(*percent) - first).max(1) as f64;
         let each = now.saturating_sub(empty) as f64 / added;
         worst = worst.max(each);
@@ -417,7 +439,7 @@ pub(crate) fn rounded(value: f64, parts: f64) -> f64 {
 
 fn idle(server: &Server, connections: u64) -> Result<Outcome, LabError> {
     allow_open_files(connections + 256)?;
-    let (before, _) = proc::memory_bytes(server.pid())?;
+    let (before, _) = proc::memory_bytes(server.own_pid()?)?;
     let begin = Instant::now();
     let mut open = Vec::new();
     for _ in 0..connections {
@@ -426,7 +448,7 @@ fn idle(server: &Server, connections: u64) -> Result<Outcome, LabError> {
         open.push(client);
     }
     let elapsed = begin.elapsed();
-    let (after, _) = proc::memory_bytes(server.pid())?;
+    let (after, _) = proc::memory_bytes(server.own_pid()?)?;
     Ok(Outcome {
         command_line: format!("{connections} connections, one PING each, then idle"),
         requests: connections,

@@ -10,7 +10,7 @@ use std::process::ExitCode;
 #[command(name = "bobbin-lab", version)]
 struct Arguments {
     #[command(subcommand)]
-    command: lab::cli::LabCommand,
+    command: Option<lab::cli::LabCommand>,
 }
 
 fn main() -> ExitCode {

@@ -20,7 +20,7 @@ use hdrhistogram::Histogram;
 use rustix::buffer::spare_capacity;
 use rustix::event::{Timespec, epoll};
 use std::io::{self, Read};
-use std::net::TcpStream;
+use std::net::{SocketAddr, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread;
@@ -55,7 +55,7 @@ pub(crate) fn measure(server: &Server, work: &Messages, count: u64, limit: Durat
     };
     let begin = Instant::now();
     let own_cpu_us = proc::cpu_us(std::process::id())?;
-    let (published, listeners) = exchange(server.port(), work, count, listeners, &shared).map_err(failed)?;
+    let (published, listeners) = exchange(server.address(), work, count, listeners, &shared).map_err(failed)?;
     let own_cpu_us = proc::cpu_us(std::process::id())? - own_cpu_us;
     let elapsed = begin.elapsed();
     for listener in &listeners {
@@ -138,7 +138,7 @@ impl Tally {
 }
 
 /// The result of a publisher.
-struct Published {
+struct PublisherResult {
     /// By channel.
     sent: Vec<u64>,
     /// Microseconds from the start of a pipeline until all listeners had all of it.
@@ -147,13 +147,13 @@ struct Published {
 
 /// Runs all publishers and listeners, and returns the listeners with the messages they received.
 fn exchange(
-    port: u16,
+    address: SocketAddr,
     work: &Messages,
     count: u64,
     listeners: Vec<Listener>,
     shared: &SharedMessages,
-) -> io::Result<(Vec<Published>, Vec<Listener>)> {
-    let clients = (0..work.publishers).map(|_| Client::connect(port)).collect::<io::Result<Vec<_>>>()?;
+) -> io::Result<(Vec<PublisherResult>, Vec<Listener>)> {
+    let clients = (0..work.publishers).map(|_| Client::connect(address)).collect::<io::Result<Vec<_>>>()?;
     let mut parts: Vec<Vec<Listener>> = (0..LISTENING_THREADS).map(|_| Vec::new()).collect();
     listeners.into_iter().enumerate().for_each(|(place, one)| parts[place % LISTENING_THREADS].push(one));
     thread::scope(|scope| {
@@ -191,9 +191,9 @@ fn publish(
     work: &Messages,
     count: u64,
     shared: &SharedMessages,
-) -> io::Result<Published> {
+) -> io::Result<PublisherResult> {
     let tally = &shared.tallies[place as usize];
-    let mut published = Published { sent: vec![0; work.channels as usize], latency_us: histogram() };
+    let mut published = PublisherResult { sent: vec![0; work.channels as usize], latency_us: histogram() };
     let receivers = work.listeners.to_string();
     let mut bytes = Vec::new();
     loop {

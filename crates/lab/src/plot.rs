@@ -33,9 +33,9 @@ pub(crate) fn draw(chosen: &[Chosen], path: &Path) -> Result<(), LabError> {
     paint(chosen, path).map_err(|error| file_error(path, error))
 }
 
-type Painted = Result<(), Box<dyn std::error::Error>>;
+type Drawn = Result<(), Box<dyn std::error::Error>>;
 
-fn paint(chosen: &[Chosen], path: &Path) -> Painted {
+fn paint(chosen: &[Chosen], path: &Path) -> Drawn {
     // Takes cases from both ends, so that lags are shown as well as leads.
     let last = chosen.len().min(BARS_MAX / 2);
     let first = (chosen.len() - last).min(BARS_MAX - last);

@@ -12,7 +12,7 @@ pub(crate) struct Row {
     /// UTC, to the second.
     pub(crate) date: String,
     pub(crate) commit: String,
-    /// `scenario/case`.
+    /// The cell, as [`cell_name`] has it.
     pub(crate) scenario: String,
     pub(crate) side: String,
     pub(crate) version: String,
@@ -36,7 +36,9 @@ impl Row {
         match figure {
             Figure::RequestsPerS => self.requests_per_s,
             Figure::P50Ms => self.p50_ms,
+            Figure::P95Ms => self.extra("p95_us").map(|us| us / 1000.0),
             Figure::P99Ms => self.p99_ms,
+            Figure::P999Ms => self.extra("p999_us").map(|us| us / 1000.0),
             Figure::MaxMs => self.extra("max_us").map(|us| us / 1000.0),
             Figure::CpuUsPerRequest => self.cpu_us_per_request,
             Figure::ServerUsPerRequest => self.extra("server_us_per_request"),
@@ -59,10 +61,18 @@ impl Row {
         }
     }
 
-    fn extra(&self, name: &str) -> Option<f64> {
+    /// Returns a further figure.
+    pub(crate) fn extra(&self, name: &str) -> Option<f64> {
         let pairs = self.extra.split(' ').filter_map(|pair| pair.split_once('='));
         pairs.filter(|(found, _)| *found == name).find_map(|(_, value)| value.parse().ok())
     }
+}
+
+/// Returns `scenario/case`, with `table/` before the case and `@column` behind it where they have names.
+pub(crate) fn cell_name(scenario: &str, table: &str, case: &str, column: &str) -> String {
+    let table = if table.is_empty() { String::new() } else { format!("{table}/") };
+    let column = if column.is_empty() { String::new() } else { format!("@{column}") };
+    format!("{scenario}/{table}{case}{column}")
 }
 
 /// The file of a scenario's rows of one day: `<records>/<machine>/<date>-<scenario>.csv`.

@@ -4,7 +4,8 @@
 //! the first side is ahead.
 
 use crate::record::{self, Row};
-use crate::scenario::{Figure, Scenario, Target};
+use crate::scenario::{Case, Figure, Scenario, Side, Table, Target};
+use crate::statistics::median_of_sorted;
 use crate::{LabError, file_error, io_error};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,7 +14,7 @@ use std::path::{Path, PathBuf};
 const BEGIN: &str = "<!-- figures: begin (made by `bobbin-lab table`) -->";
 const END: &str = "<!-- figures: end -->";
 
-/// The newest of one figure of a case: a line of the table.
+/// The newest of one figure of a case, the subject's beside one other side's: a line of the table.
 pub(crate) struct Compared<'a> {
     pub(crate) what: String,
     pub(crate) figure: Figure,
@@ -26,6 +27,9 @@ pub(crate) struct Compared<'a> {
     pub(crate) readme: Option<&'a str>,
     /// True if it is the case's own figure, beside which CPU and p99 are shown.
     is_own: bool,
+    /// The label of the side that it is compared with.
+    against: &'a Side,
+    /// The subject's, and the other's.
     sides: [Figures; 2],
 }
 
@@ -54,17 +58,12 @@ pub(crate) struct Spread {
 }
 
 impl Spread {
-    fn of(values: impl Iterator<Item = f64>) -> Option<Self> {
+    /// Returns the spread of these values, if there are any.
+    pub(crate) fn of(values: impl Iterator<Item = f64>) -> Option<Self> {
         let mut values: Vec<f64> = values.collect();
         values.sort_by(f64::total_cmp);
         let (min, max) = (*values.first()?, *values.last()?);
-        let middle = values.len() / 2;
-        let median = if values.len().is_multiple_of(2) {
-            f64::midpoint(values[middle - 1], values[middle])
-        } else {
-            values[middle]
-        };
-        Some(Self { min, median, max })
+        Some(Self { min, median: median_of_sorted(&values), max })
     }
 }
 
@@ -150,7 +149,7 @@ pub(crate) fn short_table(chosen: &[Chosen], base: &Path) -> String {
         "| what | persistence | Bobbin | compared with | ratio | CPU per request |\n|---|---|---|---|---|---|\n",
     );
     for Chosen { name, compared, measured } in chosen {
-        let [first, second] = &measured.scenario.sides;
+        let (first, second) = (&measured.scenario.sides[0], compared.against);
         let durability = match first.durability == second.durability {
             true => format!("both: {}", first.durability),
             false => format!("{}: {}; {}: {}", first.label, first.durability, second.label, second.durability),
@@ -188,15 +187,17 @@ pub(crate) fn table(measured: &[Measured], base: &Path) -> String {
         "| what | Bobbin | compared with | ratio | target | CPU per request | p99 |\n|---|---|---|---|---|---|---|\n",
     );
     for Measured { scenario, file, cases } in measured {
-        let [first, second] = &scenario.sides;
         let link = link(file, base);
         let date = file.file_name().and_then(|name| name.to_str()?.get(..10)).unwrap_or("record");
         text += &format!(
-            "| **{}** ([{date}]({link})) | {}: {} | {}: {} | | | | |\n",
-            scenario.what, first.label, first.durability, second.label, second.durability
+            "| **{}** ([{date}]({link})) | {} | {} | | | | |\n",
+            scenario.what,
+            durability(&scenario.sides[..1]),
+            durability(&scenario.sides[1..]),
         );
+        let names_peer = scenario.sides.len() > 2;
         for compared in cases {
-            text += &case_line(compared);
+            text += &case_line(compared, names_peer);
         }
     }
     text
@@ -214,42 +215,94 @@ pub(crate) fn put_table(readme: &Path, table: &str) -> Result<(), LabError> {
     fs::write(readme, format!("{head}{BEGIN}\n\n{table}\n{END}{tail}")).map_err(io_error(shown()))
 }
 
-/// A line for each case and further figure of it that the first side has rows of.
+/// A line for each case, further figure of it that the first side has rows of, and other side.
 fn compared<'a>(scenario: &'a Scenario, rows: &[Row]) -> Vec<Compared<'a>> {
     let mut lines = Vec::new();
-    for case in &scenario.cases {
-        let runs = [0, 1].map(|side| run_of(scenario, rows, &case.name, side));
-        let words = |figure: &str| format!("{}: {figure}", case.what);
-        let (same, others): (Vec<_>, Vec<_>) = scenario.also.iter().partition(|also| also.figure == case.figure);
-        let own_what = same.first().map_or(case.what.clone(), |also| words(&also.what));
-        let own = (own_what, case.figure, &case.target);
-        let also = others.into_iter().map(|also| (words(&also.what), also.figure, &also.target));
-        for (index, (what, figure, target)) in std::iter::once(own).chain(also).enumerate() {
-            let sides = [0, 1].map(|side: usize| Figures::of(&runs[side], figure));
-            if sides[0].figure.is_some() {
-                let is_own = index == 0;
-                let readme = case.readme.as_deref().filter(|_| is_own);
-                let (by_other, other) = other_of(scenario, rows, target, figure);
-                lines.push(Compared { what, figure, target, by_other, other, readme, is_own, sides });
+    let subject = &scenario.sides[0];
+    // A scenario of one side has only its own figures.
+    let others = if scenario.sides.len() > 1 { &scenario.sides[1..] } else { &scenario.sides[..] };
+    for cell in cells(scenario) {
+        let run = |side: &Side| run_of(rows, &cell.name, side);
+        let own = run(subject);
+        for against in others {
+            let beside = if against.label == subject.label { Vec::new() } else { run(against) };
+            // A peer that never ran has no line, unless it is the only one.
+            if beside.is_empty() && others.len() > 1 {
+                continue;
             }
+            cell_lines(scenario, rows, &cell, against, [&own, &beside], &mut lines);
         }
     }
     lines
 }
 
+/// A case in a table and a column.
+struct Cell<'a> {
+    case: &'a Case,
+    /// As in the rows.
+    name: String,
+    /// With the table and the column in words.
+    what: String,
+}
+
+fn cells(scenario: &Scenario) -> Vec<Cell<'_>> {
+    let mut cells = Vec::new();
+    for table in &scenario.tables() {
+        for case in scenario.cases.iter().filter(|case| case.is_in(table)) {
+            for column in 0..scenario.columns.count() {
+                let name_of_column = scenario.columns.name_of(column);
+                let name = record::cell_name(&scenario.name, &table.name, &case.name, &name_of_column);
+                cells.push(Cell { case, name, what: words_of(case, table, &scenario.columns.what, &name_of_column) });
+            }
+        }
+    }
+    cells
+}
+
+fn words_of(case: &Case, table: &Table, columns: &str, column: &str) -> String {
+    let table = if table.what.is_empty() { String::new() } else { format!("{}: ", table.what) };
+    let column = if column.is_empty() { String::new() } else { format!(", {columns}: {column}") };
+    format!("{table}{}{column}", case.what)
+}
+
+fn cell_lines<'a>(
+    scenario: &'a Scenario,
+    rows: &[Row],
+    cell: &Cell<'a>,
+    against: &'a Side,
+    runs: [&[&Row]; 2],
+    lines: &mut Vec<Compared<'a>>,
+) {
+    let case = cell.case;
+    let words = |figure: &str| format!("{}: {figure}", cell.what);
+    let (same, others): (Vec<_>, Vec<_>) = scenario.also.iter().partition(|also| also.figure == case.figure);
+    let own_what = same.first().map_or(cell.what.clone(), |also| words(&also.what));
+    let own = (own_what, case.figure, &case.target);
+    let also = others.into_iter().map(|also| (words(&also.what), also.figure, &also.target));
+    for (index, (what, figure, target)) in std::iter::once(own).chain(also).enumerate() {
+        let sides = runs.map(|run| Figures::of(run, figure));
+        if sides[0].figure.is_some() {
+            let is_own = index == 0;
+            let is_baseline = scenario.baseline().is_none_or(|baseline| baseline.label == against.label);
+            let readme = case.readme.as_deref().filter(|_| is_own && is_baseline);
+            let (by_other, other) = other_of(scenario, rows, target, figure);
+            lines.push(Compared { what, figure, target, by_other, other, readme, is_own, against, sides });
+        }
+    }
+}
+
 /// Returns the bound that a target derives from another case, and that case in words.
 fn other_of<'a>(scenario: &'a Scenario, rows: &[Row], target: &Target, figure: Figure) -> (Option<f64>, &'a str) {
     let Some(times) = &target.times else { return (None, "") };
-    let other = Figures::of(&run_of(scenario, rows, &times.case, 0), figure);
+    let name = record::cell_name(&scenario.name, "", &times.case, "");
+    let other = Figures::of(&run_of(rows, &name, &scenario.sides[0]), figure);
     let what = scenario.cases.iter().find(|case| case.name == times.case).map_or("", |case| case.what.as_str());
     (other.figure.map(|spread| spread.median * times.max), what)
 }
 
-/// The last run of a case on one side.
-fn run_of<'a>(scenario: &Scenario, rows: &'a [Row], case: &str, side: usize) -> Vec<&'a Row> {
-    let name = format!("{}/{case}", scenario.name);
-    let label = &scenario.sides[side].label;
-    last_run(rows.iter().filter(|row| row.scenario == name && row.side == *label))
+/// The last run of a cell on one side.
+fn run_of<'a>(rows: &'a [Row], cell: &str, side: &Side) -> Vec<&'a Row> {
+    last_run(rows.iter().filter(|row| row.scenario == cell && row.side == side.label))
 }
 
 impl Figures {
@@ -279,8 +332,14 @@ fn ratio(first: Option<Spread>, second: Option<Spread>) -> Option<f64> {
     (second > 0.0).then(|| first / second)
 }
 
-fn case_line(compared: &Compared) -> String {
+fn durability(sides: &[Side]) -> String {
+    let of = |side: &Side| format!("{}: {}", side.label, side.durability);
+    sides.iter().map(of).collect::<Vec<_>>().join("; ")
+}
+
+fn case_line(compared: &Compared, names_peer: bool) -> String {
     let Compared { what, figure, .. } = compared;
+    let peer = if names_peer { format!("{} ", compared.against.label) } else { String::new() };
     let is_own = compared.is_own;
     let target = target_text(compared);
     let mark = match (target.is_empty(), compared.meets_target()) {
@@ -289,7 +348,7 @@ fn case_line(compared: &Compared) -> String {
         (false, false) => ": missed",
     };
     format!(
-        "| {what} | {} | {} | {} | {target}{mark} | {} | {} |\n",
+        "| {what} | {} | {peer}{} | {} | {target}{mark} | {} | {} |\n",
         spread_text(compared.sides[0].figure, *figure),
         spread_text(compared.sides[1].figure, *figure),
         ratio_text(compared),
@@ -304,15 +363,19 @@ fn times_text(ratio: Option<f64>) -> String {
 
 /// The ratio with what it is a ratio of, so that nobody has to know whether more is better.
 fn ratio_text(compared: &Compared) -> String {
-    let of = match compared.figure {
+    compared.ratio().map_or("-".into(), |ratio| format!("{ratio:.2} × {}", ratio_noun(compared.figure)))
+}
+
+/// Returns what a ratio of this figure is a ratio of.
+pub(crate) fn ratio_noun(figure: Figure) -> &'static str {
+    match figure {
         Figure::RequestsPerS => "the rate",
         Figure::CpuUsPerRequest | Figure::ServerUsPerRequest => "the CPU",
         Figure::RssBytes | Figure::BytesPerConnection | Figure::BytesEach | Figure::MemoryGrowthBytes => "the memory",
         Figure::FolderBytes | Figure::FolderBytesMax => "the disk",
         Figure::WrittenPerByte => "the writing",
         _ => "the time",
-    };
-    compared.ratio().map_or("-".into(), |ratio| format!("{ratio:.2} × {of}"))
+    }
 }
 
 fn target_text(compared: &Compared) -> String {
@@ -341,19 +404,23 @@ fn spread_text(spread: Option<Spread>, figure: Figure) -> String {
 }
 
 /// The number format for values of about one size.
-struct Scale {
+pub(crate) struct Scale {
     divisor: f64,
     decimals: usize,
     unit: &'static str,
 }
 
 impl Scale {
-    fn of(value: f64, figure: Figure) -> Self {
+    pub(crate) fn of(value: f64, figure: Figure) -> Self {
         let (divisor, decimals, unit) = match figure {
             Figure::RequestsPerS if value >= 100_000.0 => (1000.0, 0, "k/s"),
             Figure::RequestsPerS if value >= 10_000.0 => (1000.0, 1, "k/s"),
-            Figure::RequestsPerS => (1.0, 0, "/s"),
-            Figure::P50Ms | Figure::P99Ms | Figure::MaxMs | Figure::LongestGapMs => (1.0, 2, "ms"),
+            Figure::RequestsPerS if value >= 100.0 => (1.0, 0, "/s"),
+            Figure::RequestsPerS if value >= 10.0 => (1.0, 1, "/s"),
+            Figure::RequestsPerS => (1.0, 2, "/s"),
+            Figure::P50Ms | Figure::P95Ms | Figure::P99Ms | Figure::P999Ms | Figure::MaxMs | Figure::LongestGapMs => {
+                (1.0, if value < 0.1 { 3 } else { 2 }, "ms")
+            }
             Figure::FirstReplyMs | Figure::LoadedMs => (1.0, 0, "ms"),
             Figure::CpuUsPerRequest | Figure::ServerUsPerRequest => (1.0, 2, "µs"),
             Figure::RssBytes | Figure::MemoryGrowthBytes | Figure::FolderBytes | Figure::FolderBytesMax => {
@@ -369,11 +436,11 @@ impl Scale {
         Self { divisor, decimals, unit }
     }
 
-    fn text(&self, value: f64) -> String {
+    pub(crate) fn text(&self, value: f64) -> String {
         format!("{:.*}", self.decimals, value / self.divisor)
     }
 
-    fn text_with_unit(&self, value: f64) -> String {
+    pub(crate) fn text_with_unit(&self, value: f64) -> String {
         format!("{} {}", self.text(value), self.unit)
     }
 }

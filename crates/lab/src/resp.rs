@@ -3,7 +3,7 @@
 //! It trusts nothing: a reply that breaks the protocol is an error of the step, and reads give up after [`SILENCE`].
 
 use std::io::{self, BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
+use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -95,12 +95,12 @@ pub(crate) fn encode_line(line: &str) -> Vec<u8> {
 }
 
 impl Client {
-    /// Connects to a port of this machine.
+    /// Connects to a server.
     ///
     /// # Errors
     /// Nobody listens.
-    pub(crate) fn connect(port: u16) -> io::Result<Self> {
-        let stream = TcpStream::connect(("127.0.0.1", port))?;
+    pub(crate) fn connect(address: SocketAddr) -> io::Result<Self> {
+        let stream = TcpStream::connect(address)?;
         stream.set_nodelay(true)?;
         stream.set_read_timeout(Some(SILENCE))?;
         stream.set_write_timeout(Some(SILENCE))?;
@@ -237,7 +237,7 @@ mod tests {
     /// A client whose server has said `reply` and gone.
     fn client_hearing(reply: &'static [u8]) -> Client {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let client = Client::connect(listener.local_addr().unwrap().port()).unwrap();
+        let client = Client::connect(listener.local_addr().unwrap()).unwrap();
         listener.accept().unwrap().0.write_all(reply).unwrap();
         client
     }

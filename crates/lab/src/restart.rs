@@ -19,6 +19,7 @@ use crate::server::Server;
 use crate::watch;
 use crate::writes::{self, SPARED_EVERY, Writers, Written};
 use std::io;
+use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -115,7 +116,7 @@ fn killed_while_writing(
 ) -> Result<(Written, Duration), LabError> {
     // The kill ends the writers, not their own time limit.
     let lasting = Writes { seconds: after.as_secs() + 600, ..writes.clone() };
-    let writers = Writers { port: server.port(), writes: &lasting, keys, spares: true };
+    let writers = Writers { address: server.address(), writes: &lasting, keys, spares: true };
     let forgiven = AtomicBool::new(false);
     let begin = Instant::now();
     let (written, killed) = thread::scope(|scope| {
@@ -134,7 +135,7 @@ fn killed_while_writing(
 
 fn first_right_reply(server: &mut Server, begin: Instant, name: &str, value: &str) -> Result<Duration, LabError> {
     let question = format!("GET {name}");
-    wait(server, begin, |port| match ask(port, &question) {
+    wait(server, begin, |address| match ask(address, &question) {
         Ok(answer) => right(name, value, &answer).map(|()| true),
         Err(_) => Ok(false),
     })
@@ -143,23 +144,23 @@ fn first_right_reply(server: &mut Server, begin: Instant, name: &str, value: &st
 /// A server that says nothing of loading has loaded when it answers; one that serves meanwhile calls it
 /// `async_loading`.
 fn loaded(server: &mut Server, begin: Instant) -> Result<Duration, LabError> {
-    wait(server, begin, |port| {
+    wait(server, begin, |address| {
         let is_over = |info: &str, name| field(info, name).unwrap_or(0) == 0;
-        let info = ask(port, "INFO persistence");
+        let info = ask(address, "INFO persistence");
         Ok(info.is_ok_and(|info| is_over(&info, "loading") && is_over(&info, "async_loading")))
     })
 }
 
-fn ask(port: u16, question: &str) -> io::Result<String> {
-    Client::connect(port)?.call(question)
+fn ask(address: SocketAddr, question: &str) -> io::Result<String> {
+    Client::connect(address)?.call(question)
 }
 
 fn wait(
     server: &mut Server,
     begin: Instant,
-    mut is_done: impl FnMut(u16) -> Result<bool, LabError>,
+    mut is_done: impl FnMut(SocketAddr) -> Result<bool, LabError>,
 ) -> Result<Duration, LabError> {
-    while !is_done(server.port())? {
+    while !is_done(server.address())? {
         server.is_running()?;
         if begin.elapsed() > LOADED_WITHIN {
             return Err(LabError::Step(format!("not back in {LOADED_WITHIN:?}; {}", server.last_words())));

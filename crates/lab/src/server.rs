@@ -1,16 +1,20 @@
 //! A server for one turn: a fresh folder, a free port, ready when it answers PING, gone when dropped.
 
-use crate::programs::{Program, tied};
+use crate::adapters::Program;
+use crate::programs::{bounded, tied};
 use crate::protocol::Protocol;
 use crate::resp::Client;
 use crate::scenario::Side;
-use crate::{LabError, io_error};
+use crate::sql::{DATABASE, SqlClient};
+use crate::{LabError, interrupt, io_error, tools};
+use base::programs::on_path;
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs::{self, OpenOptions};
 use std::io::{self, Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
@@ -18,6 +22,8 @@ use tempfile::TempDir;
 const READY_WITHIN: Duration = Duration::from_secs(60);
 const STOPPED_WITHIN: Duration = Duration::from_secs(30);
 const LOOK_AGAIN: Duration = Duration::from_millis(5);
+/// Statements that fill tables take minutes.
+const SQL_SILENCE: Duration = Duration::from_secs(600);
 
 /// The program to start, with its arguments.
 struct Launch {
@@ -26,12 +32,17 @@ struct Launch {
     flags: Vec<String>,
     protocol: Protocol,
     protocol_port: u16,
+    /// The cores it runs on, in taskset's form.
+    pin: Option<String>,
 }
 
 /// A running server.
 pub(crate) struct Server {
-    child: Child,
-    port: u16,
+    /// Absent if it ran before the lab did.
+    child: Option<Child>,
+    /// Ends the child on an interrupt.
+    ended: Option<interrupt::Ended>,
+    address: SocketAddr,
     launch: Launch,
     log: PathBuf,
     /// Gone with the server, and after it: fields drop in this order.
@@ -45,7 +56,22 @@ impl Server {
     /// As [`Server::of_side`].
     #[cfg(test)]
     pub(crate) fn start(path: &Path, flags: &[String], data: &Path) -> Result<Self, LabError> {
-        Self::launched(Program::Redis, path, flags, Protocol::Resp, data)
+        let redis = Program::named("redis").expect("an adapter");
+        let launch = Launch::new(redis, path, flags, Protocol::Resp);
+        Self::launched(launch?, data)
+    }
+
+    /// Starts the server of an adapter in a folder of its own, with the least durability. Absent if its program is not
+    /// here: that skips the test.
+    #[cfg(test)]
+    pub(crate) fn of_adapter(test: &str, name: &str) -> Option<(TempDir, Self)> {
+        let program = Program::named(name).expect("an adapter");
+        let path = testing::program_or_skip(test, program.program())?;
+        let data = tempfile::tempdir().expect("a folder");
+        let flags = program.durability(crate::adapters::Fsync::None).unwrap_or_default();
+        let launch = Launch::new(program, &path, &flags, program.protocol()).expect("a port");
+        let server = Self::launched(launch, data.path()).expect("a server");
+        Some((data, server))
     }
 
     /// Starts a side, whose program is at `path`, and waits until it answers. It ends with the calling thread at the
@@ -53,26 +79,46 @@ impl Server {
     ///
     /// # Errors
     /// It ends at once or stays silent; the text has its last words.
-    pub(crate) fn of_side(path: &Path, side: &Side, data: &Path) -> Result<Self, LabError> {
-        Self::launched(side.program, path, &side.flags, side.protocol, data)
+    pub(crate) fn of_side(path: &Path, side: &Side, pin: Option<&str>, data: &Path) -> Result<Self, LabError> {
+        let launch = Launch::new(side.program, path, &side.flags, side.protocol())?;
+        Self::launched(Launch { pin: pin.map(str::to_owned), ..launch }, data)
     }
 
-    fn launched(
-        program: Program,
-        path: &Path,
-        flags: &[String],
-        protocol: Protocol,
-        data: &Path,
-    ) -> Result<Self, LabError> {
-        fs::create_dir_all(data).map_err(io_error(data.display().to_string()))?;
-        let folder = tempfile::tempdir_in(data).map_err(io_error(data.display().to_string()))?;
+    /// Returns a server that somebody else started. Its data are deleted.
+    ///
+    /// # Errors
+    /// It does not answer.
+    pub(crate) fn running(side: &Side, address: SocketAddr, data: &Path) -> Result<Self, LabError> {
+        let mut launch = Launch::new(side.program, Path::new(""), &side.flags, side.protocol())?;
+        launch.protocol_port = address.port();
+        let folder = data_folder(data)?;
         let log = folder.path().join("server.log");
-        let port = free_port()?;
-        let has_own = program.speaks_resp() && protocol != Protocol::Resp;
-        let protocol_port = if has_own { free_port()? } else { port };
-        let launch = Launch { program, path: path.to_owned(), flags: flags.to_vec(), protocol, protocol_port };
+        if !side.program.is_server() {
+            return Err(LabError::Step(format!("{} is a library: it cannot be running", side.program.name())));
+        }
+        let mut server = Self { child: None, ended: None, address, launch, log, folder };
+        server.wait_ready()?;
+        match side.program.protocol() {
+            Protocol::Resp => drop(server.ask("FLUSHALL")?),
+            Protocol::Sql => server.make_database_anew()?,
+            _ => {}
+        }
+        Ok(server)
+    }
+
+    fn launched(launch: Launch, data: &Path) -> Result<Self, LabError> {
+        let folder = data_folder(data)?;
+        let log = folder.path().join("server.log");
+        let own_port = launch.program.speaks_resp() && launch.protocol != Protocol::Resp;
+        let port = if own_port { free_port()? } else { launch.protocol_port };
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+        launch.program.prepare_folder(&launch.path, folder.path(), port)?;
+        if !launch.program.is_server() {
+            return Ok(Self { child: None, ended: None, address, launch, log, folder });
+        }
         let child = spawn(&launch, port, folder.path(), &log)?;
-        let mut server = Self { child, port, launch, log, folder };
+        let ended = Some(interrupt::Ended::on_interrupt(child.id()));
+        let mut server = Self { child: Some(child), ended, address, launch, log, folder };
         server.wait_ready()?;
         Ok(server)
     }
@@ -80,10 +126,12 @@ impl Server {
     /// Kills it as a crash would, and waits until it is gone.
     ///
     /// # Errors
-    /// The system refused.
+    /// The system refused, or the lab did not start it.
     pub(crate) fn kill(&mut self) -> Result<(), LabError> {
-        self.child.kill().map_err(io_error("kill"))?;
-        self.child.wait().map(drop).map_err(io_error("wait"))
+        self.ended = None;
+        let child = self.child.as_mut().ok_or_else(not_ours)?;
+        child.kill().map_err(io_error("kill"))?;
+        child.wait().map(drop).map_err(io_error("wait"))
     }
 
     /// Starts the same program again on its data, and does not wait until it answers.
@@ -91,7 +139,9 @@ impl Server {
     /// # Errors
     /// It cannot be started.
     pub(crate) fn start_again(&mut self) -> Result<(), LabError> {
-        self.child = spawn(&self.launch, self.port, self.folder.path(), &self.log)?;
+        let child = spawn(&self.launch, self.port(), self.folder.path(), &self.log)?;
+        self.ended = Some(interrupt::Ended::on_interrupt(child.id()));
+        self.child = Some(child);
         Ok(())
     }
 
@@ -100,7 +150,8 @@ impl Server {
     /// # Errors
     /// It has ended.
     pub(crate) fn is_running(&mut self) -> Result<(), LabError> {
-        match self.child.try_wait().map_err(io_error("wait"))? {
+        let Some(child) = &mut self.child else { return Ok(()) };
+        match child.try_wait().map_err(io_error("wait"))? {
             Some(status) => Err(LabError::Step(format!("the server ended ({status}); {}", self.last_words()))),
             None => Ok(()),
         }
@@ -111,21 +162,36 @@ impl Server {
         self.folder.path()
     }
 
-    pub(crate) fn pid(&self) -> u32 {
-        self.child.id()
+    /// Returns its process, if the lab started it.
+    pub(crate) fn pid(&self) -> Option<u32> {
+        self.child.as_ref().map(Child::id)
+    }
+
+    /// Returns its process.
+    ///
+    /// # Errors
+    /// The lab did not start it.
+    pub(crate) fn own_pid(&self) -> Result<u32, LabError> {
+        self.pid().ok_or_else(not_ours)
+    }
+
+    /// Returns where it answers questions.
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.address
     }
 
     pub(crate) fn port(&self) -> u16 {
-        self.port
+        self.address.port()
+    }
+
+    /// Returns where it is driven.
+    pub(crate) fn protocol_address(&self) -> SocketAddr {
+        SocketAddr::new(self.address.ip(), self.launch.protocol_port)
     }
 
     /// Returns the protocol of exchanges with it.
     pub(crate) fn protocol(&self) -> Protocol {
         self.launch.protocol
-    }
-
-    pub(crate) fn protocol_port(&self) -> u16 {
-        self.launch.protocol_port
     }
 
     pub(crate) fn program(&self) -> Program {
@@ -138,14 +204,18 @@ impl Server {
     /// # Errors
     /// It is an error, or there is none.
     pub(crate) fn ask(&self, question: &str) -> Result<String, LabError> {
-        let asked =
-            if self.program().speaks_resp() { self.client()?.call(question) } else { self.ask_in_text(question) };
+        let asked = match self.program().protocol() {
+            Protocol::Resp => self.client()?.call(question),
+            Protocol::Sql => self.sql_client(Some(DATABASE)).and_then(|mut client| client.call(question)),
+            Protocol::Tools => return tools::ask(self, question),
+            Protocol::Memcached | Protocol::Queue | Protocol::Beanstalk => self.ask_in_text(question),
+        };
         asked.map_err(|error| LabError::Step(format!("{question}: {error}; {}", self.last_words())))
     }
 
     fn ask_in_text(&self, question: &str) -> io::Result<String> {
         let (question, name) = question.split_once(" | ").unwrap_or((question, ""));
-        let mut stream = TcpStream::connect(("127.0.0.1", self.port))?;
+        let mut stream = TcpStream::connect(self.address)?;
         stream.set_read_timeout(Some(READY_WITHIN))?;
         stream.write_all(format!("{question}\r\n").as_bytes())?;
         let (mut heard, mut room) = (Vec::new(), [0; 4096]);
@@ -159,14 +229,43 @@ impl Server {
             }
         };
         let text = String::from_utf8_lossy(&heard[..length]).trim_end().to_owned();
-        if name.is_empty() {
-            return Ok(text);
-        }
-        let value = |line: &str| {
-            let rest = line.trim().trim_start_matches("STAT ").strip_prefix(name)?.strip_prefix([' ', ':'])?;
-            Some(rest.trim().to_owned())
+        line_named(name, text)
+    }
+
+    /// A fresh connection to a server that speaks SQL.
+    fn sql_client(&self, database: Option<&str>) -> io::Result<SqlClient> {
+        SqlClient::connect(self.address, database, SQL_SILENCE)
+    }
+
+    /// Deletes the database of the lab in a server that ran before, and makes it again. Others are left alone.
+    fn make_database_anew(&self) -> Result<(), LabError> {
+        let made = self.sql_client(None).and_then(|mut client| {
+            client.call(&format!("drop database if exists {DATABASE} ; create database {DATABASE}"))
+        });
+        made.map(drop).map_err(|error| LabError::Step(format!("create database: {error}")))
+    }
+
+    /// Returns a command that runs a program in the server's folder and on its cores, and that is ended after `limit_s`
+    /// seconds. What it says on its standard error goes to the log.
+    ///
+    /// # Errors
+    /// The program is not on PATH, or the log cannot be written.
+    pub(crate) fn tool(&self, name: &str, limit_s: u64) -> Result<Command, LabError> {
+        let missing = || LabError::Missing(format!("{name} is not on PATH: {}", self.program().remedy()));
+        let path = on_path(name).ok_or_else(missing)?;
+        let shown = || self.log.display().to_string();
+        let log = OpenOptions::new().create(true).append(true).open(&self.log).map_err(io_error(shown()))?;
+        let mut command = match &self.launch.pin {
+            Some(cores) => {
+                let mut command = bounded(Path::new("taskset"), limit_s);
+                command.arg("-c").arg(cores).arg(path);
+                command
+            }
+            None => bounded(&path, limit_s),
         };
-        text.lines().find_map(value).ok_or_else(|| io::Error::other(format!("no line {name}")))
+        // Ctrl-C is the lab's, as for servers.
+        command.current_dir(self.folder()).process_group(0).stdin(Stdio::null()).stderr(log);
+        Ok(command)
     }
 
     /// A fresh connection.
@@ -174,7 +273,8 @@ impl Server {
     /// # Errors
     /// The server is gone.
     pub(crate) fn client(&self) -> Result<Client, LabError> {
-        Client::connect(self.port).map_err(|error| LabError::Step(format!("connect: {error}; {}", self.last_words())))
+        Client::connect(self.address)
+            .map_err(|error| LabError::Step(format!("connect: {error}; {}", self.last_words())))
     }
 
     /// Returns the end of the server's log, for an error's text.
@@ -201,33 +301,67 @@ impl Server {
 
     /// One that has nothing to load is ready when it listens.
     fn is_ready(&self) -> bool {
-        if !self.program().speaks_resp() {
-            return TcpStream::connect(("127.0.0.1", self.port)).is_ok();
-        }
-        let answer = Client::connect(self.port).and_then(|mut client| client.call("PING"));
-        answer.is_ok_and(|answer| answer == "PONG")
+        let (answer, expected) = match self.program().protocol() {
+            Protocol::Resp => (Client::connect(self.address).and_then(|mut client| client.call("PING")), "PONG"),
+            Protocol::Sql => (self.sql_client(None).and_then(|mut client| client.call("select 1")), "1"),
+            _ => return TcpStream::connect(self.address).is_ok(),
+        };
+        answer.is_ok_and(|answer| answer == expected)
     }
 }
 
 impl Drop for Server {
     fn drop(&mut self) {
+        self.ended = None;
+        let Some(child) = &mut self.child else { return };
         // The process id of an ended server may belong to another process by now.
-        if !matches!(self.child.try_wait(), Ok(None)) {
+        if !matches!(child.try_wait(), Ok(None)) {
             return;
         }
-        let pid = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw);
+        let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
         let asked = pid.is_some_and(|pid| kill_process(pid, Signal::TERM).is_ok());
         let begin = Instant::now();
         while asked && begin.elapsed() < STOPPED_WITHIN {
-            if !matches!(self.child.try_wait(), Ok(None)) {
+            if !matches!(child.try_wait(), Ok(None)) {
                 return;
             }
             thread::sleep(LOOK_AGAIN);
         }
         // Its time is over; it does not matter if it is already gone.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        let _ = child.kill();
+        let _ = child.wait();
     }
+}
+
+impl Launch {
+    fn new(program: Program, path: &Path, flags: &[String], protocol: Protocol) -> Result<Self, LabError> {
+        let (path, flags) = (path.to_owned(), flags.to_vec());
+        Ok(Self { program, path, flags, protocol, protocol_port: free_port()?, pin: None })
+    }
+}
+
+fn data_folder(data: &Path) -> Result<TempDir, LabError> {
+    fs::create_dir_all(data).map_err(io_error(data.display().to_string()))?;
+    tempfile::tempdir_in(data).map_err(io_error(data.display().to_string()))
+}
+
+/// Returns the value in the line of this name, or the whole text if the name is empty.
+///
+/// # Errors
+/// There is no such line.
+pub(crate) fn line_named(name: &str, text: String) -> io::Result<String> {
+    if name.is_empty() {
+        return Ok(text);
+    }
+    let value = |line: &str| {
+        let rest = line.trim().trim_start_matches("STAT ").strip_prefix(name)?.strip_prefix([' ', ':'])?;
+        Some(rest.trim().to_owned())
+    };
+    text.lines().find_map(value).ok_or_else(|| io::Error::other(format!("no line {name}")))
+}
+
+fn not_ours() -> LabError {
+    LabError::Step("this needs a server that the lab starts".to_owned())
 }
 
 fn spawn(launch: &Launch, port: u16, folder: &Path, log: &Path) -> Result<Child, LabError> {
@@ -236,8 +370,19 @@ fn spawn(launch: &Launch, port: u16, folder: &Path, log: &Path) -> Result<Child,
     let err = out.try_clone().map_err(io_error(shown()))?;
     let folder = folder.display().to_string();
     let own_port = |protocol| if launch.protocol == protocol { launch.protocol_port } else { 0 }.to_string();
-    tied(&launch.path, "KILL")
+    let mut command = match &launch.pin {
+        Some(cores) => {
+            let mut command = tied("taskset", "KILL");
+            command.arg("-c").arg(cores).arg(&launch.path);
+            command
+        }
+        None => tied(&launch.path, "KILL"),
+    };
+    command
+        // Ctrl-C is the lab's: it ends the servers.
+        .process_group(0)
         .args(launch.program.arguments(port, &folder))
+        .args(launch.program.settings())
         .args(launch.flags.iter().map(|flag| flag.replace("{folder}", &folder)))
         // Several servers run concurrently, so each listens only for the protocol of its side.
         .env("BOBBIN_MEMCACHED_PORT", own_port(Protocol::Memcached))
@@ -265,11 +410,11 @@ mod tests {
         let Some(redis) = program_or_skip("lab::server", "redis-server") else { return };
         let data = tempfile::tempdir().unwrap();
         let server = Server::start(&redis, &[], data.path()).unwrap();
-        let (pid, port) = (server.pid(), server.port());
+        let (pid, address) = (server.own_pid().unwrap(), server.address());
         assert_eq!(server.client().unwrap().call("ECHO here").unwrap(), "here");
         drop(server);
         assert!(!Path::new(&format!("/proc/{pid}")).exists());
-        assert!(Client::connect(port).is_err());
+        assert!(Client::connect(address).is_err());
         assert_eq!(fs::read_dir(data.path()).unwrap().count(), 0);
     }
 
@@ -293,7 +438,9 @@ mod tests {
     fn a_server_is_asked_in_its_own_protocol() {
         let Some(memcached) = program_or_skip("lab::server", "memcached") else { return };
         let data = tempfile::tempdir().unwrap();
-        let server = Server::launched(Program::Memcached, &memcached, &[], Protocol::Memcached, data.path()).unwrap();
+        let program = Program::named("memcached").unwrap();
+        let launch = Launch::new(program, &memcached, &[], Protocol::Memcached).unwrap();
+        let server = Server::launched(launch, data.path()).unwrap();
         assert_eq!(server.ask("stats | curr_items").unwrap(), "0");
         assert_eq!(server.ask("get nothing").unwrap(), "END");
         assert!(server.ask("stats | no_such_line").unwrap_err().to_string().contains("no line no_such_line"));

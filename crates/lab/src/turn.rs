@@ -1,12 +1,26 @@
-//! Runs scenarios: sides in turns, the first to go changing each time, one row a case and turn.
+//! Runs scenarios: columns and sides in turns, the first to go changing each time, one measurement a cell and turn.
+//!
+//! ```text
+//! turn 1   column 1: bobbin, redis, mariadb   column 2: bobbin, redis, mariadb
+//! turn 2   column 1: redis, mariadb, bobbin   ...
+//! turn 3   column 1: mariadb, bobbin, redis   ...
+//! ```
+//!
+//! A machine that becomes slower meanwhile makes all sides slower. A side that fails is named in the results and left
+//! out of that turn; the rest runs on.
 
-use crate::load::{self, rounded};
+use crate::adapters::Fsync;
+use crate::load::{self, Outcome, rounded};
 use crate::machine::Machine;
-use crate::programs::{self, Programs};
+use crate::programs::Programs;
+use crate::progress::Progress;
 use crate::record::{self, Row};
-use crate::scenario::{Case, Figure, Scenario, Side};
+use crate::results::{AbsentSide, CellResults, Measurement, PublishedCell, RowResults, Sample};
+use crate::results::{ScenarioResults, SideResults, TableResults};
+use crate::scenario::{Case, Figure, Load, Scenario, Side, Table};
 use crate::server::Server;
-use crate::{LabError, proc, stall};
+use crate::{LabError, interrupt, proc, stall, watch};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
@@ -18,106 +32,402 @@ const STALL_SPAN: Duration = Duration::from_secs(2);
 pub(crate) struct Runner {
     pub(crate) programs: Programs,
     pub(crate) machine: Machine,
-    pub(crate) records: PathBuf,
+    /// The folder to whose records each row is added, if any.
+    pub(crate) records: Option<PathBuf>,
     pub(crate) data: PathBuf,
     pub(crate) commit: String,
     pub(crate) turns: u32,
+    /// Seconds after which a cell of the lab's own calls ends, unless it says otherwise.
+    pub(crate) cell_s: u64,
+    /// The durability of all sides that have a choice, instead of their own.
+    pub(crate) fsync: Option<Fsync>,
+    /// Running servers by the name of their program.
+    pub(crate) running: Vec<(String, SocketAddr)>,
+    /// The cores on which servers run, in taskset's form.
+    pub(crate) pin: Option<String>,
+}
+
+/// A side that takes part.
+struct Contender {
+    side: Side,
+    path: PathBuf,
+    version: String,
+    running: Option<SocketAddr>,
+}
+
+/// What a run of a scenario leaves, beside its rows.
+pub(crate) struct ScenarioRun {
+    pub(crate) results: ScenarioResults,
+    pub(crate) sides: Vec<SideResults>,
+    pub(crate) absent: Vec<AbsentSide>,
+    pub(crate) rows: Vec<Row>,
+    /// The first failure of a cell.
+    pub(crate) failure: Option<LabError>,
+}
+
+/// A cell in one turn.
+#[derive(Clone, Copy)]
+struct CellTurn<'a> {
+    table: &'a Table,
+    column: usize,
+    turn: u32,
 }
 
 impl Runner {
-    /// Runs all turns of a scenario. A side that fails is reported to the user and left out of that turn.
-    ///
-    /// # Errors
-    /// The first failure of a side or of the record, once everything else has run.
-    pub(crate) fn run(&self, scenario: &Scenario) -> Result<(), LabError> {
-        let mut failure = None;
-        for turn in 1..=scenario.turns_max.map_or(self.turns, |most| most.min(self.turns)) {
-            let [first, second] = &scenario.sides;
-            let order = if turn % 2 == 1 { [first, second] } else { [second, first] };
-            for side in order {
-                if let Err(error) = self.side_turn(scenario, side, turn) {
-                    eprintln!("{}, {}, turn {turn}: {error}", scenario.name, side.label);
-                    failure.get_or_insert(error);
+    /// The number of cells that a scenario has over all turns and sides.
+    pub(crate) fn cells(&self, scenario: &Scenario) -> u64 {
+        let tables = scenario.tables();
+        let cases = |side: usize| {
+            let is_run = |case: &&Case| !(case.alone && side > 0);
+            let in_tables = |case: &Case| tables.iter().filter(|table| case.is_in(table)).count();
+            scenario.cases.iter().filter(is_run).map(in_tables).sum::<usize>()
+        };
+        let a_column: usize = (0..scenario.sides.len()).map(cases).sum();
+        let columns =
+            |turn| (0..scenario.columns.count()).filter(|column| is_measured(scenario, *column, turn)).count();
+        (1..=self.turns_of(scenario)).map(|turn| (columns(turn) * a_column) as u64).sum()
+    }
+
+    fn turns_of(&self, scenario: &Scenario) -> u32 {
+        scenario.turns_max.map_or(self.turns, |most| most.min(self.turns))
+    }
+
+    /// Runs all turns of a scenario.
+    pub(crate) fn run(&self, scenario: &Scenario, progress: &Progress) -> ScenarioRun {
+        let mut run = ScenarioRun {
+            results: skeleton(scenario),
+            sides: Vec::new(),
+            absent: Vec::new(),
+            rows: Vec::new(),
+            failure: None,
+        };
+        let contenders: Vec<Contender> =
+            scenario.sides.iter().filter_map(|side| self.contender(side, &mut run)).collect();
+        if let Some(first) = contenders.first() {
+            run.results.subject.clone_from(&first.side.label);
+        }
+        for turn in 1..=self.turns_of(scenario) {
+            for column in (0..scenario.columns.count()).filter(|column| is_measured(scenario, *column, turn)) {
+                let first = turn as usize - 1;
+                for index in 0..contenders.len() {
+                    let contender = &contenders[(first + index) % contenders.len()];
+                    if interrupt::is_requested() {
+                        return run;
+                    }
+                    self.side_turn(scenario, contender, column, turn, &mut run, progress);
                 }
             }
         }
-        failure.map_or(Ok(()), Err)
+        run
     }
 
-    fn side_turn(&self, scenario: &Scenario, side: &Side, turn: u32) -> Result<(), LabError> {
-        let scenario = &scenario.said_by(side);
-        let path = self.programs.path(side.program)?;
-        let version = programs::version(side.program, &path)?;
-        let mut shared = None;
-        let is_second = side.label == scenario.sides[1].label;
-        for case in scenario.cases.iter().filter(|case| !(case.alone && is_second)) {
-            if scenario.server_each {
-                shared = None;
+    /// Finds a side's program. A side without one is absent.
+    fn contender(&self, side: &Side, run: &mut ScenarioRun) -> Option<Contender> {
+        let mut side = side.clone();
+        let found = self.settle(&mut side);
+        match found {
+            Ok((path, version, running)) => {
+                run.sides.push(SideResults {
+                    label: side.label.clone(),
+                    program: side.program.name().to_owned(),
+                    version: version.clone(),
+                    durability: side.durability.clone(),
+                    settings: settings(&side),
+                    is_untried: !side.program.is_tried(),
+                });
+                Some(Contender { side, path, version, running })
             }
-            let server = match &mut shared {
-                Some(server) => server,
-                none => none.insert(self.prepared(scenario, side, case)?),
-            };
-            let row = self.case_turn(scenario, case, turn, server)?;
-            let row = Row { side: side.label.clone(), durability: side.durability.clone(), turn, ..row };
-            let row = Row { version: version.clone(), ..row };
-            println!("{}", line(&row));
-            let file = record::path(&self.records, &self.machine.slug, &row.date, &scenario.name);
-            record::append(&file, &row)?;
+            Err(error) => {
+                let reason = error.to_string();
+                let remedy = side.program.remedy();
+                run.absent.push(AbsentSide { label: side.label, reason, remedy });
+                None
+            }
         }
-        Ok(())
+    }
+
+    fn settle(&self, side: &mut Side) -> Result<(PathBuf, String, Option<SocketAddr>), LabError> {
+        if let Some(fsync) = self.fsync.or(side.fsync) {
+            let flags = side.program.durability(fsync).ok_or_else(|| {
+                LabError::Step(format!("{} has no durability `{}`", side.program.program(), fsync.name()))
+            })?;
+            if side.fsync.is_some() {
+                side.flags.splice(0..0, flags);
+                side.durability = side.program.durability_words(fsync);
+            }
+        }
+        let running = self.running.iter().find(|(name, _)| name == side.program.name());
+        if let Some((_, address)) = running {
+            return Ok((PathBuf::new(), format!("at {address}"), Some(*address)));
+        }
+        let path = self.programs.path(side.program)?;
+        let version = side.program.version(&path)?;
+        Ok((path, version, None))
+    }
+
+    fn side_turn(
+        &self,
+        scenario: &Scenario,
+        contender: &Contender,
+        column: usize,
+        turn: u32,
+        run: &mut ScenarioRun,
+        progress: &Progress,
+    ) {
+        let tables = scenario.tables();
+        let is_first = contender.side.label == scenario.sides[0].label;
+        let mut shared = None;
+        for case in scenario.cases.iter().filter(|case| is_first || !case.alone) {
+            for table in tables.iter().filter(|table| case.is_in(table)) {
+                if interrupt::is_requested() {
+                    return;
+                }
+                let place = CellTurn { table, column, turn };
+                progress.begin(&format!("{} {}", cell_name(scenario, case, place), contender.side.label));
+                if let Some(reason) = contender.side.cannot.get(&case.name) {
+                    put(run, case, place, &contender.side.label, Err(reason.clone()));
+                    progress.end_cell();
+                    continue;
+                }
+                let done = self.cell(scenario, contender, case, place, &mut shared);
+                if interrupt::is_requested() {
+                    return;
+                }
+                match done {
+                    Ok((row, measurement)) => {
+                        progress.line(&line(&row));
+                        if let Some(records) = &self.records {
+                            let file = record::path(records, &self.machine.slug, &row.date, &scenario.name);
+                            if let Err(error) = record::append(&file, &row) {
+                                run.failure.get_or_insert(error);
+                            }
+                        }
+                        run.rows.push(row);
+                        put(run, case, place, &contender.side.label, Ok(measurement));
+                    }
+                    Err(error) => {
+                        let name = cell_name(scenario, case, place);
+                        progress.line(&format!("{name}, {}, turn {turn}: {error}", contender.side.label));
+                        put(run, case, place, &contender.side.label, Err(error.to_string()));
+                        run.failure.get_or_insert(error);
+                        // What the failure left is unknown: the next case begins anew.
+                        shared = None;
+                    }
+                }
+                progress.end_cell();
+            }
+        }
+    }
+
+    /// Measures one cell in one turn, on the server that is there or on a fresh one.
+    fn cell(
+        &self,
+        scenario: &Scenario,
+        contender: &Contender,
+        case: &Case,
+        place: CellTurn<'_>,
+        shared: &mut Option<Server>,
+    ) -> Result<(Row, Measurement), LabError> {
+        if scenario.server_each {
+            *shared = None;
+        }
+        let own = scenario.case_for(case, &contender.side, place.table, place.column)?;
+        let server = match shared {
+            Some(server) => server,
+            none => none.insert(self.prepared(scenario, contender, case, place.column)?),
+        };
+        let (row, outcome) = self.measure(scenario, &own, place, server)?;
+        let row = Row {
+            scenario: cell_name(scenario, case, place),
+            side: contender.side.label.clone(),
+            durability: contender.side.durability.clone(),
+            version: contender.version.clone(),
+            turn: place.turn,
+            ..row
+        };
+        let measurement = measurement(&row, outcome);
+        Ok((row, measurement))
     }
 
     /// A fresh server with what all cases need.
-    fn prepared(&self, scenario: &Scenario, side: &Side, case: &Case) -> Result<Server, LabError> {
-        let server = Server::of_side(&self.programs.path(side.program)?, side, &self.data)?;
-        for step in &scenario.prepare {
-            load::prepare(&server, step, scenario.counts(case))?;
+    fn prepared(
+        &self,
+        scenario: &Scenario,
+        contender: &Contender,
+        case: &Case,
+        column: usize,
+    ) -> Result<Server, LabError> {
+        let server = match contender.running {
+            Some(address) => Server::running(&contender.side, address, &self.data)?,
+            None => Server::of_side(&contender.path, &contender.side, self.pin.as_deref(), &self.data)?,
+        };
+        for step in &scenario.prepare_for(&contender.side, column)? {
+            load::prepare(&server, step, scenario.counts(case, column)?)?;
         }
         Ok(server)
     }
 
     /// Measures one case; what belongs to the side is left for the caller to fill.
-    fn case_turn(&self, scenario: &Scenario, case: &Case, turn: u32, server: &mut Server) -> Result<Row, LabError> {
-        let counts = scenario.counts(case);
+    fn measure(
+        &self,
+        scenario: &Scenario,
+        case: &Case,
+        place: CellTurn<'_>,
+        server: &mut Server,
+    ) -> Result<(Row, Outcome), LabError> {
+        let counts = scenario.counts(case, place.column)?;
         for step in &case.prepare {
             load::prepare(server, step, counts)?;
         }
         load::forget_longest(server)?;
-        let cpu_before_us = proc::cpu_us(server.pid())?;
-        // Different in each run and turn, the same for both sides.
-        let draw = (u64::from(std::process::id()) << 32) | u64::from(turn);
-        let outcome = load::apply(case, server, &self.programs, counts, scenario.limit_s, draw)?;
-        let cpu_us = proc::cpu_us(server.pid())?.saturating_sub(cpu_before_us);
-        let (rss_bytes, rss_bytes_max) = proc::memory_bytes(server.pid())?;
+        let cpu_before_us = server.pid().map(proc::cpu_us).transpose()?;
+        // Different in each run and turn, the same for all sides.
+        let draw = (u64::from(std::process::id()) << 32) | u64::from(place.turn);
+        let limits = load::Limits { limit_s: scenario.limit_s, cell_s: self.cell_s };
+        let mut outcome = load::apply(case, server, counts, limits, draw)?;
+        // The server may be another process by now.
+        let cpu_us = server.pid().map(proc::cpu_us).transpose()?;
+        let cpu_us = cpu_us.zip(cpu_before_us).map(|(after, before)| after.saturating_sub(before)).or(outcome.cpu_us);
+        let (rss_bytes, rss_bytes_max) = server.pid().map(proc::memory_bytes).transpose()?.unwrap_or_default();
         let longest = load::longest(server)?;
         let server_us = load::server_us(server, outcome.requests)?;
-        load::check(case, server, counts)?;
+        load::check(case, server, counts, outcome.requests + outcome.late_requests)?;
+        let rss_bytes_max = rss_bytes_max.max(outcome.rss_bytes.unwrap_or(0));
         let mut extra = vec![format!("rss_bytes_max={rss_bytes_max}")];
         if scenario.also.iter().any(|also| also.figure == Figure::MachineStallUs) && !longest.is_empty() {
             extra.push(format!("machine_stall_us={}", stall::longest_us(STALL_SPAN)));
         }
         extra.extend(server_us.map(|us| format!("server_us_per_request={us}")));
         extra.extend(outcome.extra.iter().chain(&longest).map(|(name, value)| format!("{name}={value}")));
-        Ok(Row {
+        if !outcome.extra.iter().any(|(name, _)| name == "folder_bytes") {
+            extra.push(format!("folder_bytes={}", watch::folder_bytes(server.folder())));
+        }
+        let row = Row {
             date: record::date_text(base::clock::system_wall_time()()),
             commit: self.commit.clone(),
-            scenario: format!("{}/{}", scenario.name, case.name),
+            scenario: String::new(),
             side: String::new(),
             version: String::new(),
             turn: 0,
-            command_line: outcome.command_line,
+            command_line: std::mem::take(&mut outcome.command_line),
             durability: String::new(),
             machine: self.machine.text.clone(),
             requests_per_s: outcome.requests_per_s.map(|rate| rounded(rate, 1.0)),
             p50_ms: outcome.p50_ms,
             p99_ms: outcome.p99_ms,
-            cpu_us_per_request: (outcome.requests > 0)
-                .then(|| rounded(cpu_us as f64 / outcome.requests as f64, 1000.0)),
+            cpu_us_per_request: cpu_us
+                .filter(|_| outcome.requests > 0)
+                .map(|cpu_us| rounded(cpu_us as f64 / outcome.requests as f64, 1000.0)),
             rss_bytes: outcome.rss_bytes.unwrap_or(rss_bytes),
             extra: extra.join(" "),
-        })
+        };
+        Ok((row, outcome))
     }
+}
+
+/// The command that starts a side, without folder and port.
+pub(crate) fn settings(side: &Side) -> String {
+    let mut words = vec![side.program.program().to_owned()];
+    words.extend(side.program.settings());
+    words.extend(side.flags.iter().cloned());
+    words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
+}
+
+/// A word as a shell takes it.
+pub(crate) fn quoted(word: &str) -> String {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_=./:,+{}".contains(letter);
+    let is_plain = !word.is_empty() && word.chars().all(is_plain);
+    if is_plain { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
+}
+
+/// Returns true if a column is measured in this turn.
+fn is_measured(scenario: &Scenario, column: usize, turn: u32) -> bool {
+    turn == 1 || scenario.columns.once_from.is_none_or(|from| column < from)
+}
+
+/// `scenario/case`, with the table before the case and the column behind it where there are several.
+fn cell_name(scenario: &Scenario, case: &Case, place: CellTurn<'_>) -> String {
+    record::cell_name(&scenario.name, &place.table.name, &case.name, &scenario.columns.name_of(place.column))
+}
+
+/// The tables of a scenario without any measurement.
+fn skeleton(scenario: &Scenario) -> ScenarioResults {
+    let columns: Vec<String> = (0..scenario.columns.count()).map(|column| scenario.columns.name_of(column)).collect();
+    let published = |table: &Table, case: &Case| {
+        let mut cells = Vec::new();
+        for published in scenario.published.iter().filter(|it| it.table == table.name) {
+            let values = published.cases.get(&case.name).into_iter().flatten().enumerate();
+            cells.extend(
+                values
+                    .filter(|(column, value)| *column < columns.len() && !value.is_nan())
+                    .map(|(column, value)| PublishedCell { system: published.system.clone(), column, value: *value }),
+            );
+        }
+        cells
+    };
+    let row = |table: &Table, case: &Case| RowResults {
+        name: case.name.clone(),
+        what: case.what.clone(),
+        figure: case.figure,
+        is_checked: !matches!(case.load, Load::Benchmark(_) | Load::Node(_)),
+        cells: Vec::new(),
+        published: published(table, case),
+    };
+    let table = |table: &Table| TableResults {
+        name: table.name.clone(),
+        what: table.what.clone(),
+        columns_what: scenario.columns.what.clone(),
+        columns: columns.clone(),
+        rows: scenario.cases.iter().filter(|case| case.is_in(table)).map(|case| row(table, case)).collect(),
+    };
+    ScenarioResults {
+        name: scenario.name.clone(),
+        what: scenario.what.clone(),
+        notes: scenario.notes.clone(),
+        baseline: scenario.baseline().map(|side| side.label.clone()).unwrap_or_default(),
+        subject: scenario.sides[0].label.clone(),
+        tables: scenario.tables().iter().map(table).collect(),
+    }
+}
+
+/// Puts a measurement, or the reason for its absence, in its cell.
+fn put(run: &mut ScenarioRun, case: &Case, place: CellTurn<'_>, side: &str, done: Result<Measurement, String>) {
+    let table = run.results.tables.iter_mut().find(|table| table.name == place.table.name);
+    let row = table.and_then(|table| table.rows.iter_mut().find(|row| row.name == case.name));
+    let row = row.expect("the skeleton has all rows");
+    let index = row.cells.iter().position(|cell| cell.side == side && cell.column == place.column);
+    let index = index.unwrap_or_else(|| {
+        row.cells.push(CellResults { side: side.to_owned(), column: place.column, ..CellResults::default() });
+        row.cells.len() - 1
+    });
+    match done {
+        Ok(measurement) => row.cells[index].turns.push(measurement),
+        Err(reason) => row.cells[index].failure = Some(reason),
+    }
+}
+
+fn measurement(row: &Row, outcome: Outcome) -> Measurement {
+    let figures = Figure::ALL.iter().filter_map(|figure| Some((figure.name().to_owned(), row.figure(*figure)?)));
+    Measurement {
+        turn: row.turn,
+        command_line: row.command_line.clone(),
+        requests: outcome.requests,
+        figures: figures.collect(),
+        latency: outcome.latency,
+        timeline: timeline(&outcome.rates, &outcome.memory),
+        is_generator_bound: row.extra("limited_by_generator") == Some(1.0),
+    }
+}
+
+/// Joins the rates of each second with the memory at its end.
+fn timeline(rates: &[(f64, f64)], memory: &[(f64, u64)]) -> Vec<Sample> {
+    let memory_at = |second: f64| {
+        let before = memory.iter().take_while(|(at, _)| *at <= second).last();
+        before.or(memory.first()).map_or(0, |(_, bytes)| *bytes)
+    };
+    let sample =
+        |&(second, requests_per_s): &(f64, f64)| Sample { second, requests_per_s, rss_bytes: memory_at(second) };
+    rates.iter().map(sample).collect()
 }
 
 /// The commit that is measured, with `+` when the sources differ from it; `unknown` outside a repository.

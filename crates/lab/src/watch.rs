@@ -54,7 +54,7 @@ fn look_on(server: &Server, wants_memory: bool, over: &AtomicBool) -> Result<See
         let is_last = over.load(Ordering::Relaxed);
         seen.folder_bytes_max = seen.folder_bytes_max.max(folder_bytes(server.folder()));
         if wants_memory {
-            seen.memory.push((Instant::now(), proc::family_memory_bytes(server.pid())?));
+            seen.memory.push((Instant::now(), proc::family_memory_bytes(server.own_pid()?)?));
         }
         if is_last {
             return Ok(seen);

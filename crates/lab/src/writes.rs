@@ -8,7 +8,7 @@
 //! Each record goes to a key drawn at random, its value begins with the record's number. So two values are never the
 //! same, and a key that was never drawn still has what it was loaded with.
 
-use crate::checkpoints::{self, Progress, Span};
+use crate::checkpoints::{self, CheckpointCount, Span};
 use crate::contents::{below, mixed};
 use crate::load::{Outcome, rounded, step_error};
 use crate::resp::{Client, encode};
@@ -19,6 +19,7 @@ use crate::{LabError, proc};
 use base::clock::thread_cpu_us;
 use hdrhistogram::Histogram;
 use std::io;
+use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -31,7 +32,7 @@ pub(crate) const SPARED_EVERY: u64 = 1000;
 
 /// Writers, before they begin.
 pub(crate) struct Writers<'a> {
-    pub(crate) port: u16,
+    pub(crate) address: SocketAddr,
     pub(crate) writes: &'a Writes,
     /// Their number.
     pub(crate) keys: u64,
@@ -58,7 +59,7 @@ impl Writers<'_> {
     /// A connection broke before, or a reply is an error.
     pub(crate) fn run(&self, forgiven: &AtomicBool) -> io::Result<Written> {
         let count = self.writes.connections;
-        let clients = (0..count).map(|_| Client::connect(self.port)).collect::<io::Result<Vec<_>>>()?;
+        let clients = (0..count).map(|_| Client::connect(self.address)).collect::<io::Result<Vec<_>>>()?;
         let shared = SharedWrites {
             begin: Instant::now(),
             next: AtomicU64::new(0),
@@ -193,19 +194,19 @@ pub(crate) fn measure(
     wanted: Option<&Checkpoints>,
 ) -> Result<Outcome, LabError> {
     let failed = |error: io::Error| step_error("writes", &error, server);
-    let writers = Writers { port: server.port(), writes, keys, spares: false };
-    let disk_before = proc::written_bytes(server.pid())?;
+    let writers = Writers { address: server.address(), writes, keys, spares: false };
+    let disk_before = proc::written_bytes(server.own_pid()?)?;
     let rounds_before = rounds(server);
     let never = AtomicBool::new(false);
     let work = || {
-        let done = checkpoints::beside(wanted, server.port(), || writers.run(&never));
+        let done = checkpoints::beside(wanted, server.address(), || writers.run(&never));
         thread::sleep(Duration::from_secs(writes.rest_s));
         done
     };
     let (done, seen) = watch::during(server, wanted.is_some(), work)?;
     let (written, spans) = done.map_err(failed)?;
     let written = written.map_err(failed)?;
-    let disk_bytes = proc::written_bytes(server.pid())? - disk_before;
+    let disk_bytes = proc::written_bytes(server.own_pid()?)? - disk_before;
     let content_bytes = written.records * content_bytes_each(writes);
     let mut extra = vec![
         ("max_us", written.latency_us.max()),
@@ -260,7 +261,7 @@ fn memory_around(seen: &Seen, spans: &[Span]) -> Vec<(&'static str, u64)> {
 
 /// Returns the number of checkpoints so far, 0 if the server reports none.
 fn rounds(server: &Server) -> u64 {
-    let asked = server.client().map(|mut client| Progress::ask(&mut client));
+    let asked = server.client().map(|mut client| CheckpointCount::ask(&mut client));
     asked.ok().and_then(Result::ok).map_or(0, |progress| progress.rounds)
 }
 
@@ -306,7 +307,8 @@ pub(crate) mod tests {
     #[test]
     fn spared_keys_are_never_drawn() {
         let writes = writes(Verb::Set);
-        let writers = Writers { port: 0, writes: &writes, keys: 3000, spares: true };
+        let writers =
+            Writers { address: SocketAddr::from(([127, 0, 0, 1], 0)), writes: &writes, keys: 3000, spares: true };
         assert!(
             (0..100_000).all(|number| !writers.key(number).is_multiple_of(SPARED_EVERY) && writers.key(number) < 3000)
         );
@@ -345,7 +347,7 @@ pub(crate) mod tests {
         for is_forgiven in [false, true] {
             let mut server = Server::start(&redis, &["--save".to_owned(), String::new()], data.path()).unwrap();
             let writes = Writes { seconds: 600, ..writes(Verb::Set) };
-            let writers = Writers { port: server.port(), writes: &writes, keys: 10, spares: false };
+            let writers = Writers { address: server.address(), writes: &writes, keys: 10, spares: false };
             let forgiven = AtomicBool::new(is_forgiven);
             let done = thread::scope(|scope| {
                 let writing = scope.spawn(|| writers.run(&forgiven));

@@ -1,0 +1,36 @@
+//! Kvrocks, which writes to RocksDB.
+
+use super::{Adapter, Fsync, owned};
+
+/// Kvrocks, which writes to RocksDB.
+pub(super) struct Kvrocks;
+
+impl Adapter for Kvrocks {
+    fn name(&self) -> &'static str {
+        "kvrocks"
+    }
+
+    fn program(&self) -> &'static str {
+        "kvrocks"
+    }
+
+    fn remedy(&self) -> String {
+        "releases at kvrocks.apache.org".to_owned()
+    }
+
+    fn arguments(&self, port: u16, folder: &str) -> Vec<String> {
+        owned(&["--bind", "127.0.0.1", "--port", &port.to_string(), "--dir", folder])
+    }
+
+    fn durability(&self, fsync: Fsync) -> Option<Vec<String>> {
+        match fsync {
+            Fsync::None => None,
+            Fsync::Everysec => Some(owned(&["--rocksdb.write_options.sync", "no"])),
+            Fsync::Always => Some(owned(&["--rocksdb.write_options.sync", "yes"])),
+        }
+    }
+
+    fn is_tried(&self) -> bool {
+        false
+    }
+}

@@ -1,0 +1,179 @@
+//! A call encoded once, with places for its numbers and its payload.
+//!
+//! ```text
+//! SET key:{next:12}, 100 bytes:   *3 $3 SET $16 key:............ $100 | payload | \r\n
+//!                                 '---------- head ---^---------------'
+//!                                                     places: 12 digits each
+//! ```
+//!
+//! A call copies the head, writes digits into the places, and appends a part of the noise: no text is formatted and
+//! nothing is allocated for a call.
+
+use super::plan::CallLine;
+use crate::contents::{below, mixed};
+use crate::protocol::Protocol;
+
+/// The digits of a number in a line.
+pub(super) const DIGITS: usize = 12;
+/// The numbers of a line as they are written.
+pub(super) const PLACEHOLDERS: [(&str, Number); 2] = [("{random:12}", Number::Random), ("{next:12}", Number::Next)];
+const LINE_END: &[u8] = b"\r\n";
+
+/// The kinds of numbers in a line.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Number {
+    /// Any number below the count of items.
+    Random,
+    /// The number of the call, modulo the count of items.
+    Next,
+}
+
+/// A call with places to fill.
+pub(super) struct Template {
+    head: Vec<u8>,
+    payload_bytes: Option<usize>,
+    places: Vec<(usize, Number)>,
+    /// Numbers are below this.
+    items: u64,
+}
+
+impl Template {
+    pub(super) fn new(protocol: Protocol, line: &CallLine, items: u64) -> Self {
+        // Marks of the length of a number, of bytes that no line has.
+        let mark = |number: Number| [1 + number as u8; DIGITS];
+        let marked = PLACEHOLDERS.iter().fold(line.say.clone(), |say, (name, number)| {
+            say.replace(name, std::str::from_utf8(&mark(*number)).expect("ASCII"))
+        });
+        let payload = line.payload_bytes.map(|bytes| vec![b'x'; bytes as usize]);
+        let mut head = Vec::new();
+        protocol.put_call(&mut head, &marked, payload.as_deref());
+        let payload_bytes = payload.map(|payload| payload.len());
+        if let Some(bytes) = payload_bytes {
+            head.truncate(head.len() - bytes - LINE_END.len());
+        }
+        let mut places = Vec::new();
+        let mut at = 0;
+        while at + DIGITS <= head.len() {
+            let found = PLACEHOLDERS.iter().find(|(_, number)| head[at..at + DIGITS] == mark(*number));
+            places.extend(found.map(|(_, number)| (at, *number)));
+            at += if found.is_some() { DIGITS } else { 1 };
+        }
+        Self { head, payload_bytes, places, items }
+    }
+
+    /// Returns the longest payload's length.
+    pub(super) fn payload_bytes(&self) -> usize {
+        self.payload_bytes.unwrap_or(0)
+    }
+
+    /// Appends the call of this number.
+    pub(super) fn append(&self, out: &mut Vec<u8>, call: u64, noise: &[u8]) {
+        let begin = out.len();
+        out.extend_from_slice(&self.head);
+        for (place, number) in &self.places {
+            let at = begin + place;
+            out[at..at + DIGITS].copy_from_slice(&digits(self.value(*number, call)));
+        }
+        let Some(bytes) = self.payload_bytes else { return };
+        let payload = out.len();
+        let from = below(mixed(mixed(call)), (noise.len() - bytes) as u64 + 1) as usize;
+        out.extend_from_slice(&noise[from..from + bytes]);
+        if let Some(own) = self.own_digits(call).filter(|_| bytes >= DIGITS) {
+            out[payload..payload + DIGITS].copy_from_slice(&own);
+        }
+        out.extend_from_slice(LINE_END);
+    }
+
+    /// Returns the digits of the line's first number in a call.
+    pub(super) fn own_digits(&self, call: u64) -> Option<[u8; DIGITS]> {
+        self.places.first().map(|(_, number)| digits(self.value(*number, call)))
+    }
+
+    /// Returns the line of a call, for an error's text.
+    pub(super) fn text(&self, line: &CallLine, call: u64) -> String {
+        PLACEHOLDERS.iter().fold(line.say.clone(), |say, (name, number)| {
+            say.replace(name, &format!("{:012}", self.value(*number, call)))
+        })
+    }
+
+    fn value(&self, number: Number, call: u64) -> u64 {
+        match number {
+            Number::Random => below(mixed(call), self.items),
+            Number::Next => call % self.items,
+        }
+    }
+}
+
+/// The last twelve digits.
+fn digits(value: u64) -> [u8; DIGITS] {
+    let mut text = [b'0'; DIGITS];
+    let mut rest = value;
+    for digit in text.iter_mut().rev() {
+        *digit = b'0' + (rest % 10) as u8;
+        rest /= 10;
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::plan::Expect;
+    use super::*;
+
+    const NOISE: [u8; 64] = [b'n'; 64];
+
+    fn line(say: &str, payload_bytes: Option<u64>) -> CallLine {
+        CallLine { say: say.to_owned(), payload_bytes, expect: Expect::Ok, percent: 0 }
+    }
+
+    fn call(protocol: Protocol, say: &str, payload_bytes: Option<u64>, number: u64) -> String {
+        let mut out = b"before".to_vec();
+        Template::new(protocol, &line(say, payload_bytes), 1000).append(&mut out, number, &NOISE);
+        String::from_utf8(out).unwrap().strip_prefix("before").unwrap().to_owned()
+    }
+
+    #[test]
+    fn a_call_has_the_wire_form_of_its_protocol() {
+        assert_eq!(call(Protocol::Resp, "PING", None, 0), "*1\r\n$4\r\nPING\r\n");
+        let set = "*3\r\n$3\r\nSET\r\n$16\r\nkey:000000000007\r\n$14\r\n000000000007nn\r\n";
+        assert_eq!(call(Protocol::Resp, "SET key:{next:12}", Some(14), 7), set);
+        let stored = "set k:000000000007 0 0 13\r\n000000000007n\r\n";
+        assert_eq!(call(Protocol::Memcached, "set k:{next:12} 0 0", Some(13), 7), stored);
+        assert_eq!(call(Protocol::Beanstalk, "put 0 0 60", Some(3), 7), "put 0 0 60 3\r\nnnn\r\n");
+        assert_eq!(call(Protocol::Queue, "get q", None, 7), "get q\r\n");
+    }
+
+    #[test]
+    fn a_short_payload_has_no_digits() {
+        assert_eq!(call(Protocol::Memcached, "set {next:12} 0 0", Some(5), 3), "set 000000000003 0 0 5\r\nnnnnn\r\n");
+        assert_eq!(call(Protocol::Memcached, "set {next:12} 0 0", Some(0), 3), "set 000000000003 0 0 0\r\n\r\n");
+    }
+
+    #[test]
+    fn numbers_stay_below_the_count_of_items() {
+        let template = Template::new(Protocol::Resp, &line("GET {random:12}", None), 10);
+        let values: std::collections::BTreeSet<u64> = (0..500)
+            .map(|call| String::from_utf8(template.own_digits(call).unwrap().to_vec()).unwrap().parse().unwrap())
+            .collect();
+        assert!(values.into_iter().eq(0..10));
+        assert!(call(Protocol::Resp, "GET {next:12}", None, 1002).contains("000000000002"));
+    }
+
+    #[test]
+    fn the_payload_has_the_first_of_several_numbers() {
+        let say = "HSET {next:12}{random:12} {next:12}";
+        let template = Template::new(Protocol::Resp, &line(say, Some(12)), 1000);
+        let mut out = Vec::new();
+        template.append(&mut out, 5, &NOISE);
+        assert_eq!(template.places.len(), 3);
+        assert!(out.ends_with(b"$12\r\n000000000005\r\n"));
+        let words = resp_words(&out);
+        assert_eq!(template.text(&line(say, None), 5), words[..3].join(" "));
+    }
+
+    /// The words of a request, without the last.
+    fn resp_words(request: &[u8]) -> Vec<String> {
+        let text = String::from_utf8(request.to_vec()).unwrap();
+        text.split("\r\n").skip(2).step_by(2).map(str::to_owned).collect()
+    }
+}

@@ -1,0 +1,193 @@
+//! Statistics of the turns of a cell: the median, its interval, and whether two cells differ by more than noise.
+//!
+//! ```text
+//!  turns 52 50 57 --> sorted 50 52 57 --> median 52
+//!           '--> draw three with replacement, 2,000 times --> 2,000 medians, sorted
+//!                                                             |-- 2.5 % --|== the interval ==|-- 2.5 % --|
+//! ```
+//!
+//! This is the percentile bootstrap. It assumes nothing about how turns are distributed, only that they are
+//! independent of each other. With three turns the interval reaches from the least to the greatest, for that is all three turns say.
+//! The seed is fixed, so one set of turns has one interval.
+
+/// With fewer turns nobody can tell a difference from noise.
+pub(crate) const TURNS_MIN: usize = 3;
+
+/// A cell whose turns differ by more than this share of their median is noisy.
+pub(crate) const NOISY_SHARE: f64 = 0.10;
+
+const RESAMPLES: usize = 2000;
+const SEED: u64 = 1;
+/// What a 95 % interval leaves out at either end.
+const TAIL: f64 = 0.025;
+
+/// What the turns of a cell say about one figure.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Summary {
+    pub(crate) median: f64,
+    /// The ends of the 95 % interval of the median.
+    pub(crate) low: f64,
+    pub(crate) high: f64,
+    pub(crate) min: f64,
+    pub(crate) max: f64,
+    pub(crate) count: usize,
+}
+
+/// The ends of a 95 % interval.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Interval {
+    pub(crate) low: f64,
+    pub(crate) high: f64,
+}
+
+impl Summary {
+    /// Summarizes turns; `None` if there is no finite value.
+    pub(crate) fn of(values: &[f64]) -> Option<Self> {
+        let sorted = sorted(values);
+        let (min, max) = (*sorted.first()?, *sorted.last()?);
+        let mut random = fastrand::Rng::with_seed(SEED);
+        let medians = (0..RESAMPLES).map(|_| resampled_median(&sorted, &mut random)).collect();
+        let Interval { low, high } = Interval::of(medians)?;
+        Some(Self { median: median_of_sorted(&sorted), low, high, min, max, count: sorted.len() })
+    }
+
+    /// Returns the distance of the least turn from the greatest, as a share of the median; 0 if the median is 0.
+    pub(crate) fn spread(&self) -> f64 {
+        if self.median == 0.0 { 0.0 } else { (self.max - self.min) / self.median.abs() }
+    }
+
+    /// Returns true if the turns differ too much to be trusted to a few percent.
+    pub(crate) fn is_noisy(&self) -> bool {
+        self.spread() > NOISY_SHARE
+    }
+}
+
+impl Interval {
+    /// Returns the interval that holds 95 % of the values; `None` if there are none.
+    fn of(mut values: Vec<f64>) -> Option<Self> {
+        values.sort_by(f64::total_cmp);
+        let last = values.len().checked_sub(1)?;
+        let low = (TAIL * last as f64).floor() as usize;
+        Some(Self { low: values[low], high: values[last - low] })
+    }
+
+    pub(crate) fn contains(&self, value: f64) -> bool {
+        self.low <= value && value <= self.high
+    }
+}
+
+/// Returns the 95 % interval of the ratio of the medians, first to second; `None` if there are too few turns, or if the
+/// second has a turn that is not above zero.
+pub(crate) fn ratio_interval(first: &[f64], second: &[f64]) -> Option<Interval> {
+    let (first, second) = (sorted(first), sorted(second));
+    if first.len().min(second.len()) < TURNS_MIN || second[0] <= 0.0 {
+        return None;
+    }
+    let mut random = fastrand::Rng::with_seed(SEED);
+    let ratio = |_| resampled_median(&first, &mut random) / resampled_median(&second, &mut random);
+    Interval::of((0..RESAMPLES).map(ratio).collect())
+}
+
+/// Returns true if the turns of two cells do not show which is greater; `None` if there are too few turns to tell.
+pub(crate) fn is_within_noise(first: &[f64], second: &[f64]) -> Option<bool> {
+    ratio_interval(first, second).map(|interval| interval.contains(1.0))
+}
+
+/// Returns the middle value, or the mean of the two in the middle.
+///
+/// # Panics
+/// There are no values.
+pub(crate) fn median_of_sorted(sorted: &[f64]) -> f64 {
+    let middle = sorted.len() / 2;
+    if sorted.len().is_multiple_of(2) { f64::midpoint(sorted[middle - 1], sorted[middle]) } else { sorted[middle] }
+}
+
+fn sorted(values: &[f64]) -> Vec<f64> {
+    let mut values: Vec<f64> = values.iter().copied().filter(|value| value.is_finite()).collect();
+    values.sort_by(f64::total_cmp);
+    values
+}
+
+/// Draws as many values as there are, with replacement, and returns their median.
+fn resampled_median(sorted: &[f64], random: &mut fastrand::Rng) -> f64 {
+    // Indices sort as their values do, and faster.
+    let mut drawn: Vec<usize> = (0..sorted.len()).map(|_| random.usize(..sorted.len())).collect();
+    drawn.sort_unstable();
+    let middle = drawn.len() / 2;
+    if drawn.len().is_multiple_of(2) {
+        f64::midpoint(sorted[drawn[middle - 1]], sorted[drawn[middle]])
+    } else {
+        sorted[drawn[middle]]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rising(count: u32) -> Vec<f64> {
+        (1..=count).map(f64::from).collect()
+    }
+
+    #[test]
+    fn three_turns_have_an_interval_from_least_to_greatest() {
+        let summary = Summary::of(&[52.0, 50.0, 57.0]).unwrap();
+        assert_eq!(summary, Summary { median: 52.0, low: 50.0, high: 57.0, min: 50.0, max: 57.0, count: 3 });
+        assert!(summary.is_noisy());
+        assert!((summary.spread() - 7.0 / 52.0).abs() < 1e-12);
+    }
+
+    /// A resampled median of eleven is at most the k-th value if six draws or more are: P(Binomial(11, k/11) >= 6) is
+    /// 0.006 for k = 2 and 0.044 for k = 3, so the 2.5 % quantile is the third value, and by symmetry the ninth.
+    #[test]
+    fn eleven_turns_have_the_interval_that_binomials_give() {
+        let summary = Summary::of(&rising(11)).unwrap();
+        assert_eq!((summary.median, summary.low, summary.high), (6.0, 3.0, 9.0));
+    }
+
+    #[test]
+    fn one_turn_has_an_interval_of_no_width() {
+        let summary = Summary::of(&[3.0]).unwrap();
+        assert_eq!((summary.low, summary.high, summary.count), (3.0, 3.0, 1));
+        assert!(!summary.is_noisy());
+    }
+
+    #[test]
+    fn no_finite_turn_has_no_summary() {
+        assert_eq!(Summary::of(&[]), None);
+        assert_eq!(Summary::of(&[f64::NAN, f64::INFINITY]), None);
+    }
+
+    #[test]
+    fn an_interval_is_the_same_each_time() {
+        let values = [3.0, 9.0, 4.0, 7.0, 1.0, 8.0];
+        assert_eq!(Summary::of(&values), Summary::of(&values));
+        assert_eq!(ratio_interval(&values, &rising(5)), ratio_interval(&values, &rising(5)));
+    }
+
+    #[test]
+    fn a_clear_difference_is_not_noise() {
+        let (fast, slow) = ([20.0, 21.0, 22.0], [10.0, 10.5, 11.0]);
+        assert_eq!(is_within_noise(&fast, &slow), Some(false));
+        assert_eq!(is_within_noise(&slow, &fast), Some(false));
+        let interval = ratio_interval(&fast, &slow).unwrap();
+        assert_eq!((interval.low, interval.high), (20.0 / 11.0, 22.0 / 10.0));
+    }
+
+    #[test]
+    fn overlapping_turns_are_noise() {
+        assert_eq!(is_within_noise(&[10.0, 12.0, 14.0], &[11.0, 12.5, 13.0]), Some(true));
+        assert_eq!(is_within_noise(&[5.0; 3], &[5.0; 3]), Some(true));
+    }
+
+    #[test]
+    fn two_turns_are_too_few_to_tell() {
+        assert_eq!(is_within_noise(&[1.0, 1.0], &[9.0, 9.0, 9.0]), None);
+        assert_eq!(is_within_noise(&[1.0, 1.0, 1.0], &[]), None);
+    }
+
+    #[test]
+    fn a_ratio_to_zero_has_no_interval() {
+        assert_eq!(ratio_interval(&[1.0; 3], &[0.0, 1.0, 1.0]), None);
+    }
+}

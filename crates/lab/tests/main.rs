@@ -1,0 +1,3 @@
+//! The `bobbin-lab` program as its users run it.
+
+mod runs;
