@@ -231,7 +231,7 @@ fn the_page_shows_new_and_old_as_sides() {
     assert_eq!(medians(0), [("new", Some(94.0)), ("old", Some(100.0))]);
     assert_eq!(medians(1), [("new", None), ("old", Some(7.0))]);
     let page = run_command(&old, &new, &["--out", "{page}"]).1.unwrap();
-    for text in ["94.0 /s", "100 /s", "7.00 /s", "0.94 × the rate", "bobbin: one", "Not run."] {
+    for text in ["94.0 /s", "100 /s", "7.00 /s", "0.94 × the rate", "Bobbin: one", "Not run."] {
         assert!(page.contains(text), "{text} is on the page");
     }
 }
