@@ -9,7 +9,7 @@ use crate::resp::{Client, words};
 use crate::scenario::{Case, Data, Load, PlaceholderValues, Prepare};
 use crate::server::Server;
 use crate::{LabError, io_error};
-use crate::{calls, checkpoints, interrupt, leftover, messages, node, proc, restart, tools, writes};
+use crate::{calls, checkpoints, interrupt, leftover, messages, node, proc, restart, tools, watch, writes};
 use std::io;
 use std::process::Command;
 use std::thread;
@@ -165,7 +165,11 @@ fn apply_plain(load: &Load, server: &Server, counts: PlaceholderValues, limits: 
             let looks = Looks { marks_percent, from_percent: *from_percent, rest: Duration::from_secs(*rest_s) };
             memory(server, counts.number(count)?, *data, &looks)
         }
-        Load::Calls(work) => calls::measure(server, work, counts, limits, interrupt::requested()),
+        Load::Calls(work) => {
+            let measure = || calls::measure(server, work, counts, limits, interrupt::requested());
+            let (outcome, memory) = watch::memory_during(server.pid(), measure);
+            Ok(Outcome { memory, ..outcome? })
+        }
         Load::Idle { connections } => idle(server, *connections),
         Load::Churn { keys, rounds } => churn(server, counts.number(keys)?, *rounds),
         Load::Messages(work) => messages::measure(server, work, counts.requests, Duration::from_secs(limit_s)),
@@ -200,8 +204,11 @@ pub(crate) fn forget_longest(server: &Server) -> Result<(), LabError> {
     if !server.program().speaks_resp() {
         return Ok(());
     }
-    let done = server.client()?.call("CONFIG RESETSTAT");
-    done.map(drop).map_err(|error| step_error("CONFIG RESETSTAT", &error, server))
+    match server.client()?.call("CONFIG RESETSTAT") {
+        // Not every server that speaks the protocol has the command.
+        Err(error) if error.kind() != io::ErrorKind::Other => Err(step_error("CONFIG RESETSTAT", &error, server)),
+        _ => Ok(()),
+    }
 }
 
 /// Returns the longest times that the server itself reports, if it reports them.

@@ -312,7 +312,7 @@ impl Runner {
             command_line: std::mem::take(&mut outcome.command_line),
             durability: String::new(),
             machine: self.machine.text.clone(),
-            requests_per_s: outcome.requests_per_s.map(|rate| rounded(rate, 1.0)),
+            requests_per_s: outcome.requests_per_s.map(shown_rate),
             p50_ms: outcome.p50_ms,
             p99_ms: outcome.p99_ms,
             cpu_us_per_request: cpu_us
@@ -323,6 +323,11 @@ impl Runner {
         };
         Ok((row, outcome))
     }
+}
+
+/// A rate in whole requests a second, unless it is a low one.
+fn shown_rate(rate: f64) -> f64 {
+    rounded(rate, if rate < 100.0 { 1000.0 } else { 1.0 })
 }
 
 /// The command that starts a side, without folder and port.

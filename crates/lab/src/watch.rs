@@ -48,6 +48,28 @@ pub(crate) fn during<T>(server: &Server, wants_memory: bool, work: impl FnOnce()
     })
 }
 
+/// Runs `work` and looks at a process's memory meanwhile: seconds since the beginning, and bytes. What
+/// [`proc::memory_bytes`] reads costs the process nothing. A process that has ended is looked at no more.
+pub(crate) fn memory_during<T>(pid: Option<u32>, work: impl FnOnce() -> T) -> (T, Vec<(f64, u64)>) {
+    let (over, begin) = (AtomicBool::new(false), Instant::now());
+    thread::scope(|scope| {
+        let looking = scope.spawn(|| {
+            let mut seen = Vec::new();
+            while let Some(Ok((bytes, _))) = pid.map(proc::memory_bytes) {
+                seen.push((begin.elapsed().as_secs_f64(), bytes));
+                if over.load(Ordering::Relaxed) {
+                    break;
+                }
+                thread::sleep(STEP);
+            }
+            seen
+        });
+        let done = work();
+        over.store(true, Ordering::Relaxed);
+        (done, looking.join().expect("a worker does not panic"))
+    })
+}
+
 fn look_on(server: &Server, wants_memory: bool, over: &AtomicBool) -> Result<Seen, LabError> {
     let mut seen = Seen::default();
     loop {
@@ -89,6 +111,14 @@ pub(crate) fn growth(memory: &[(Instant, u64)], spans: &[Span]) -> Option<Growth
 mod tests {
     use super::*;
     use testing::program_or_skip;
+
+    #[test]
+    fn memory_is_looked_at_during_work() {
+        let (done, seen) = memory_during(Some(std::process::id()), || 7);
+        assert_eq!(done, 7);
+        assert!(seen.iter().all(|(second, bytes)| *second >= 0.0 && *bytes > 0) && !seen.is_empty());
+        assert!(memory_during(None, || ()).1.is_empty());
+    }
 
     #[test]
     fn growth_is_from_just_before_to_the_highest_peak() {

@@ -22,18 +22,9 @@ impl Adapter for LedisDb {
         owned(&["-addr", &format!("127.0.0.1:{port}"), "-data_dir", folder, "-db_name", "goleveldb"])
     }
 
+    /// Its settings file alone says when it syncs; unless told otherwise it never does.
     fn durability(&self, fsync: Fsync) -> Option<Vec<String>> {
-        let commit = match fsync {
-            Fsync::None => "0",
-            Fsync::Everysec => "1",
-            Fsync::Always => "2",
-        };
-        Some(owned(&["-db_sync", commit]))
-    }
-
-    /// It knows no argument for its version, and says it when asked for help.
-    fn version_flag(&self) -> &'static str {
-        "-h"
+        (fsync == Fsync::None).then(Vec::new)
     }
 
     fn is_tried(&self) -> bool {
