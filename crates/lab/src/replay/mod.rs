@@ -69,7 +69,7 @@ pub struct ReplayArguments {
     speed: Speed,
     /// When the started servers sync to the disk.
     #[arg(long, value_name = "WHEN", default_value = "none")]
-    fsync: Fsync,
+    durability: Fsync,
     /// The bobbin to start [default: the one beside this program, else on PATH].
     #[arg(long, value_name = "PATH")]
     bobbin: Option<PathBuf>,
@@ -279,7 +279,7 @@ fn targets(arguments: &ReplayArguments) -> Result<(Vec<ReplaySide>, Vec<AbsentSi
         let program = program
             .ok_or_else(|| LabError::Step(format!("the lab starts no server `{name}` that speaks Redis's protocol")))?;
         let label = unused_label(&targets, name);
-        match fresh(program, &programs, &label, arguments.fsync) {
+        match fresh(program, &programs, &label, arguments.durability) {
             Ok(target) => targets.push(target),
             Err(error @ LabError::Missing(_)) => {
                 absent.push(AbsentSide { label, reason: error.to_string(), remedy: program.remedy() });
