@@ -6,10 +6,10 @@
 
 use crate::contents::{Contents, Items, below, mixed, shuffled};
 use crate::resp::{Client, encode, words};
+use crate::scenario::placeholders::NEXT;
 use crate::scenario::{Data, Scores};
 use std::io;
 
-const NEXT: &str = "{next:12}";
 /// Commands are sent when they have grown to this.
 const BATCH_BYTES: usize = 64 * 1024;
 pub(crate) const ITEMS_PER_PUSH: u64 = 500;

@@ -12,6 +12,7 @@
 use crate::contents::{below, mixed};
 use crate::fill::key;
 use crate::resp::{Client, encode_line};
+use crate::scenario::placeholders::{NEXT, RANDOM};
 use crate::scenario::{Beside, Instead};
 use hdrhistogram::Histogram;
 use std::io;
@@ -23,8 +24,6 @@ use std::time::{Duration, Instant};
 
 /// The maximum recorded latency; higher ones count as this.
 const LATENCY_US_MAX: u64 = 600_000_000;
-const RANDOM: &str = "{random:12}";
-const NEXT: &str = "{next:12}";
 
 /// The result of a timed loop.
 pub(crate) struct Timed {

@@ -14,8 +14,8 @@
 //!                                                    beside them [checkpoints]
 //! ```
 //!
-//! A turn is one fresh server in one fresh folder. Turns alternate between the two sides of a scenario, so that a
-//! machine that slows down meanwhile slows both. CPU is what the server itself used, read from `/proc`, for on a
+//! A turn is one fresh server in one fresh folder. The sides of a scenario go by turns, so that a
+//! machine that slows down meanwhile slows all. CPU is what the server itself used, read from `/proc`, for on a
 //! small machine the load generator and the server share the cores and requests a second say less than CPU a request.
 //!
 //! Absent on purpose: any opinion on a figure while it is measured. Rows hold raw figures, one row a turn; medians and
@@ -53,6 +53,7 @@ mod results;
 mod run;
 mod scenario;
 mod server;
+mod socket;
 mod sql;
 mod stall;
 mod statistics;

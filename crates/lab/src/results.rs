@@ -13,7 +13,8 @@
 
 use crate::record::{self, Row};
 use crate::report::{Scale, Spread};
-use crate::scenario::Figure;
+use crate::scenario::{Figure, Side};
+use crate::turn::quoted;
 use crate::{LabError, file_error, io_error, page};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -216,6 +217,23 @@ pub(crate) struct Sample {
     /// The rate in the interval that ends here.
     pub(crate) requests_per_s: f64,
     pub(crate) rss_bytes: u64,
+}
+
+impl SideResults {
+    /// Describes a side whose program says this version.
+    pub(crate) fn of(side: &Side, version: &str) -> Self {
+        let mut words = vec![side.program.program().to_owned()];
+        words.extend(side.program.settings());
+        words.extend(side.flags.iter().cloned());
+        Self {
+            label: side.label.clone(),
+            program: side.program.name().to_owned(),
+            version: version.to_owned(),
+            durability: side.durability.clone(),
+            settings: words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "),
+            is_untried: !side.program.is_tried(),
+        }
+    }
 }
 
 impl CellResults {

@@ -44,9 +44,12 @@ pub struct RunArguments {
     /// When servers sync to the disk, where the scenario leaves the choice.
     #[arg(long, value_name = "WHEN")]
     durability: Option<Fsync>,
-    /// A running server to measure instead of one that the lab starts. Its data are deleted.
+    /// A running server to measure instead of one that the lab starts. Needs --flush.
     #[arg(long = "peer", value_name = "NAME=HOST:PORT", value_parser = name_and_value)]
     peers: Vec<(String, String)>,
+    /// Delete all data of the running servers, before each turn and column.
+    #[arg(long, requires = "peers")]
+    flush: bool,
     /// The cores on which servers run, as taskset has them: `0`, `0-3`.
     #[arg(long, value_name = "CORES")]
     pin: Option<String>,
@@ -90,6 +93,10 @@ pub(crate) fn run(arguments: RunArguments) -> Result<(), LabError> {
     }
     if scenarios.is_empty() {
         return Err(LabError::Step("nothing is left to run".to_owned()));
+    }
+    if !arguments.peers.is_empty() && !arguments.flush {
+        let why = "measuring a running server deletes all of its data: say so with --flush";
+        return Err(LabError::Step(why.to_owned()));
     }
     programs::check_helpers()?;
     interrupt::watch()?;

@@ -18,10 +18,10 @@ pub(crate) const NOISY_SHARE: f64 = 0.10;
 
 const RESAMPLES: usize = 2000;
 const SEED: u64 = 1;
-/// What a 95 % interval leaves out at either end.
+/// The share of values that a 95 % interval leaves out at either end.
 const TAIL: f64 = 0.025;
 
-/// What the turns of a cell say about one figure.
+/// The distribution of one figure over the turns of a cell.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Summary {
     pub(crate) median: f64,

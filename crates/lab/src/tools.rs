@@ -11,10 +11,12 @@
 //! lines is known, the commands run once more without the clock, and their lines are counted.
 
 use crate::calls::plan::Count;
-use crate::contents::{Contents, Items, below, mixed};
+use crate::calls::{NOISE_BYTES_MIN, noise};
+use crate::contents::{below, mixed};
 use crate::load::{Outcome, output};
 use crate::resp::words;
 use crate::scenario::PlaceholderValues;
+use crate::scenario::placeholders::{NEXT, RANDOM};
 use crate::server::{Server, line_named};
 use crate::{LabError, interrupt, io_error};
 use serde::{Deserialize, Serialize};
@@ -27,14 +29,9 @@ use wait4::Wait4;
 
 /// A command line has room for so many keys of some dozens of bytes.
 const KEYS_A_COMMAND: u64 = 20_000;
-/// Random letters and digits; a text begins anywhere in them.
-const NOISE_BYTES: usize = 1 << 20;
 const READ_BYTES: usize = 64 * 1024;
 /// The exit code of a command that ran too long ([`crate::programs::bounded`]).
 const TIMED_OUT: i32 = 124;
-/// Names of numbers in a word of a command.
-const NEXT: &str = "{next:12}";
-const RANDOM: &str = "{random:12}";
 /// Seconds that a question may take.
 const ASK_LIMIT_S: u64 = 600;
 
@@ -77,7 +74,7 @@ enum Piece {
     Text(usize),
 }
 
-/// What the processes used.
+/// Resources that the processes used.
 #[derive(Default)]
 struct Usage {
     elapsed: Duration,
@@ -228,8 +225,7 @@ fn shown(words: &[String]) -> String {
 fn write_lines(path: &Path, input: &Input, values: PlaceholderValues) -> Result<(), LabError> {
     let pieces = pieces(&values.fill(&input.line))?;
     let lines = input.lines.resolve(values)?;
-    let mut noise = Vec::new();
-    Items::new(Contents::Alphanumerics, NOISE_BYTES).next_into(&mut noise);
+    let noise = noise(0);
     let write = || {
         let mut out = BufWriter::new(File::create(path)?);
         (0..lines).try_for_each(|line| write_line(&mut out, &pieces, line, values.items.max(1), &noise))?;
@@ -285,7 +281,7 @@ fn piece(name: &str) -> Option<Piece> {
         "random:12" => Some(Piece::Random),
         _ if name.starts_with("next%") => bound(&name["next%".len()..]).map(Piece::NextBelow),
         _ if name.starts_with("random%") => bound(&name["random%".len()..]).map(Piece::RandomBelow),
-        _ => name.strip_prefix("text:")?.parse().ok().filter(|bytes| *bytes <= NOISE_BYTES).map(Piece::Text),
+        _ => name.strip_prefix("text:")?.parse().ok().filter(|bytes| *bytes <= NOISE_BYTES_MIN).map(Piece::Text),
     }
 }
 

@@ -55,7 +55,7 @@ struct Contender {
     running: Option<SocketAddr>,
 }
 
-/// What a run of a scenario leaves, beside its rows.
+/// The outcome of a run of a scenario.
 pub(crate) struct ScenarioRun {
     pub(crate) results: ScenarioResults,
     pub(crate) sides: Vec<SideResults>,
@@ -127,14 +127,7 @@ impl Runner {
         let found = self.settle(&mut side);
         match found {
             Ok((path, version, running)) => {
-                run.sides.push(SideResults {
-                    label: side.label.clone(),
-                    program: side.program.name().to_owned(),
-                    version: version.clone(),
-                    durability: side.durability.clone(),
-                    settings: settings(&side),
-                    is_untried: !side.program.is_tried(),
-                });
+                run.sides.push(SideResults::of(&side, &version));
                 Some(Contender { side, path, version, running })
             }
             Err(error) => {
@@ -147,15 +140,7 @@ impl Runner {
     }
 
     fn settle(&self, side: &mut Side) -> Result<(PathBuf, String, Option<SocketAddr>), LabError> {
-        if let Some(fsync) = self.fsync.or(side.fsync) {
-            let flags = side.program.durability(fsync).ok_or_else(|| {
-                LabError::Step(format!("{} has no durability `{}`", side.program.program(), fsync.name()))
-            })?;
-            if side.fsync.is_some() {
-                side.flags.splice(0..0, flags);
-                side.durability = side.program.durability_words(fsync);
-            }
-        }
+        side.choose_durability(self.fsync)?;
         let running = self.running.iter().find(|(name, _)| name == side.program.name());
         if let Some((_, address)) = running {
             return Ok((PathBuf::new(), format!("at {address}"), Some(*address)));
@@ -183,7 +168,8 @@ impl Runner {
                     return;
                 }
                 let place = CellTurn { table, column, turn };
-                progress.begin(&format!("{} {}", cell_name(scenario, case, place), contender.side.label));
+                let name = cell_name(scenario, case, place);
+                progress.begin(&format!("{name} {}", contender.side.label));
                 if let Some(reason) = contender.side.cannot.get(&case.name) {
                     put(run, case, place, &contender.side.label, Err(reason.clone()));
                     progress.end_cell();
@@ -193,30 +179,46 @@ impl Runner {
                 if interrupt::is_requested() {
                     return;
                 }
-                match done {
-                    Ok((row, measurement)) => {
-                        progress.line(&line(&row));
-                        if let Some(records) = &self.records {
-                            let file = record::path(records, &self.machine.slug, &row.date, &scenario.name);
-                            if let Err(error) = record::append(&file, &row) {
-                                run.failure.get_or_insert(error);
-                            }
-                        }
-                        run.rows.push(row);
-                        put(run, case, place, &contender.side.label, Ok(measurement));
-                    }
-                    Err(error) => {
-                        let name = cell_name(scenario, case, place);
-                        progress.line(&format!("{name}, {}, turn {turn}: {error}", contender.side.label));
-                        put(run, case, place, &contender.side.label, Err(error.to_string()));
-                        run.failure.get_or_insert(error);
-                        // What the failure left is unknown: the next case begins anew.
-                        shared = None;
-                    }
+                if done.is_err() {
+                    // What the failure left is unknown: the next case begins anew.
+                    shared = None;
                 }
+                progress.line(&self.keep(&name, contender, case, place, done, run));
                 progress.end_cell();
             }
         }
+    }
+
+    /// Keeps the measurement of a cell, or its failure, in the results and the records. Returns a line about it.
+    fn keep(
+        &self,
+        name: &str,
+        contender: &Contender,
+        case: &Case,
+        place: CellTurn<'_>,
+        done: Result<(Row, Measurement), LabError>,
+        run: &mut ScenarioRun,
+    ) -> String {
+        let label = &contender.side.label;
+        let (row, measurement) = match done {
+            Ok(measured) => measured,
+            Err(error) => {
+                let text = format!("{name}, {label}, turn {}: {error}", place.turn);
+                put(run, case, place, label, Err(error.to_string()));
+                run.failure.get_or_insert(error);
+                return text;
+            }
+        };
+        if let Some(records) = &self.records {
+            let file = record::path(records, &self.machine.slug, &row.date, &run.results.name);
+            if let Err(error) = record::append(&file, &row) {
+                run.failure.get_or_insert(error);
+            }
+        }
+        let text = line(&row);
+        run.rows.push(row);
+        put(run, case, place, label, Ok(measurement));
+        text
     }
 
     /// Measures one cell in one turn, on the server that is there or on a fresh one.
@@ -328,14 +330,6 @@ impl Runner {
 /// A rate in whole requests a second, unless it is a low one.
 fn shown_rate(rate: f64) -> f64 {
     rounded(rate, if rate < 100.0 { 1000.0 } else { 1.0 })
-}
-
-/// The command that starts a side, without folder and port.
-pub(crate) fn settings(side: &Side) -> String {
-    let mut words = vec![side.program.program().to_owned()];
-    words.extend(side.program.settings());
-    words.extend(side.flags.iter().cloned());
-    words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
 }
 
 /// A word as a shell takes it.

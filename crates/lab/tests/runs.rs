@@ -185,6 +185,27 @@ fn processes_in(folder: &Path) -> usize {
 }
 
 #[test]
+fn a_running_server_is_measured_with_flush_only() {
+    let folder = folder_with(SCENARIO);
+    let output = lab(folder.path(), &["run", "lists.toml", "--peer", "redis=127.0.0.1:1"]).output().unwrap();
+    assert!(!output.status.success());
+    assert!(text(&output).contains("--flush"), "{}", text(&output));
+    assert!(!folder.path().join("lab-results").exists());
+}
+
+#[test]
+fn another_durability_leaves_sides_without_a_choice() {
+    let Some(_) = program_or_skip("lab::runs", "redis-server") else { return };
+    let fixed = SCENARIO.replacen("fsync = \"none\"", "durability = \"its own\"\n    flags = [\"--save\", \"\"]", 1);
+    let folder = folder_with(&fixed);
+    let output = lab(folder.path(), &["run", "lists.toml", "--turns", "1", "--durability", "always"]).output().unwrap();
+    assert!(output.status.success(), "{}", text(&output));
+    let sides = results(folder.path())["sides"].clone();
+    assert_eq!((&sides[0]["durability"], &sides[0]["settings"]), (&"its own".into(), &"redis-server --save ''".into()));
+    assert!(sides[1]["settings"].as_str().unwrap().ends_with("--appendfsync always"), "{sides}");
+}
+
+#[test]
 fn without_a_command_reports_and_scenarios_are_listed() {
     let folder = tempfile::tempdir().unwrap();
     let output = lab(folder.path(), &[]).output().unwrap();

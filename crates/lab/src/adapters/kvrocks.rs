@@ -1,6 +1,6 @@
 //! Kvrocks, which writes to RocksDB.
 
-use super::{Adapter, Fsync, owned};
+use super::{Adapter, Fsync, owned, redis};
 
 /// Kvrocks, which writes to RocksDB.
 pub(super) struct Kvrocks;
@@ -19,7 +19,7 @@ impl Adapter for Kvrocks {
     }
 
     fn arguments(&self, port: u16, folder: &str) -> Vec<String> {
-        owned(&["--bind", "127.0.0.1", "--port", &port.to_string(), "--dir", folder])
+        redis::arguments(port, folder)
     }
 
     fn durability(&self, fsync: Fsync) -> Option<Vec<String>> {

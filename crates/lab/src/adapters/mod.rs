@@ -153,6 +153,15 @@ impl Program {
         self.protocol() == Protocol::Resp
     }
 
+    /// Returns the arguments for a durability.
+    ///
+    /// # Errors
+    /// The server has nothing of the kind.
+    pub(crate) fn durability_flags(self, fsync: Fsync) -> Result<Vec<String>, LabError> {
+        let missing = || LabError::Step(format!("{} has no durability `{}`", self.program(), fsync.name()));
+        self.durability(fsync).ok_or_else(missing)
+    }
+
     /// Returns the program's path.
     ///
     /// # Errors

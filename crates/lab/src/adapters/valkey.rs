@@ -1,6 +1,6 @@
 //! Valkey, whose settings are those of Redis.
 
-use super::{Adapter, Fsync, debian, owned};
+use super::{Adapter, Fsync, debian, redis};
 
 /// Valkey, whose settings are those of Redis.
 pub(super) struct Valkey;
@@ -19,15 +19,11 @@ impl Adapter for Valkey {
     }
 
     fn arguments(&self, port: u16, folder: &str) -> Vec<String> {
-        owned(&["--bind", "127.0.0.1", "--port", &port.to_string(), "--dir", folder])
+        redis::arguments(port, folder)
     }
 
     fn durability(&self, fsync: Fsync) -> Option<Vec<String>> {
-        Some(owned(match fsync {
-            Fsync::None => &["--save", "", "--appendonly", "no"],
-            Fsync::Everysec => &["--save", "", "--appendonly", "yes", "--appendfsync", "everysec"],
-            Fsync::Always => &["--save", "", "--appendonly", "yes", "--appendfsync", "always"],
-        }))
+        Some(redis::durability(fsync))
     }
 
     fn is_tried(&self) -> bool {

@@ -21,7 +21,7 @@ use std::sync::OnceLock;
 const SHOWN_BYTES_MAX: usize = 200;
 const LINE_END: &[u8] = b"\r\n";
 
-/// What a complete reply means for its call.
+/// The meaning of a complete reply for its call.
 #[derive(Debug, Eq, PartialEq)]
 pub(super) enum ReplyVerdict {
     /// The call is complete.

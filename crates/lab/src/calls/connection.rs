@@ -7,10 +7,9 @@
 
 use super::check::{CheckedLine, ReplyVerdict, check_deletion};
 use super::scanner::Scanner;
-use rustix::event::epoll;
-use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with, sockopt};
+use crate::socket::{self, SendBuffer};
 use std::collections::VecDeque;
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::net::{SocketAddr, TcpStream};
 use std::os::fd::OwnedFd;
 use std::time::Instant;
@@ -37,16 +36,12 @@ pub(super) struct PartyConnection {
     pub(super) under_way: VecDeque<CallUnderWay>,
     /// True if it is listed as free for a call that becomes due.
     pub(super) is_free: bool,
-    out: Vec<u8>,
-    /// The part of `out` that the socket has taken.
-    sent: usize,
-    /// True if the socket takes no more at present.
-    is_full: bool,
+    out: SendBuffer,
     heard: Vec<u8>,
     scanner: Scanner,
 }
 
-/// What checks replies, and repeats calls that find nothing yet.
+/// The rules by which replies are checked, and calls repeated that find nothing yet.
 pub(super) struct Repeating<'a> {
     pub(super) lines: &'a [CheckedLine],
     pub(super) noise: &'a [u8],
@@ -54,7 +49,7 @@ pub(super) struct Repeating<'a> {
     pub(super) is_over: bool,
 }
 
-/// What the replies in some bytes were.
+/// The replies found in some bytes.
 #[derive(Debug, Default)]
 pub(super) struct Heard {
     /// The starts of the calls that are complete.
@@ -70,9 +65,7 @@ impl PartyConnection {
             made: 0,
             under_way: VecDeque::new(),
             is_free: false,
-            out: Vec::new(),
-            sent: 0,
-            is_full: false,
+            out: SendBuffer::default(),
             heard: Vec::new(),
             scanner: Scanner::default(),
         }
@@ -82,21 +75,12 @@ impl PartyConnection {
         self.stream.is_some()
     }
 
-    /// Begins to connect, and does not wait for the end of it: the socket takes bytes once it is connected.
+    /// Begins to connect, as [`socket::connect`].
     ///
     /// # Errors
-    /// The server refuses, or no port is left. A closed connection keeps its port for a second or more, so that not
-    /// more than some 28,000 connections a second can be made.
+    /// As there.
     pub(super) fn open(&mut self, poll: &OwnedFd, place: u64, address: SocketAddr) -> io::Result<()> {
-        let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
-        let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
-        let socket = socket_with(family, SocketType::STREAM, flags, None)?;
-        sockopt::set_tcp_nodelay(&socket, true)?;
-        match rustix::net::connect(&socket, &address) {
-            Ok(()) | Err(rustix::io::Errno::INPROGRESS) => {}
-            Err(error) => return Err(error.into()),
-        }
-        self.watch(poll, place, socket.into())
+        self.watch(poll, place, socket::connect(address)?)
     }
 
     /// Connects, and waits for the end of it.
@@ -111,10 +95,10 @@ impl PartyConnection {
     }
 
     fn watch(&mut self, poll: &OwnedFd, place: u64, stream: TcpStream) -> io::Result<()> {
-        epoll::add(poll, &stream, epoll::EventData::new_u64(place), epoll::EventFlags::IN)?;
+        socket::watch(poll, place, &stream)?;
         self.stream = Some(stream);
         self.made = 0;
-        self.is_full = false;
+        self.out.begin();
         Ok(())
     }
 
@@ -126,7 +110,7 @@ impl PartyConnection {
 
     /// Adds a call to the bytes to send.
     pub(super) fn add(&mut self, line: &CheckedLine, under_way: CallUnderWay, noise: &[u8]) {
-        line.template.append(&mut self.out, under_way.call, noise);
+        line.template.append(&mut self.out.bytes, under_way.call, noise);
         self.under_way.push_back(under_way);
         self.made += 1;
     }
@@ -137,26 +121,7 @@ impl PartyConnection {
     /// The connection broke.
     pub(super) fn flush(&mut self, poll: &OwnedFd, place: u64) -> io::Result<()> {
         let Some(stream) = &mut self.stream else { return Ok(()) };
-        while self.sent < self.out.len() {
-            match stream.write(&self.out[self.sent..]) {
-                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
-                Ok(bytes) => self.sent += bytes,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
-                Err(error) => return Err(error),
-            }
-        }
-        let is_full = self.sent < self.out.len();
-        if !is_full {
-            self.out.clear();
-            self.sent = 0;
-        }
-        if is_full != self.is_full {
-            self.is_full = is_full;
-            let out = if is_full { epoll::EventFlags::OUT } else { epoll::EventFlags::empty() };
-            epoll::modify(poll, stream, epoll::EventData::new_u64(place), epoll::EventFlags::IN | out)?;
-        }
-        Ok(())
+        self.out.flush(stream, poll, place)
     }
 
     /// Reads once and takes all replies that are complete.
@@ -212,14 +177,14 @@ impl PartyConnection {
                 ReplyVerdict::Again => {
                     heard.found_nothing += 1;
                     if !repeating.is_over {
-                        line.template.append(&mut self.out, under_way.call, repeating.noise);
+                        line.template.append(&mut self.out.bytes, under_way.call, repeating.noise);
                         self.under_way.push_back(under_way);
                     }
                 }
                 ReplyVerdict::Delete(id) => {
-                    self.out.extend_from_slice(b"delete ");
-                    self.out.extend_from_slice(&bytes[at + id.start..at + id.end]);
-                    self.out.extend_from_slice(b"\r\n");
+                    self.out.bytes.extend_from_slice(b"delete ");
+                    self.out.bytes.extend_from_slice(&bytes[at + id.start..at + id.end]);
+                    self.out.bytes.extend_from_slice(b"\r\n");
                     self.under_way.push_back(CallUnderWay { is_deletion: true, ..under_way });
                 }
             }

@@ -47,7 +47,7 @@ use std::{io, iter};
 use worker::{Ending, SharedCalls, SharedParty, ThreadTimes, Worker, WorkerFigures, histogram};
 
 /// The minimum number of random letters and digits; a payload begins anywhere in them.
-const NOISE_BYTES_MIN: usize = 1 << 20;
+pub(crate) const NOISE_BYTES_MIN: usize = 1 << 20;
 /// The share of the time that a generator could run; one that ran for longer is the limit of the rate.
 const BUSY_SHARE_MAX: f64 = 0.9;
 /// The quantiles of latency that are kept, as far as a run has calls enough for them.
@@ -177,7 +177,7 @@ fn shared(
 }
 
 /// Returns random letters and digits with room for many different payloads.
-fn noise(payload_bytes_max: usize) -> Vec<u8> {
+pub(crate) fn noise(payload_bytes_max: usize) -> Vec<u8> {
     let mut noise = Vec::new();
     Items::new(Contents::Alphanumerics, NOISE_BYTES_MIN.max(2 * payload_bytes_max)).next_into(&mut noise);
     noise

@@ -57,7 +57,7 @@ pub(crate) struct Scanner {
     at: usize,
     /// Replies and elements that have not ended; only RESP has more than one.
     open: u64,
-    /// What is known of the reply; its length is not.
+    /// The reply as far as it is known; its length is not.
     found: Option<Reply>,
 }
 

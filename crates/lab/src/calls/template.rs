@@ -12,11 +12,12 @@
 use super::plan::CallLine;
 use crate::contents::{below, mixed};
 use crate::protocol::Protocol;
+use crate::scenario::placeholders::{NEXT, RANDOM};
 
 /// The digits of a number in a line.
 pub(super) const DIGITS: usize = 12;
 /// The numbers of a line as they are written.
-pub(super) const PLACEHOLDERS: [(&str, Number); 2] = [("{random:12}", Number::Random), ("{next:12}", Number::Next)];
+pub(super) const PLACEHOLDERS: [(&str, Number); 2] = [(RANDOM, Number::Random), (NEXT, Number::Next)];
 const LINE_END: &[u8] = b"\r\n";
 
 /// The kinds of numbers in a line.

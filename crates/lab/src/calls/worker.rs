@@ -33,7 +33,7 @@ const LOOK_AGAIN: Duration = Duration::from_millis(100);
 const REST_MAX: Duration = Duration::from_secs(2);
 const LATENCY_US_MAX: u64 = 600_000_000;
 
-/// What all workers share.
+/// State that all workers share.
 pub(super) struct SharedCalls<'a> {
     pub(super) address: SocketAddr,
     pub(super) parties: Vec<SharedParty>,
@@ -58,7 +58,7 @@ pub(super) struct SharedParty {
     pub(super) handout: Handout,
 }
 
-/// What one worker measured.
+/// The measurements of one worker.
 pub(super) struct WorkerFigures {
     /// Calls and the time of the last, by party.
     pub(super) parties: Vec<(u64, Option<Instant>)>,

@@ -55,7 +55,7 @@ struct CellPlace<'a> {
     side: &'a str,
 }
 
-/// What the turns of two cells say, worst first.
+/// The verdict on two cells by their turns, worst first.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 enum Mark {
     Worse,
@@ -91,7 +91,7 @@ struct LoneCell<'a> {
 /// Everything that two folders of results say together.
 #[derive(Debug)]
 struct ResultsComparison<'a> {
-    /// What makes the comparison unfair.
+    /// Reasons for which the comparison is unfair.
     warnings: Vec<String>,
     /// Worst first.
     cells: Vec<ComparedCell<'a>>,

@@ -20,7 +20,7 @@ use std::process::Command;
 
 const WIDTHS: [i32; 3] = [360, 800, 1400];
 
-/// What a frame found in the page.
+/// The findings of a frame in the page.
 #[derive(Debug, Deserialize)]
 struct FrameFindings {
     width: i32,

@@ -23,7 +23,7 @@ pub(super) const SIDE_INKS: usize = 8;
 /// plotters writes 1/1.24 of this.
 const TEXT_SIZE: f64 = 14.0;
 
-/// What something is drawn with.
+/// The color and style of a shape.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Ink {
     /// The colour of the side with this index.

@@ -8,7 +8,7 @@
 //!
 //! A capture may hold anything: a line that is none of MONITOR's is an error, never a panic.
 
-/// What a line is.
+/// The kinds of lines.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) enum Line {
     Call(CapturedCall),

@@ -8,9 +8,8 @@ use super::plan::PlannedCall;
 use crate::calls::scanner::Scanner;
 use crate::protocol::Protocol;
 use crate::resp;
-use rustix::event::epoll;
-use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with, sockopt};
-use std::io::{self, Read, Write};
+use crate::socket::{self, SendBuffer};
+use std::io::{self, Read};
 use std::net::{SocketAddr, TcpStream};
 use std::os::fd::OwnedFd;
 use std::time::Instant;
@@ -40,18 +39,14 @@ pub(super) struct Connection {
     selects: bool,
     /// The database that is selected.
     database: u32,
-    out: Vec<u8>,
-    /// The part of `out` that the socket has taken.
-    sent: usize,
-    /// True if the socket takes no more at present.
-    is_full: bool,
+    out: SendBuffer,
     heard: Vec<u8>,
     /// The length of the complete reply at the front of what was heard.
     reply_bytes: usize,
     scanner: Scanner,
 }
 
-/// What came of sending or reading.
+/// The outcome of sending or reading.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum PlayState {
     /// The reply is not complete.
@@ -84,27 +79,20 @@ impl Connection {
         }
         let other = planned.database.filter(|database| *database != self.database);
         if let Some(database) = other {
-            resp::encode(&mut self.out, &[b"SELECT", database.to_string().as_bytes()]);
+            resp::encode(&mut self.out.bytes, &[b"SELECT", database.to_string().as_bytes()]);
             self.database = database;
         }
         self.selects = other.is_some();
         self.database = planned.selects.unwrap_or(self.database);
-        self.out.extend_from_slice(bytes);
+        self.out.bytes.extend_from_slice(bytes);
         self.under_way = Some(under_way);
         self.flush(net, place)
     }
 
     fn open(&mut self, net: &Net, place: u64) -> io::Result<()> {
-        let family = if net.address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
-        let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
-        let socket = socket_with(family, SocketType::STREAM, flags, None)?;
-        sockopt::set_tcp_nodelay(&socket, true)?;
-        match rustix::net::connect(&socket, &net.address) {
-            Ok(()) | Err(rustix::io::Errno::INPROGRESS) => {}
-            Err(error) => return Err(error.into()),
-        }
-        epoll::add(&net.poll, &socket, epoll::EventData::new_u64(place), epoll::EventFlags::IN)?;
-        *self = Self { stream: Some(socket.into()), ..Self::default() };
+        let stream = socket::connect(net.address)?;
+        socket::watch(&net.poll, place, &stream)?;
+        *self = Self { stream: Some(stream), ..Self::default() };
         Ok(())
     }
 
@@ -119,26 +107,10 @@ impl Connection {
     /// The system refuses.
     pub(super) fn flush(&mut self, net: &Net, place: u64) -> io::Result<PlayState> {
         let Some(stream) = &mut self.stream else { return Ok(PlayState::Waits) };
-        while self.sent < self.out.len() {
-            match stream.write(&self.out[self.sent..]) {
-                Ok(bytes) => self.sent += bytes,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
-                Err(error) if is_end(&error) => return Ok(PlayState::Closed),
-                Err(error) => return Err(error),
-            }
+        match self.out.flush(stream, &net.poll, place) {
+            Err(error) if is_end(&error) => Ok(PlayState::Closed),
+            done => done.map(|()| PlayState::Waits),
         }
-        let is_full = self.sent < self.out.len();
-        if !is_full {
-            self.out.clear();
-            self.sent = 0;
-        }
-        if is_full != self.is_full {
-            self.is_full = is_full;
-            let out = if is_full { epoll::EventFlags::OUT } else { epoll::EventFlags::empty() };
-            epoll::modify(&net.poll, stream, epoll::EventData::new_u64(place), epoll::EventFlags::IN | out)?;
-        }
-        Ok(PlayState::Waits)
     }
 
     /// Reads once.

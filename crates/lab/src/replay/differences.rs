@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// The differing calls that are shown.
 const SHOWN_MAX: usize = 20;
 
-/// What two servers replied to the same calls.
+/// The replies of two servers to the same calls.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub(super) struct ReplyComparison {
     /// The label of the server, and of the one that it is compared with.

@@ -306,22 +306,9 @@ fn targets(arguments: &ReplayArguments) -> Result<(Vec<ReplaySide>, Vec<AbsentSi
 }
 
 fn fresh(program: Program, programs: &Programs, label: &str, fsync: Fsync) -> Result<ReplaySide, LabError> {
-    let flags = program
-        .durability(fsync)
-        .ok_or_else(|| LabError::Step(format!("{} has no durability `{}`", program.program(), fsync.name())))?;
+    let side = Side::plain(label, program, fsync)?;
     let path = programs.path(program)?;
-    let words = serde_json::json!({
-        "label": label, "program": program.name(), "durability": fsync.name(), "flags": flags,
-    });
-    let side: Side = serde_json::from_value(words).map_err(|error| LabError::Step(format!("{label}: {error}")))?;
-    let results = SideResults {
-        label: label.to_owned(),
-        program: program.name().to_owned(),
-        version: program.version(&path)?,
-        durability: fsync.name().to_owned(),
-        settings: turn::settings(&side),
-        is_untried: !program.is_tried(),
-    };
+    let results = SideResults::of(&side, &program.version(&path)?);
     Ok(ReplaySide { label: label.to_owned(), start: Start::Fresh { side: Box::new(side), path }, side: results })
 }
 

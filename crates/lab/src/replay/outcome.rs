@@ -24,7 +24,7 @@ const ALL: &str = "all commands";
 /// The quantiles of latency that are kept, as far as there are calls enough for them.
 const QUANTILES: [f64; 10] = [0.5, 0.75, 0.9, 0.95, 0.99, 0.995, 0.999, 0.9995, 0.9999, 0.99999];
 
-/// What a replay gave.
+/// The outcome of a replay.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub(super) struct ReplayOutcome {
     pub(super) format: u32,
@@ -38,7 +38,7 @@ pub(super) struct ReplayOutcome {
     pub(super) replies: Vec<ReplyComparison>,
 }
 
-/// What playing on one server gave.
+/// The outcome on one server.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub(super) struct ServerReplay {
     pub(super) label: String,

@@ -24,7 +24,7 @@ const OTHER_NAMES: &str = "(others)";
 /// The part of an unreadable line that is shown.
 const SHOWN_BYTES_MAX: usize = 100;
 
-/// What is played.
+/// The calls to play.
 #[derive(Debug, Default)]
 pub(super) struct Plan {
     /// In the capture's order.
@@ -68,7 +68,7 @@ pub(super) struct PlannedConnection {
     pub(super) calls: Vec<u32>,
 }
 
-/// What was found in a capture.
+/// The contents of a capture.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub(super) struct CaptureCounts {
     pub(super) lines: u64,

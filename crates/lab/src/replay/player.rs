@@ -54,7 +54,7 @@ pub(super) enum Speed {
     InOrder,
 }
 
-/// What playing a plan on a server gave.
+/// The outcome of a plan played on a server.
 pub(super) struct Played {
     pub(super) answers: Answers,
     pub(super) elapsed: Duration,

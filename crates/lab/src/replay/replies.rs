@@ -14,7 +14,7 @@ use std::io;
 /// The part of a reply that is kept. Most replies are shorter than this.
 const SHOWN_BYTES_MAX: usize = 80;
 
-/// What became of a call.
+/// The outcome of a call.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(super) enum Answer {
     /// It was not made.

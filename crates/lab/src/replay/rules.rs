@@ -8,7 +8,7 @@
 //!                                        not compared, not timed: it may wait, as BLPOP does
 //! ```
 
-/// What is done with a call.
+/// The treatment of a call.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Rule {
     /// For this reason.

@@ -16,7 +16,7 @@
 //! say the same in different words; then the names of [`placeholders`].
 
 mod figure;
-mod placeholders;
+pub(crate) mod placeholders;
 pub(crate) mod report;
 
 pub(crate) use figure::Figure;
@@ -668,6 +668,39 @@ impl Scenario {
 }
 
 impl Side {
+    /// Returns a side without words of its own.
+    ///
+    /// # Errors
+    /// The server has no such durability.
+    pub(crate) fn plain(label: &str, program: Program, fsync: Fsync) -> Result<Self, LabError> {
+        let mut side = Self {
+            label: label.to_owned(),
+            program,
+            protocol: None,
+            durability: String::new(),
+            fsync: Some(fsync),
+            flags: Vec::new(),
+            words: BTreeMap::new(),
+            steps: Vec::new(),
+            cannot: BTreeMap::new(),
+            loads: BTreeMap::new(),
+        };
+        side.choose_durability(None)?;
+        Ok(side)
+    }
+
+    /// Adds the flags for its durability, or for another one instead; a side that leaves no choice keeps its own flags.
+    ///
+    /// # Errors
+    /// The server has no such durability.
+    pub(crate) fn choose_durability(&mut self, instead: Option<Fsync>) -> Result<(), LabError> {
+        let Some(own) = self.fsync else { return Ok(()) };
+        let fsync = instead.unwrap_or(own);
+        self.flags.splice(0..0, self.program.durability_flags(fsync)?);
+        self.durability = self.program.durability_words(fsync);
+        Ok(())
+    }
+
     /// Returns the protocol of calls to it.
     pub(crate) fn protocol(&self) -> Protocol {
         self.protocol.unwrap_or_else(|| self.program.protocol())

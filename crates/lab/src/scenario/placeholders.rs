@@ -3,6 +3,11 @@
 
 use crate::LabError;
 
+/// A number of twelve digits below the count of items, drawn anew for each call.
+pub(crate) const RANDOM: &str = "{random:12}";
+/// A number of twelve digits, the one after the last call's.
+pub(crate) const NEXT: &str = "{next:12}";
+
 /// The values of the placeholders.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PlaceholderValues {

@@ -38,7 +38,7 @@ const STACK_BYTES: usize = 512 * 1024;
 /// The part of an unexpected reply that an error shows.
 const SHOWN_BYTES_MAX: usize = 200;
 
-/// What all threads share.
+/// State that all threads share.
 struct Shared<'a> {
     address: SocketAddr,
     parties: Vec<SqlParty>,
@@ -82,7 +82,7 @@ struct Caller<'a> {
     done: Done,
 }
 
-/// What a thread measured.
+/// The measurements of a thread.
 struct Done {
     party: usize,
     /// Microseconds of each call.
