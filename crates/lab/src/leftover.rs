@@ -7,7 +7,6 @@ use crate::server::Server;
 use crate::watch;
 use crate::{LabError, proc};
 use std::io;
-use std::thread;
 use std::time::{Duration, Instant};
 
 /// Loads, drops, rests, looks.
@@ -28,7 +27,7 @@ pub(crate) fn measure(
         let filled = Filler::new(data, count).fill_to(&mut client, count)?;
         let dropped = fill::drop_part(&mut client, data, count, dropped_percent)?;
         let took = begin.elapsed();
-        thread::sleep(Duration::from_secs(rest_s));
+        server.rest(Duration::from_secs(rest_s));
         Ok((filled, dropped, took))
     };
     let (done, seen) = watch::during(server, false, work)?;

@@ -53,8 +53,8 @@ pub(crate) struct Outcome {
 pub(crate) struct Limits {
     /// Seconds after which it has failed.
     pub(crate) limit_s: u64,
-    /// Seconds after which the lab's own calls end, unless the load says otherwise.
-    pub(crate) cell_s: u64,
+    /// The lab's own calls end after this time, unless the load says otherwise.
+    pub(crate) cell: Duration,
 }
 
 /// Runs one unmeasured step.
@@ -314,12 +314,12 @@ fn generator_line(work: &Loop) -> String {
 
 /// Runs a side's own steps, and measures the memory they have added.
 fn take_steps(server: &Server, steps: &[Prepare], counts: PlaceholderValues) -> Result<Outcome, LabError> {
-    thread::sleep(SETTLE);
+    server.rest(SETTLE);
     let (before, _) = proc::memory_bytes(server.own_pid()?)?;
     let begin = Instant::now();
     steps.iter().try_for_each(|step| prepare(server, step, counts))?;
     let took = begin.elapsed();
-    thread::sleep(SETTLE_FREED);
+    server.rest(SETTLE_FREED);
     let (after, _) = proc::memory_bytes(server.own_pid()?)?;
     let each = after.saturating_sub(before) as f64 / counts.items.max(1) as f64;
     let texts: Vec<String> = steps.iter().map(|step| counts.fill(&step_text(step))).collect();
@@ -359,14 +359,14 @@ struct Looks<'a> {
 fn memory(server: &Server, count: u64, data: Data, looks: &Looks<'_>) -> Result<Outcome, LabError> {
     let &Looks { marks_percent, from_percent, rest } = looks;
     let mut client = server.client()?;
-    thread::sleep(SETTLE_EMPTY);
+    server.rest(SETTLE_EMPTY);
     let at_mark = |percent: u64| count * percent / 100;
     let most = marks_percent.last().map_or(0, |percent| at_mark(*percent));
     let mut filler = Filler::new(data, most);
     let first = at_mark(from_percent);
     if first > 0 {
         filler.fill_to(&mut client, first).map_err(|error| step_error("memory", &error, server))?;
-        thread::sleep(rest);
+        server.rest(rest);
     }
     let (empty, _) = proc::memory_bytes(server.own_pid()?)?;
     let empty_used = used_bytes(server)?;
@@ -380,7 +380,7 @@ fn memory(server: &Server, count: u64, data: Data, looks: &Looks<'_>) -> Result<
         took += begin.elapsed();
         commands += filled.commands;
         content_bytes += filled.content_bytes;
-        thread::sleep(rest);
+        server.rest(rest);
         let (now, _) = proc::memory_bytes(server.own_pid()?)?;
         let added = (at_mark(*percent) - first).max(1) as f64;
         let each = now.saturating_sub(empty) as f64 / added;
@@ -471,7 +471,7 @@ fn churn(server: &Server, keys: u64, rounds: u64) -> Result<Outcome, LabError> {
     let mut client: Client = server.client()?;
     let churned = fill::churn(&mut client, keys, rounds).map_err(|error| step_error("churn", &error, server))?;
     let elapsed = begin.elapsed();
-    thread::sleep(SETTLE);
+    server.rest(SETTLE);
     Ok(Outcome {
         command_line: format!("{keys} keys of 16 to 511 bytes written {rounds} times, nine in ten deleted"),
         requests: churned.commands,

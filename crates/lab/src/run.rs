@@ -8,7 +8,7 @@ use crate::progress::Progress;
 use crate::record;
 use crate::results::{self, Results};
 use crate::scenario::report::{ALL, Library, Report};
-use crate::scenario::{Scenario, Side};
+use crate::scenario::{Scenario, Side, Size};
 use crate::turn::{self, Runner, ScenarioRun};
 use crate::{LabError, io_error};
 use std::fs;
@@ -16,16 +16,15 @@ use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
 use std::time::Instant;
 
-/// Seconds after which a cell ends, and in a quick run.
-const CELL_S: u64 = 10;
-const QUICK_CELL_S: u64 = 1;
-
 /// How scenarios are run.
 #[derive(Debug, clap::Args)]
 pub struct RunArguments {
     /// Reports, scenarios, single cases as `scenario/case`, files of scenarios, or `all` for all reports.
     #[arg(required = true)]
     names: Vec<String>,
+    /// The smallest sizes, without rests: shows that everything works, measures nothing.
+    #[arg(long, conflicts_with_all = ["quick", "full"])]
+    tiny: bool,
     /// Small sizes, one short turn each: shows that everything works, measures little.
     #[arg(long, conflicts_with = "full")]
     quick: bool,
@@ -121,6 +120,17 @@ pub(crate) fn run(arguments: RunArguments) -> Result<(), LabError> {
     if failed.is_empty() { Ok(()) } else { Err(LabError::Step(format!("failed: {}", failed.join(", ")))) }
 }
 
+impl RunArguments {
+    fn size(&self) -> Size {
+        match (self.tiny, self.quick, self.full) {
+            (true, ..) => Size::Tiny,
+            (_, true, _) => Size::Quick,
+            (.., true) => Size::Full,
+            _ => Size::Usual,
+        }
+    }
+}
+
 fn runner(arguments: &RunArguments, data: PathBuf) -> Result<Runner, LabError> {
     let bobbin = arguments.bobbin.clone();
     let programs = Programs { bobbin, redis: arguments.redis.clone() };
@@ -131,8 +141,8 @@ fn runner(arguments: &RunArguments, data: PathBuf) -> Result<Runner, LabError> {
         records: arguments.records.clone(),
         data,
         commit: turn::commit(),
-        turns: if arguments.quick { 1 } else { arguments.turns },
-        cell_s: if arguments.quick { QUICK_CELL_S } else { CELL_S },
+        turns: if arguments.size().is_short() { 1 } else { arguments.turns },
+        size: arguments.size(),
         fsync: arguments.durability,
         running: running.collect::<Result<_, LabError>>()?,
         pin: arguments.pin.clone(),
@@ -175,7 +185,7 @@ fn gathered(
         machine: runner.machine.text.clone(),
         commit: runner.commit.clone(),
         turns: runner.turns,
-        is_quick: arguments.quick,
+        is_quick: arguments.size().is_short(),
         is_partial: interrupt::is_requested(),
         ..Results::default()
     };
@@ -242,11 +252,7 @@ fn chosen_scenarios(library: &Library, names: &[String]) -> Result<Vec<Scenario>
 
 /// Applies sizes, choices and replacements.
 fn fit(scenario: &mut Scenario, arguments: &RunArguments) -> Result<(), LabError> {
-    if arguments.quick {
-        scenario.shorten();
-    } else if !arguments.full {
-        scenario.leave_usual_columns();
-    }
+    scenario.fit(arguments.size());
     for (name, value) in &arguments.set {
         scenario.replace(name, value)?;
     }

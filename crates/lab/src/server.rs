@@ -45,6 +45,8 @@ pub(crate) struct Server {
     address: SocketAddr,
     launch: Launch,
     log: PathBuf,
+    /// The maximum duration of a rest.
+    rest_max: Duration,
     /// Gone with the server, and after it: fields drop in this order.
     folder: TempDir,
 }
@@ -96,7 +98,7 @@ impl Server {
         if !side.program.is_server() {
             return Err(LabError::Step(format!("{} is a library: it cannot be running", side.program.name())));
         }
-        let mut server = Self { child: None, ended: None, address, launch, log, folder };
+        let mut server = Self { child: None, ended: None, address, launch, log, rest_max: Duration::MAX, folder };
         server.wait_ready()?;
         match side.program.protocol() {
             Protocol::Resp => drop(server.ask("FLUSHALL")?),
@@ -114,13 +116,23 @@ impl Server {
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
         launch.program.prepare_folder(&launch.path, folder.path(), port)?;
         if !launch.program.is_server() {
-            return Ok(Self { child: None, ended: None, address, launch, log, folder });
+            return Ok(Self { child: None, ended: None, address, launch, log, rest_max: Duration::MAX, folder });
         }
         let child = spawn(&launch, port, folder.path(), &log)?;
         let ended = Some(interrupt::Ended::on_interrupt(child.id()));
-        let mut server = Self { child: Some(child), ended, address, launch, log, folder };
+        let mut server = Self { child: Some(child), ended, address, launch, log, rest_max: Duration::MAX, folder };
         server.wait_ready()?;
         Ok(server)
+    }
+
+    /// Shortens rests to at most this.
+    pub(crate) fn set_rest_max(&mut self, rest_max: Duration) {
+        self.rest_max = rest_max;
+    }
+
+    /// Leaves the server alone, for it to return memory or to settle.
+    pub(crate) fn rest(&self, duration: Duration) {
+        thread::sleep(duration.min(self.rest_max));
     }
 
     /// Kills it as a crash would, and waits until it is gone.

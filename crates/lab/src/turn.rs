@@ -17,7 +17,7 @@ use crate::progress::Progress;
 use crate::record::{self, Row};
 use crate::results::{AbsentSide, CellResults, Measurement, PublishedCell, RowResults, Sample};
 use crate::results::{ScenarioResults, SideResults, TableResults};
-use crate::scenario::{Case, Figure, Load, Scenario, Side, Table};
+use crate::scenario::{Case, Figure, Load, Scenario, Side, Size, Table};
 use crate::server::Server;
 use crate::{LabError, interrupt, proc, stall, watch};
 use std::net::SocketAddr;
@@ -37,8 +37,7 @@ pub(crate) struct Runner {
     pub(crate) data: PathBuf,
     pub(crate) commit: String,
     pub(crate) turns: u32,
-    /// Seconds after which a cell of the lab's own calls ends, unless it says otherwise.
-    pub(crate) cell_s: u64,
+    pub(crate) size: Size,
     /// The durability of all sides that have a choice, instead of their own.
     pub(crate) fsync: Option<Fsync>,
     /// Running servers by the name of their program.
@@ -259,10 +258,11 @@ impl Runner {
         case: &Case,
         column: usize,
     ) -> Result<Server, LabError> {
-        let server = match contender.running {
+        let mut server = match contender.running {
             Some(address) => Server::running(&contender.side, address, &self.data)?,
             None => Server::of_side(&contender.path, &contender.side, self.pin.as_deref(), &self.data)?,
         };
+        server.set_rest_max(self.size.rest_max());
         for step in &scenario.prepare_for(&contender.side, column)? {
             load::prepare(&server, step, scenario.counts(case, column)?)?;
         }
@@ -285,7 +285,7 @@ impl Runner {
         let cpu_before_us = server.pid().map(proc::cpu_us).transpose()?;
         // Different in each run and turn, the same for all sides.
         let draw = (u64::from(std::process::id()) << 32) | u64::from(place.turn);
-        let limits = load::Limits { limit_s: scenario.limit_s, cell_s: self.cell_s };
+        let limits = load::Limits { limit_s: scenario.limit_s, cell: self.size.cell() };
         let mut outcome = load::apply(case, server, counts, limits, draw)?;
         // The server may be another process by now.
         let cpu_us = server.pid().map(proc::cpu_us).transpose()?;
@@ -297,7 +297,7 @@ impl Runner {
         let rss_bytes_max = rss_bytes_max.max(outcome.rss_bytes.unwrap_or(0));
         let mut extra = vec![format!("rss_bytes_max={rss_bytes_max}")];
         if scenario.also.iter().any(|also| also.figure == Figure::MachineStallUs) && !longest.is_empty() {
-            extra.push(format!("machine_stall_us={}", stall::longest_us(STALL_SPAN)));
+            extra.push(format!("machine_stall_us={}", stall::longest_us(STALL_SPAN.min(self.size.rest_max()))));
         }
         extra.extend(server_us.map(|us| format!("server_us_per_request={us}")));
         extra.extend(outcome.extra.iter().chain(&longest).map(|(name, value)| format!("{name}={value}")));

@@ -6,7 +6,7 @@ use crate::{LabError, proc};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -39,11 +39,11 @@ pub(crate) struct Growth {
 /// # Errors
 /// The server is gone.
 pub(crate) fn during<T>(server: &Server, wants_memory: bool, work: impl FnOnce() -> T) -> Result<(T, Seen), LabError> {
-    let over = AtomicBool::new(false);
+    let (over, is_over) = mpsc::channel();
     thread::scope(|scope| {
-        let looking = scope.spawn(|| look_on(server, wants_memory, &over));
+        let looking = scope.spawn(move || look_on(server, wants_memory, &is_over));
         let done = work();
-        over.store(true, Ordering::Relaxed);
+        drop(over);
         Ok((done, looking.join().expect("a worker does not panic")?))
     })
 }
@@ -51,29 +51,33 @@ pub(crate) fn during<T>(server: &Server, wants_memory: bool, work: impl FnOnce()
 /// Runs `work` and looks at a process's memory meanwhile: seconds since the beginning, and bytes. What
 /// [`proc::memory_bytes`] reads costs the process nothing. A process that has ended is looked at no more.
 pub(crate) fn memory_during<T>(pid: Option<u32>, work: impl FnOnce() -> T) -> (T, Vec<(f64, u64)>) {
-    let (over, begin) = (AtomicBool::new(false), Instant::now());
+    let ((over, is_over), begin) = (mpsc::channel(), Instant::now());
     thread::scope(|scope| {
-        let looking = scope.spawn(|| {
+        let looking = scope.spawn(move || {
             let mut seen = Vec::new();
             while let Some(Ok((bytes, _))) = pid.map(proc::memory_bytes) {
                 seen.push((begin.elapsed().as_secs_f64(), bytes));
-                if over.load(Ordering::Relaxed) {
+                if is_over_after_step(&is_over) {
                     break;
                 }
-                thread::sleep(STEP);
             }
             seen
         });
         let done = work();
-        over.store(true, Ordering::Relaxed);
+        drop(over);
         (done, looking.join().expect("a worker does not panic"))
     })
 }
 
-fn look_on(server: &Server, wants_memory: bool, over: &AtomicBool) -> Result<Seen, LabError> {
+/// Waits for a step, or less if the work is over: its end of the channel is gone then.
+fn is_over_after_step(is_over: &Receiver<()>) -> bool {
+    is_over.recv_timeout(STEP) == Err(RecvTimeoutError::Disconnected)
+}
+
+fn look_on(server: &Server, wants_memory: bool, is_over: &Receiver<()>) -> Result<Seen, LabError> {
     let mut seen = Seen::default();
+    let mut is_last = false;
     loop {
-        let is_last = over.load(Ordering::Relaxed);
         seen.folder_bytes_max = seen.folder_bytes_max.max(folder_bytes(server.folder()));
         if wants_memory {
             seen.memory.push((Instant::now(), proc::family_memory_bytes(server.own_pid()?)?));
@@ -81,7 +85,7 @@ fn look_on(server: &Server, wants_memory: bool, over: &AtomicBool) -> Result<See
         if is_last {
             return Ok(seen);
         }
-        thread::sleep(STEP);
+        is_last = is_over_after_step(is_over);
     }
 }
 

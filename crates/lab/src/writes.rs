@@ -200,7 +200,7 @@ pub(crate) fn measure(
     let never = AtomicBool::new(false);
     let work = || {
         let done = checkpoints::beside(wanted, server.address(), || writers.run(&never));
-        thread::sleep(Duration::from_secs(writes.rest_s));
+        server.rest(Duration::from_secs(writes.rest_s));
         done
     };
     let (done, seen) = watch::during(server, wanted.is_some(), work)?;

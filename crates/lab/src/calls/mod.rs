@@ -95,7 +95,7 @@ pub(crate) fn measure(
     limits: Limits,
     stop: &AtomicBool,
 ) -> Result<Outcome, LabError> {
-    let plan = calls.resolve(values, Some(Duration::from_secs(limits.cell_s)))?;
+    let plan = calls.resolve(values, Some(limits.cell))?;
     let command_line = command_line(&plan);
     let limit = Duration::from_secs(limits.limit_s);
     let measured = run(plan, (server.protocol(), server.protocol_address()), limit, stop)

@@ -21,8 +21,6 @@ use std::time::Duration;
 pub(super) const PAYLOAD: &str = "{payload}";
 /// The maximum length of a payload.
 const PAYLOAD_BYTES_MAX: u64 = 256 * 1024 * 1024;
-/// The maximum duration of a quick run.
-const QUICK_SECONDS_MAX: u64 = 1;
 
 /// Parties of connections that make calls at the same time.
 #[derive(Clone, Debug, Deserialize, Serialize)]
@@ -48,7 +46,7 @@ pub(crate) struct Calls {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Party {
     /// The call's line without its payload; `{random:12}` is another number below `items` for each call, `{next:12}`
-    /// the one after the last.
+    /// the one after the last, `{zipf:12}` and `{latest:12}` one of few popular ones.
     pub(crate) say: String,
     /// The length of the payload after the line; SQL has it in the line, at `{payload}`. The payload begins with the
     /// line's first number, if there is room.
@@ -160,9 +158,9 @@ pub(super) struct CallLine {
 }
 
 impl Calls {
-    /// Shortens what lasts a given time.
+    /// Lets calls that last a given time last as long as the run has for a cell.
     pub(crate) fn shorten(&mut self) {
-        self.seconds = self.seconds.map(|seconds| seconds.min(QUICK_SECONDS_MAX));
+        self.seconds = self.seconds.filter(|seconds| *seconds == 0);
     }
 
     /// Returns the calls with the values of all placeholders; `cell` is the time for them unless they have their own.

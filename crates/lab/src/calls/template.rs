@@ -12,12 +12,18 @@
 use super::plan::CallLine;
 use crate::contents::{below, mixed};
 use crate::protocol::Protocol;
-use crate::scenario::placeholders::{NEXT, RANDOM};
+use crate::scenario::placeholders::{LATEST, NEXT, RANDOM, ZIPF};
+use rand::SeedableRng;
+use rand::rngs::SmallRng;
+use rand_distr::{Distribution, Zipf};
 
 /// The digits of a number in a line.
 pub(super) const DIGITS: usize = 12;
 /// The numbers of a line as they are written.
-pub(super) const PLACEHOLDERS: [(&str, Number); 2] = [(RANDOM, Number::Random), (NEXT, Number::Next)];
+pub(super) const PLACEHOLDERS: [(&str, Number); 4] =
+    [(RANDOM, Number::Random), (NEXT, Number::Next), (ZIPF, Number::Zipf), (LATEST, Number::Latest)];
+/// The exponent of Zipf's law with which YCSB draws.
+const ZIPF_EXPONENT: f64 = 0.99;
 const LINE_END: &[u8] = b"\r\n";
 
 /// The kinds of numbers in a line.
@@ -27,6 +33,10 @@ pub(super) enum Number {
     Random,
     /// The number of the call, modulo the count of items.
     Next,
+    /// A number drawn by Zipf's law, the popular ones anywhere among the items.
+    Zipf,
+    /// The same law, the greatest number being the most popular.
+    Latest,
 }
 
 /// A call with places to fill.
@@ -36,6 +46,8 @@ pub(super) struct Template {
     places: Vec<(usize, Number)>,
     /// Numbers are below this.
     items: u64,
+    /// The ranks of items, from 1 on.
+    ranks: Zipf<f64>,
 }
 
 impl Template {
@@ -59,7 +71,8 @@ impl Template {
             places.extend(found.map(|(_, number)| (at, *number)));
             at += if found.is_some() { DIGITS } else { 1 };
         }
-        Self { head, payload_bytes, places, items }
+        let ranks = Zipf::new(items as f64, ZIPF_EXPONENT).expect("at least one item");
+        Self { head, payload_bytes, places, items, ranks }
     }
 
     /// Returns the longest payload's length.
@@ -101,7 +114,15 @@ impl Template {
         match number {
             Number::Random => below(mixed(call), self.items),
             Number::Next => call % self.items,
+            Number::Zipf => below(mixed(self.rank(call)), self.items),
+            Number::Latest => self.items - self.rank(call),
         }
+    }
+
+    /// Returns the rank of the item that a call is about, 1 being the most popular.
+    fn rank(&self, call: u64) -> u64 {
+        let rank = self.ranks.sample(&mut SmallRng::seed_from_u64(mixed(call)));
+        (rank as u64).clamp(1, self.items)
     }
 }
 
@@ -158,6 +179,33 @@ mod tests {
             .collect();
         assert!(values.into_iter().eq(0..10));
         assert!(call(Protocol::Resp, "GET {next:12}", None, 1002).contains("000000000002"));
+    }
+
+    /// How often each of a thousand items is drawn in 100,000 calls.
+    fn draws(say: &str) -> Vec<u64> {
+        let template = Template::new(Protocol::Resp, &line(say, None), 1000);
+        let mut draws = vec![0; 1000];
+        for call in 0..100_000 {
+            let text = String::from_utf8(template.own_digits(call).unwrap().to_vec()).unwrap();
+            draws[text.parse::<usize>().unwrap()] += 1;
+        }
+        draws
+    }
+
+    /// The shares of ranks follow 1 / rank^0.99, of which the sum over 1,000 ranks is 7.7289.
+    #[test]
+    fn popular_items_are_drawn_by_zipfs_law() {
+        let latest = draws("GET {latest:12}");
+        for (rank, share) in [(1, 0.12938), (2, 0.06514), (10, 0.01324), (100, 0.001355)] {
+            let expected = share * 100_000.0;
+            let drawn = latest[1000 - rank] as f64;
+            assert!((drawn - expected).abs() < 5.0 * expected.sqrt(), "rank {rank}: {drawn}, expected {expected}");
+        }
+        let mut anywhere = draws("GET {zipf:12}");
+        assert!(anywhere[0].abs_diff(12_938) > 1000 && anywhere[999].abs_diff(12_938) > 1000);
+        anywhere.sort_unstable_by(|a, b| b.cmp(a));
+        // Two ranks may fall on one item.
+        assert!(anywhere[0] >= 12_300 && anywhere[0] < 20_000, "{}", anywhere[0]);
     }
 
     #[test]

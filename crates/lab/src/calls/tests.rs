@@ -389,7 +389,7 @@ fn the_outcome_has_all_figures() {
     let calls = "seconds = 0\nparties = [{ say = 'PING', connections = 1, pipeline = 2, expect = 'any' },
         { say = 'SET k', bytes = 5, connections = 1 }]";
     let calls: Calls = toml::from_str(calls).unwrap();
-    let limits = Limits { limit_s: 60, cell_s: 10 };
+    let limits = Limits { limit_s: 60, cell: Duration::from_secs(10) };
     let values = PlaceholderValues { requests: 100, items: 1 };
     let outcome = measure(&redis.server, &calls, values, limits, &NEVER).unwrap();
     let line = "calls: 100 x PING over 1, pipelines of 2 beside 100 x SET k of 5 bytes over 1";

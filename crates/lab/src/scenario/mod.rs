@@ -18,9 +18,11 @@
 mod figure;
 pub(crate) mod placeholders;
 pub(crate) mod report;
+mod size;
 
 pub(crate) use figure::Figure;
 pub(crate) use placeholders::PlaceholderValues;
+pub(crate) use size::Size;
 
 use crate::adapters::{Fsync, Program};
 use crate::board::Board;
@@ -35,8 +37,6 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-/// A short run divides every count by this.
-const QUICK_DIVISOR: u64 = 100;
 /// How deep words may be nested.
 const WORDS_DEPTH: usize = 3;
 
@@ -52,6 +52,9 @@ pub(crate) struct Scenario {
     /// The size of the data, for the placeholders.
     #[serde(default)]
     pub(crate) items: u64,
+    /// The smallest size at which all replies are as expected, for short runs.
+    #[serde(default = "items_min_default")]
+    pub(crate) items_min: u64,
     /// Seconds that one load may take.
     #[serde(default = "limit_s_default")]
     pub(crate) limit_s: u64,
@@ -518,11 +521,6 @@ impl Scenario {
         paths.iter().map(|path| Self::read(path)).collect()
     }
 
-    /// Leaves the columns that a run without `--full` has.
-    pub(crate) fn leave_usual_columns(&mut self) {
-        self.columns.keep(self.columns.usual);
-    }
-
     /// Puts another value in the place of a word: `requests` (or `n`) of all cases, `items`, or a word of the columns,
     /// tables or sides.
     ///
@@ -558,32 +556,6 @@ impl Scenario {
         }
         let unknown = || LabError::Step(format!("{} has no word `{name}`", self.name));
         is_known.then_some(()).ok_or_else(unknown)
-    }
-
-    /// Makes every count small: a test that everything works, not a measurement.
-    pub(crate) fn shorten(&mut self) {
-        self.items = self.items.div_ceil(QUICK_DIVISOR);
-        self.columns.keep(self.columns.quick);
-        for case in &mut self.cases {
-            if let Count::Number(requests) = &mut case.requests {
-                *requests = requests.div_ceil(QUICK_DIVISOR);
-            }
-            if let Some(checkpoints) = &mut case.checkpoints {
-                checkpoints.after_s = checkpoints.after_s.min(1);
-            }
-            match &mut case.load {
-                Load::Idle { connections } => *connections = connections.div_ceil(QUICK_DIVISOR),
-                Load::Generator { beside: Some(beside), .. } => beside.keys = beside.keys.div_ceil(QUICK_DIVISOR),
-                Load::Fill { rest_s, .. } => *rest_s = (*rest_s).min(1),
-                Load::Calls(calls) => calls.shorten(),
-                Load::Writes(writes) => writes.shorten(),
-                Load::Restart { writes, least_s } => {
-                    *least_s = 0;
-                    writes.shorten();
-                }
-                _ => {}
-            }
-        }
     }
 
     /// Puts the baseline in the first side's place too. Absent if there is no peer.
@@ -753,15 +725,12 @@ fn replace_words(value: &mut toml::Value, words: &[(String, String)]) {
     }
 }
 
-impl Writes {
-    fn shorten(&mut self) {
-        self.seconds = self.seconds.min(2);
-        self.rest_s = self.rest_s.min(1);
-    }
-}
-
 fn no_requests() -> Count {
     Count::Number(0)
+}
+
+fn items_min_default() -> u64 {
+    1000
 }
 
 fn limit_s_default() -> u64 {
