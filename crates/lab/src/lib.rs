@@ -36,6 +36,7 @@ mod interrupt;
 mod leftover;
 mod load;
 mod machine;
+mod memory_group;
 mod messages;
 mod node;
 mod page;

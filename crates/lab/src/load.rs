@@ -38,6 +38,8 @@ pub(crate) struct Outcome {
     pub(crate) rss_bytes: Option<u64>,
     /// The CPU of the processes that did the work, where it is no server that did it.
     pub(crate) cpu_us: Option<u64>,
+    /// The reply or error that ended the load early, where the scenario allows one.
+    pub(crate) refusal: Option<String>,
     /// Further figures by name.
     pub(crate) extra: Vec<(String, f64)>,
     /// Quantiles and milliseconds.

@@ -56,6 +56,7 @@ impl Row {
             Figure::FolderBytes => self.extra("folder_bytes"),
             Figure::FolderBytesMax => self.extra("folder_bytes_max"),
             Figure::WrittenPerByte => self.extra("written_per_byte"),
+            Figure::FoundNothingPercent => self.extra("found_nothing_percent"),
             Figure::FirstReplyMs => self.extra("first_reply_ms"),
             Figure::LoadedMs => self.extra("loaded_ms"),
         }

@@ -374,6 +374,7 @@ pub(crate) fn ratio_noun(figure: Figure) -> &'static str {
         Figure::RssBytes | Figure::BytesPerConnection | Figure::BytesEach | Figure::MemoryGrowthBytes => "the memory",
         Figure::FolderBytes | Figure::FolderBytesMax => "the disk",
         Figure::WrittenPerByte => "the writing",
+        Figure::FoundNothingPercent => "the share",
         _ => "the time",
     }
 }
@@ -427,6 +428,7 @@ impl Scale {
                 (1_048_576.0, if value < 104_857_600.0 { 1 } else { 0 }, "MiB")
             }
             Figure::WrittenPerByte => (1.0, 2, "B"),
+            Figure::FoundNothingPercent => (1.0, 1, "%"),
             Figure::BytesPerConnection => (1.0, 0, "B"),
             Figure::BytesEach if value < 1000.0 => (1.0, 2, "B"),
             Figure::BytesEach => (1.0, 0, "B"),

@@ -207,6 +207,9 @@ pub(crate) struct Measurement {
     pub(crate) timeline: Vec<Sample>,
     /// True if the load generator was as busy as it can be, so that the server may be faster than this.
     pub(crate) is_generator_bound: bool,
+    /// The reply or error that ended the load early, where a scenario expects one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) refusal: Option<String>,
 }
 
 /// A moment of a measurement.

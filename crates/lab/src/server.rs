@@ -1,6 +1,7 @@
 //! A server for one turn: a fresh folder, a free port, ready when it answers PING, gone when dropped.
 
 use crate::adapters::Program;
+use crate::memory_group::MemoryGroup;
 use crate::programs::{bounded, tied};
 use crate::protocol::Protocol;
 use crate::resp::Client;
@@ -9,6 +10,7 @@ use crate::sql::{DATABASE, SqlClient};
 use crate::{LabError, interrupt, io_error, tools};
 use base::programs::on_path;
 use rustix::process::{Pid, Signal, kill_process};
+use std::ffi::OsString;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -34,6 +36,17 @@ struct Launch {
     protocol_port: u16,
     /// The cores it runs on, in taskset's form.
     pin: Option<String>,
+    /// The maximum of its memory, the page cache of its files included.
+    memory_max_bytes: Option<u64>,
+}
+
+/// The part of the machine that a server may use; all of it by default.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Resources<'a> {
+    /// The cores it runs on, in taskset's form.
+    pub(crate) pin: Option<&'a str>,
+    /// The maximum of its memory, the page cache of its files included.
+    pub(crate) memory_max_bytes: Option<u64>,
 }
 
 /// A running server.
@@ -47,6 +60,8 @@ pub(crate) struct Server {
     log: PathBuf,
     /// The maximum duration of a rest.
     rest_max: Duration,
+    /// The group that limits its memory, if one does.
+    memory_group: Option<MemoryGroup>,
     /// Gone with the server, and after it: fields drop in this order.
     folder: TempDir,
 }
@@ -81,9 +96,10 @@ impl Server {
     ///
     /// # Errors
     /// It ends at once or stays silent; the text has its last words.
-    pub(crate) fn of_side(path: &Path, side: &Side, pin: Option<&str>, data: &Path) -> Result<Self, LabError> {
+    pub(crate) fn of_side(path: &Path, side: &Side, resources: Resources<'_>, data: &Path) -> Result<Self, LabError> {
         let launch = Launch::new(side.program, path, &side.flags, side.protocol())?;
-        Self::launched(Launch { pin: pin.map(str::to_owned), ..launch }, data)
+        let Resources { pin, memory_max_bytes } = resources;
+        Self::launched(Launch { pin: pin.map(str::to_owned), memory_max_bytes, ..launch }, data)
     }
 
     /// Returns a server that somebody else started. Its data are deleted.
@@ -98,7 +114,16 @@ impl Server {
         if !side.program.is_server() {
             return Err(LabError::Step(format!("{} is a library: it cannot be running", side.program.name())));
         }
-        let mut server = Self { child: None, ended: None, address, launch, log, rest_max: Duration::MAX, folder };
+        let mut server = Self {
+            child: None,
+            ended: None,
+            address,
+            launch,
+            log,
+            rest_max: Duration::MAX,
+            memory_group: None,
+            folder,
+        };
         server.wait_ready()?;
         match side.program.protocol() {
             Protocol::Resp => drop(server.ask("FLUSHALL")?),
@@ -116,11 +141,22 @@ impl Server {
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
         launch.program.prepare_folder(&launch.path, folder.path(), port)?;
         if !launch.program.is_server() {
-            return Ok(Self { child: None, ended: None, address, launch, log, rest_max: Duration::MAX, folder });
+            return Ok(Self {
+                child: None,
+                ended: None,
+                address,
+                launch,
+                log,
+                rest_max: Duration::MAX,
+                memory_group: None,
+                folder,
+            });
         }
-        let child = spawn(&launch, port, folder.path(), &log)?;
+        let memory_group = launch.memory_max_bytes.map(MemoryGroup::new).transpose()?;
+        let child = spawn(&launch, port, folder.path(), &log, memory_group.as_ref())?;
         let ended = Some(interrupt::Ended::on_interrupt(child.id()));
-        let mut server = Self { child: Some(child), ended, address, launch, log, rest_max: Duration::MAX, folder };
+        let mut server =
+            Self { child: Some(child), ended, address, launch, log, rest_max: Duration::MAX, memory_group, folder };
         server.wait_ready()?;
         Ok(server)
     }
@@ -151,7 +187,8 @@ impl Server {
     /// # Errors
     /// It cannot be started.
     pub(crate) fn start_again(&mut self) -> Result<(), LabError> {
-        let child = spawn(&self.launch, self.port(), self.folder.path(), &self.log)?;
+        let group = self.memory_group.as_ref();
+        let child = spawn(&self.launch, self.port(), self.folder.path(), &self.log, group)?;
         self.ended = Some(interrupt::Ended::on_interrupt(child.id()));
         self.child = Some(child);
         Ok(())
@@ -348,7 +385,7 @@ impl Drop for Server {
 impl Launch {
     fn new(program: Program, path: &Path, flags: &[String], protocol: Protocol) -> Result<Self, LabError> {
         let (path, flags) = (path.to_owned(), flags.to_vec());
-        Ok(Self { program, path, flags, protocol, protocol_port: free_port()?, pin: None })
+        Ok(Self { program, path, flags, protocol, protocol_port: free_port()?, pin: None, memory_max_bytes: None })
     }
 }
 
@@ -376,21 +413,31 @@ fn not_ours() -> LabError {
     LabError::Step("this needs a server that the lab starts".to_owned())
 }
 
-fn spawn(launch: &Launch, port: u16, folder: &Path, log: &Path) -> Result<Child, LabError> {
+fn spawn(
+    launch: &Launch,
+    port: u16,
+    folder: &Path,
+    log: &Path,
+    group: Option<&MemoryGroup>,
+) -> Result<Child, LabError> {
     let shown = || log.display().to_string();
     let out = OpenOptions::new().create(true).append(true).open(log).map_err(io_error(shown()))?;
     let err = out.try_clone().map_err(io_error(shown()))?;
     let folder = folder.display().to_string();
     let own_port = |protocol| if launch.protocol == protocol { launch.protocol_port } else { 0 }.to_string();
-    let mut command = match &launch.pin {
-        Some(cores) => {
-            let mut command = tied("taskset", "KILL");
-            command.arg("-c").arg(cores).arg(&launch.path);
-            command
-        }
-        None => tied(&launch.path, "KILL"),
-    };
+    let mut words: Vec<OsString> = Vec::new();
+    if let Some(group) = group {
+        // The process is in the group before it is the server, which may look for its limits at once.
+        words.extend(["sh", "-c", "echo $$ >\"$0\" && exec \"$@\""].map(OsString::from));
+        words.push(group.processes().into());
+    }
+    if let Some(cores) = &launch.pin {
+        words.extend(["taskset", "-c", cores].map(OsString::from));
+    }
+    words.push(launch.path.clone().into());
+    let mut command = tied(&words[0], "KILL");
     command
+        .args(&words[1..])
         // Ctrl-C is the lab's: it ends the servers.
         .process_group(0)
         .args(launch.program.arguments(port, &folder))
@@ -444,6 +491,29 @@ mod tests {
         server.wait_ready().unwrap();
         assert_ne!(server.pid(), pid);
         assert_eq!(server.client().unwrap().call("GET kept").unwrap(), "here");
+    }
+
+    #[test]
+    fn a_server_and_its_next_start_are_in_a_memory_group() {
+        let Some(path) = program_or_skip("lab::server", "redis-server") else { return };
+        let (data, redis) = (tempfile::tempdir().unwrap(), Program::named("redis").unwrap());
+        let launch = Launch::new(redis, &path, &[], Protocol::Resp).unwrap();
+        let launched = Server::launched(Launch { memory_max_bytes: Some(64 << 20), ..launch }, data.path());
+        let mut server = match launched {
+            Ok(server) => server,
+            // Only root may limit memory, and not on every machine.
+            Err(error) => return assert!(error.to_string().contains("limit of memory"), "{error}"),
+        };
+        let processes = server.memory_group.as_ref().unwrap().processes();
+        let members = || fs::read_to_string(&processes).unwrap();
+        assert_eq!(members().trim(), server.own_pid().unwrap().to_string());
+        server.kill().unwrap();
+        assert_eq!(members(), "");
+        server.start_again().unwrap();
+        server.wait_ready().unwrap();
+        assert_eq!(members().trim(), server.own_pid().unwrap().to_string());
+        drop(server);
+        assert!(!processes.exists());
     }
 
     #[test]

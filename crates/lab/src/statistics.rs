@@ -7,11 +7,15 @@
 //! ```
 //!
 //! This is the percentile bootstrap. It assumes nothing about how turns are distributed, only that they are
-//! independent of each other. With three turns the interval reaches from the least to the greatest, for that is all three turns say.
+//! independent of each other. With five turns or fewer the interval reaches from the least to the greatest: readers are told
+//! of a range then, not of 95 %.
 //! The seed is fixed, so one set of turns has one interval.
 
 /// With fewer turns nobody can tell a difference from noise.
 pub(crate) const TURNS_MIN: usize = 3;
+
+/// With more turns than this an interval of 95 % leaves turns out; with so many or fewer it is the range of all turns.
+pub(crate) const RANGE_TURNS_MAX: usize = 5;
 
 /// A cell whose turns differ by more than this share of their median is noisy.
 pub(crate) const NOISY_SHARE: f64 = 0.10;
@@ -143,6 +147,17 @@ mod tests {
     fn eleven_turns_have_the_interval_that_binomials_give() {
         let summary = Summary::of(&rising(11)).unwrap();
         assert_eq!((summary.median, summary.low, summary.high), (6.0, 3.0, 9.0));
+    }
+
+    /// Five draws of five have the least as their median if three or more are the least: 5.8 %, of which 2.5 % are cut off.
+    #[test]
+    fn up_to_five_turns_the_interval_is_the_range() {
+        for count in 1..=RANGE_TURNS_MAX as u32 {
+            let summary = Summary::of(&rising(count)).unwrap();
+            assert_eq!((summary.low, summary.high), (1.0, f64::from(count)), "{count}");
+        }
+        let summary = Summary::of(&rising(RANGE_TURNS_MAX as u32 + 1)).unwrap();
+        assert!(summary.low > 1.0 && summary.high < 6.0);
     }
 
     #[test]

@@ -18,7 +18,7 @@ use crate::record::{self, Row};
 use crate::results::{AbsentSide, CellResults, Measurement, PublishedCell, RowResults, Sample};
 use crate::results::{ScenarioResults, SideResults, TableResults};
 use crate::scenario::{Case, Figure, Load, Scenario, Side, Size, Table};
-use crate::server::Server;
+use crate::server::{Resources, Server};
 use crate::{LabError, interrupt, proc, stall, watch};
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -259,8 +259,14 @@ impl Runner {
         column: usize,
     ) -> Result<Server, LabError> {
         let mut server = match contender.running {
+            Some(_) if scenario.memory_max_bytes.is_some() => {
+                return Err(LabError::Step("the memory of a running server cannot be limited".to_owned()));
+            }
             Some(address) => Server::running(&contender.side, address, &self.data)?,
-            None => Server::of_side(&contender.path, &contender.side, self.pin.as_deref(), &self.data)?,
+            None => {
+                let resources = Resources { pin: self.pin.as_deref(), memory_max_bytes: scenario.memory_max_bytes };
+                Server::of_side(&contender.path, &contender.side, resources, &self.data)?
+            }
         };
         server.set_rest_max(self.size.rest_max());
         for step in &scenario.prepare_for(&contender.side, column)? {
@@ -415,6 +421,7 @@ fn measurement(row: &Row, outcome: Outcome) -> Measurement {
         latency: outcome.latency,
         timeline: timeline(&outcome.rates, &outcome.memory),
         is_generator_bound: row.extra("limited_by_generator") == Some(1.0),
+        refusal: outcome.refusal,
     }
 }
 

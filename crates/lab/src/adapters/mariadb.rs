@@ -145,7 +145,7 @@ fn installer(server: &Path) -> Result<PathBuf, LabError> {
 mod tests {
     use super::*;
     use crate::scenario::Side;
-    use crate::server::Server;
+    use crate::server::{Resources, Server};
     use std::path::Path;
     use testing::program_or_skip;
 
@@ -155,7 +155,7 @@ mod tests {
     }
 
     fn started(path: &Path, fsync: Fsync, data: &Path) -> Server {
-        Server::of_side(path, &side(fsync), None, data).unwrap()
+        Server::of_side(path, &side(fsync), Resources::default(), data).unwrap()
     }
 
     #[test]

@@ -22,6 +22,7 @@ mod check;
 mod connection;
 mod pace;
 pub(crate) mod plan;
+mod refusal;
 pub(crate) mod scanner;
 mod sql;
 mod template;
@@ -39,6 +40,7 @@ use check::CheckedLine;
 use hdrhistogram::Histogram;
 use pace::Handout;
 use plan::{CallLine, CallPlan, Calls, PartyPlan};
+use refusal::Refusal;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -74,6 +76,8 @@ pub(crate) struct MeasuredCalls {
     pub(crate) timeline: Vec<SecondOfCalls>,
     /// True if the server may be faster than this ([`is_limit`]).
     pub(crate) limited_by_generator: bool,
+    /// The text of the error that ended the calls, where one may.
+    pub(crate) refusal: Option<String>,
 }
 
 /// The calls that were answered in one second.
@@ -96,11 +100,16 @@ pub(crate) fn measure(
     stop: &AtomicBool,
 ) -> Result<Outcome, LabError> {
     let plan = calls.resolve(values, Some(limits.cell))?;
-    let command_line = command_line(&plan);
+    let (command_line, may_find_nothing) = (command_line(&plan), plan.may_find_nothing());
     let limit = Duration::from_secs(limits.limit_s);
     let measured = run(plan, (server.protocol(), server.protocol_address()), limit, stop)
         .map_err(|error| step_error("calls", &error, server))?;
-    Ok(outcome(command_line, &measured))
+    let mut outcome = outcome(command_line, &measured);
+    if may_find_nothing {
+        let percent = 100.0 * measured.found_nothing as f64 / measured.calls.max(1) as f64;
+        outcome.extra.push(("found_nothing_percent".to_owned(), rounded(percent, 100.0)));
+    }
+    Ok(outcome)
 }
 
 /// Makes the calls of a plan.
@@ -151,7 +160,7 @@ pub(crate) fn run(
         let done: Vec<String> = done.parties.iter().map(|(calls, _)| calls.to_string()).collect();
         return Err(io::Error::other(format!("{} of {requests} calls in time", done.join(" and "))));
     }
-    Ok(merged(&figures, begin, shared.duration))
+    Ok(MeasuredCalls { refusal: shared.refusal.into_text(), ..merged(&figures, begin, shared.duration) })
 }
 
 /// Prepares all that the workers share.
@@ -172,8 +181,9 @@ fn shared(
     let parties: Vec<SharedParty> = plan.parties.into_iter().map(of_party).collect();
     let payloads = parties.iter().flat_map(|party| &party.lines).map(|line| line.template.payload_bytes());
     let noise = noise(payloads.max().unwrap_or(0));
-    let is_failed = AtomicBool::new(false);
-    SharedCalls { address, parties, noise, pace: plan.pace, duration: plan.duration, limit, stop, is_failed }
+    let (is_failed, refusal) = (AtomicBool::new(false), Refusal::new(plan.until_refused));
+    let (pace, duration) = (plan.pace, plan.duration);
+    SharedCalls { address, parties, noise, pace, duration, limit, stop, is_failed, refusal }
 }
 
 /// Returns random letters and digits with room for many different payloads.
@@ -220,6 +230,7 @@ fn merged(figures: &[WorkerFigures], begin: Instant, duration: Option<Duration>)
         parties,
         timeline: (0..).zip(seconds).map(|(second, calls)| SecondOfCalls { second, calls }).collect(),
         limited_by_generator: is_limit(figures.iter().map(|part| part.times)),
+        refusal: None,
     }
 }
 
@@ -262,6 +273,7 @@ fn outcome(command_line: String, measured: &MeasuredCalls) -> Outcome {
         extra,
         latency: latency(latency_us),
         rates: rates(measured),
+        refusal: measured.refusal.clone(),
         ..Outcome::default()
     }
 }
@@ -303,7 +315,7 @@ fn command_line(plan: &CallPlan) -> String {
         text
     };
     let parties: Vec<String> = plan.parties.iter().map(party).collect();
-    let time = plan.duration.map_or(String::new(), |duration| format!(", for {} s", duration.as_secs()));
+    let time = plan.duration.map_or(String::new(), |duration| format!(", for at most {} s", duration.as_secs_f64()));
     let pace = plan.pace.map_or(String::new(), |pace| format!(", {} due a second", pace.calls_per_s));
     format!("calls: {}{time}{pace}", parties.join(" beside "))
 }

@@ -35,7 +35,11 @@ pub(crate) struct Calls {
     /// Calls due in a second, over all connections of all parties; as fast as answered if absent. The latency of a call
     /// counts from the time at which it is due.
     #[serde(default)]
-    pub(crate) pace_per_s: Option<u64>,
+    pub(crate) pace_per_s: Option<Count>,
+    /// True if the first error, unexpected reply or lost connection ends the calls instead of failing them: those answered
+    /// before count, and the results say what ended them.
+    #[serde(default)]
+    pub(crate) until_refused: bool,
     /// Threads of the generator; as many as there are cores if absent, and never more than connections.
     #[serde(default)]
     pub(crate) threads: Option<u64>,
@@ -135,6 +139,7 @@ pub(crate) struct CallPlan {
     pub(super) duration: Option<Duration>,
     pub(super) pace: Option<Pace>,
     pub(super) threads: Option<u64>,
+    pub(super) until_refused: bool,
 }
 
 /// A party whose counts are known.
@@ -172,7 +177,8 @@ impl Calls {
         if values.requests == 0 && duration.is_none() {
             return Err(wrong("calls need a number of requests, or seconds"));
         }
-        if self.parties.is_empty() || self.pace_per_s == Some(0) || self.threads == Some(0) {
+        let pace_per_s = self.pace_per_s.as_ref().map(|pace| pace.resolve(values)).transpose()?;
+        if self.parties.is_empty() || pace_per_s == Some(0) || self.threads == Some(0) {
             return Err(wrong("calls need a party, and a pace and threads above 0"));
         }
         let parties: Vec<PartyPlan> =
@@ -183,9 +189,17 @@ impl Calls {
             requests: if values.requests == 0 { u64::MAX } else { values.requests },
             items: values.items.max(1),
             duration,
-            pace: self.pace_per_s.map(|calls_per_s| Pace { calls_per_s, parties: parties_count }),
+            pace: pace_per_s.map(|calls_per_s| Pace { calls_per_s, parties: parties_count }),
             threads: self.threads,
+            until_refused: self.until_refused,
         })
+    }
+}
+
+impl CallPlan {
+    /// Returns true if a call may find nothing.
+    pub(super) fn may_find_nothing(&self) -> bool {
+        self.parties.iter().flat_map(|party| &party.lines).any(|line| line.expect == Expect::FoundOrNothing)
     }
 }
 

@@ -3,6 +3,7 @@
 use super::plan::Calls;
 use super::*;
 use crate::scenario::Side;
+use crate::server::Resources;
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -32,7 +33,7 @@ impl Peer {
         let data = tempfile::tempdir().unwrap();
         let side = format!("label = 'a'\nprogram = '{program}'\nprotocol = '{protocol}'\ndurability = 'none'");
         let side: Side = toml::from_str(&side).unwrap();
-        let server = Server::of_side(&path, &side, None, data.path()).unwrap();
+        let server = Server::of_side(&path, &side, Resources::default(), data.path()).unwrap();
         Some(Self { server, _data: data })
     }
 
@@ -370,6 +371,7 @@ fn the_last_rate_is_that_of_its_part_of_a_second() {
         parties: Vec::new(),
         timeline: (0..).zip(calls).map(|(second, calls)| SecondOfCalls { second, calls: *calls }).collect(),
         limited_by_generator: false,
+        refusal: None,
     };
     assert_eq!(rates(&measured(2500, &[10, 20, 15])), [(1.0, 10.0), (2.0, 20.0), (2.5, 30.0)]);
     assert_eq!(rates(&measured(2010, &[10, 20, 15])), [(1.0, 10.0), (2.0, 20.0)]);
@@ -381,6 +383,33 @@ fn quantiles_need_calls_enough_for_them() {
     (1..=100).for_each(|ms| latency_us.record(ms * 1000).unwrap());
     let quantiles: Vec<f64> = latency(&latency_us).iter().map(|(quantile, _)| *quantile).collect();
     assert_eq!(quantiles, [0.5, 0.75, 0.9, 0.95, 0.99]);
+}
+
+#[test]
+fn calls_that_may_be_refused_end_with_the_first_refusal() {
+    let Some(redis) = Peer::redis() else { return };
+    assert_eq!(redis.ask("CONFIG SET maxmemory 4mb"), "OK");
+    let set = "parties = [{ say = 'SET key:{next:12}', bytes = 10000, connections = 3 }]";
+    let measured = redis.calls(100_000, 100_000, &format!("{set}\nuntil_refused = true"));
+    let refusal = measured.refusal.unwrap();
+    assert!(refusal.contains("OOM command not allowed"), "{refusal}");
+    assert!(measured.calls > 50 && measured.calls < 400, "{}", measured.calls);
+    let error = redis.refused(set);
+    assert!(error.contains("OOM command not allowed"), "{error}");
+    let measured =
+        redis.calls(10, 10, "until_refused = true\nparties = [{ say = 'PING', connections = 1, expect = 'any' }]");
+    assert_eq!((measured.calls, measured.refusal), (10, None));
+}
+
+#[test]
+fn a_share_of_calls_that_may_find_nothing_is_a_figure() {
+    let Some(redis) = Peer::redis() else { return };
+    assert_eq!(redis.ask("SET key:000000000000 value"), "OK");
+    let calls = "parties = [{ say = 'GET key:{next:12}', connections = 1, expect = 'found_or_nothing' }]";
+    let calls: Calls = toml::from_str(calls).unwrap();
+    let limits = Limits { limit_s: 60, cell: Duration::from_secs(10) };
+    let outcome = measure(&redis.server, &calls, PlaceholderValues { requests: 8, items: 4 }, limits, &NEVER).unwrap();
+    assert!(outcome.extra.contains(&("found_nothing_percent".to_owned(), 75.0)), "{:?}", outcome.extra);
 }
 
 #[test]

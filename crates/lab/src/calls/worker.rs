@@ -12,6 +12,7 @@
 use super::check::CheckedLine;
 use super::connection::{CallUnderWay, Heard, PartyConnection, Repeating};
 use super::pace::{Handout, Pace};
+use super::refusal::Refusal;
 use crate::contents::{below, mixed};
 use hdrhistogram::Histogram;
 use rustix::buffer::spare_capacity;
@@ -46,6 +47,7 @@ pub(super) struct SharedCalls<'a> {
     pub(super) stop: &'a AtomicBool,
     /// True once a worker has failed.
     pub(super) is_failed: AtomicBool,
+    pub(super) refusal: Refusal,
 }
 
 /// A party as all workers see it.
@@ -179,7 +181,7 @@ impl<'a> Worker<'a> {
             Ok(ending) => self.figures.ending = ending,
             // Whoever stops the calls may have ended the server too.
             Err(_) if is_stopped => self.figures.ending = Ending::Stopped,
-            Err(error) => return Err(error),
+            Err(error) => self.figures.ending = self.shared.refusal.take(error, &self.shared.is_failed)?,
         }
         self.figures.times = ThreadTimes {
             lived: born.elapsed(),

@@ -34,7 +34,8 @@ struct FrameFindings {
 struct Chart {
     kind: String,
     row: String,
-    column: usize,
+    /// Absent if the chart is over all columns.
+    column: Option<usize>,
     label: String,
     /// By the class that colours them: bars, or points of the longest line.
     marks: BTreeMap<String, usize>,
@@ -147,9 +148,12 @@ fn assert_series(results: &Results, charts: &[Chart]) {
         let numbers: Vec<usize> = chart.row[1..].split(['t', 'r']).map(|number| number.parse().unwrap()).collect();
         let table = &results.scenarios[numbers[0] - 1].tables[numbers[1] - 1];
         let row = &table.rows[numbers[2] - 1];
-        for cell in row.cells.iter().filter(|cell| cell.column == chart.column && !cell.turns.is_empty()) {
+        let is_in = |column: usize| chart.column.is_none_or(|own| own == column);
+        for cell in row.cells.iter().filter(|cell| is_in(cell.column) && !cell.turns.is_empty()) {
+            let of_side = row.cells.iter().filter(|it| it.side == cell.side && !it.turns.is_empty());
             let (letter, expected) = match chart.kind.as_str() {
                 "bars" => ('c', 1),
+                "columns" => ('l', of_side.count()),
                 "latency" => ('l', cell.turns[0].latency.len()),
                 _ => ('l', cell.turns[0].timeline.len()),
             };
@@ -157,7 +161,7 @@ fn assert_series(results: &Results, charts: &[Chart]) {
             assert_eq!(marks, Some(&expected), "{}, {}: {chart:?}", chart.row, cell.side);
             assert!(chart.label.contains(&cell.side), "{} does not name {}", chart.label, cell.side);
         }
-        let published = row.published.iter().filter(|cell| cell.column == chart.column && chart.kind == "bars").count();
+        let published = row.published.iter().filter(|cell| is_in(cell.column) && chart.kind == "bars").count();
         assert_eq!(chart.marks.get("c8").copied().unwrap_or(0), published, "{}", chart.row);
     }
 }

@@ -18,7 +18,9 @@ pub(super) enum Verdict {
     Ahead,
     Behind,
     /// The turns do not show which is ahead.
-    Level,
+    Unclear,
+    /// There are too few turns to show anything.
+    TooFew,
 }
 
 /// The ratio of one side's median to the baseline's.
@@ -26,11 +28,13 @@ pub(super) enum Verdict {
 pub(super) struct SideRatio {
     pub(super) figure: Figure,
     pub(super) ratio: f64,
-    /// The 95 % interval of the ratio; absent with too few turns.
+    /// The interval of the ratio; absent with too few turns.
     pub(super) interval: Option<Interval>,
     /// The factor by which the side is ahead; below 1 it is behind.
     pub(super) lead: f64,
     pub(super) verdict: Verdict,
+    /// True if the turns of either side differ too much.
+    pub(super) is_noisy: bool,
 }
 
 impl SideRatio {
@@ -41,19 +45,21 @@ impl SideRatio {
     }
 
     fn between(first: &[f64], second: &[f64], figure: Figure) -> Option<Self> {
-        let (ours, theirs) = (Summary::of(first)?.median, Summary::of(second)?.median);
-        let ratio = ours / theirs;
+        let (ours, theirs) = (Summary::of(first)?, Summary::of(second)?);
+        let is_noisy = ours.is_noisy() || theirs.is_noisy();
+        let ratio = ours.median / theirs.median;
         if !ratio.is_finite() || ratio < 0.0 {
             return None;
         }
         let lead = if figure.higher_is_better() { ratio } else { 1.0 / ratio };
         let verdict = match is_within_noise(first, second) {
-            Some(true) => Verdict::Level,
+            None => Verdict::TooFew,
+            Some(true) => Verdict::Unclear,
             _ if lead > 1.0 => Verdict::Ahead,
             _ if lead < 1.0 => Verdict::Behind,
-            _ => Verdict::Level,
+            _ => Verdict::Unclear,
         };
-        Some(Self { figure, ratio, interval: ratio_interval(first, second), lead, verdict })
+        Some(Self { figure, ratio, interval: ratio_interval(first, second), lead, verdict, is_noisy })
     }
 
     /// Returns `2.31 × the rate`.
@@ -68,7 +74,8 @@ impl Verdict {
         let (class, sign, words) = match self {
             Self::Ahead => ("ahead", "▲", "ahead"),
             Self::Behind => ("behind", "▼", "behind"),
-            Self::Level => ("level", "≈", "level"),
+            Self::Unclear => ("unclear", "≈", "no clear difference"),
+            Self::TooFew => ("unclear", "?", "too few turns"),
         };
         html! { span class=(class) { span aria-hidden="true" { (sign) } " " (words) } }
     }
@@ -101,14 +108,16 @@ mod tests {
     }
 
     #[test]
-    fn noise_is_level() {
-        assert_eq!(between(&[9.0, 10.0, 11.0], &[9.0, 10.1, 12.0], Figure::RequestsPerS).verdict, Verdict::Level);
+    fn noise_is_no_clear_difference() {
+        let compared = between(&[9.0, 10.0, 11.0], &[9.0, 10.1, 12.0], Figure::RequestsPerS);
+        assert_eq!((compared.verdict, compared.is_noisy), (Verdict::Unclear, true));
     }
 
     #[test]
-    fn few_turns_still_show_a_loss() {
+    fn few_turns_have_a_ratio_and_no_verdict() {
         let compared = between(&[9.0], &[10.0], Figure::RequestsPerS);
-        assert_eq!((compared.verdict, compared.interval), (Verdict::Behind, None));
+        assert_eq!((compared.verdict, compared.interval), (Verdict::TooFew, None));
+        assert_eq!(compared.words(), "0.90 × the rate");
     }
 
     #[test]

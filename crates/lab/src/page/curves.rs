@@ -1,4 +1,4 @@
-//! Curves: latency by percentile, and the rate and memory over time.
+//! Curves: a figure over the columns, latency by percentile, and the rate and memory over time.
 //!
 //! ```text
 //!   ms  10 |         #          latency: both axes are logarithmic. To the right each step leaves out one request
@@ -10,7 +10,7 @@
 //! stands for all.
 
 use super::lines::{self, Axis, Series};
-use super::words::{significant, value_text};
+use super::words::{heading, significant, value_text};
 use super::{Sides, column_words};
 use crate::LabError;
 use crate::results::{CellResults, Measurement, RowResults, Sample, TableResults};
@@ -19,11 +19,61 @@ use crate::statistics::Summary;
 use maud::{Markup, html};
 use std::fmt::Write as _;
 
+/// So many columns make a line worth drawing.
+const COLUMNS_MIN: usize = 4;
+
 /// The room of the slowest request beside the last percentile, in nines.
 const SLOWEST_APART: f64 = 1.0;
 
 /// A line over time has twice so many points at most: the least and the greatest of each interval.
 const INTERVALS_MAX: usize = 60;
+
+/// Draws the figure of a row over its columns, such as latency against load; `None` if they are few.
+///
+/// # Errors
+/// It cannot be drawn.
+pub(super) fn by_column(table: &TableResults, row: &RowResults, sides: &Sides) -> Result<Option<Markup>, LabError> {
+    if table.columns.len() < COLUMNS_MIN {
+        return Ok(None);
+    }
+    let name = row.figure.name();
+    let is_time = name.ends_with("_ms");
+    let place = |value: f64| if is_time { value.max(0.001).log10() } else { value };
+    let mut names: Vec<&str> = Vec::new();
+    row.cells.iter().filter(|cell| !cell.turns.is_empty()).for_each(|cell| {
+        if !names.contains(&cell.side.as_str()) {
+            names.push(&cell.side);
+        }
+    });
+    let title = format!("{} by {}", heading(name), table.columns_what);
+    let mut label = format!("Line chart. {title}.");
+    let mut series = Vec::new();
+    for side in names {
+        write!(label, " {side}:").expect("a string takes all");
+        let mut points = Vec::new();
+        for (column, words) in table.columns.iter().enumerate() {
+            let cell = row.cells.iter().find(|cell| cell.side == side && cell.column == column);
+            let Some(summary) = cell.and_then(|cell| Summary::of(&cell.values(row.figure))) else { continue };
+            write!(label, " {words} {};", value_text(name, summary.median)).expect("a string takes all");
+            points.push((column as f64, place(summary.median)));
+        }
+        if !points.is_empty() {
+            series.push(Series { name: side, side: sides.index(side), points });
+        }
+    }
+    if series.is_empty() {
+        return Ok(None);
+    }
+    let ticks = table.columns.iter().enumerate().map(|(column, words)| (column as f64, words.clone())).collect();
+    let x = Axis { from: 0.0, to: (table.columns.len() - 1) as f64, ticks };
+    let most = series.iter().flat_map(|one| &one.points).map(|point| point.1).fold(0.0, f64::max);
+    let y = if is_time { decades(&series) } else { even_axis(most, 1.0, |value| value_text(name, value)) };
+    let svg = lines::draw(&label, &series, &x, &y, true)?;
+    let unit = if is_time { "ms; " } else { "" };
+    let better = if row.figure.higher_is_better() { "higher" } else { "lower" };
+    let caption = html! { (title) " " span.quiet { "(" (unit) (better) " is better)" } };
+    Ok(Some(html! { figure.chart data-chart="columns" { figcaption { (caption) } (svg) } }))
+}
 
 /// Draws the latencies of one column; `None` if none were measured.
 ///

@@ -224,6 +224,7 @@ fn turn_of(
         latency,
         timeline: Vec::new(),
         is_generator_bound: row.2 == 1000.0 && rate > 15_000.0,
+        refusal: None,
     }
 }
 

@@ -12,11 +12,12 @@
 
 use super::comparison::SideRatio;
 use super::words::{
-    counted, heading, number_text, order, percent_text, phrase, published_text, range_text, sentence, value_text,
+    count_text, counted, heading, number_text, order, percent_text, phrase, published_text, range_text, sentence,
+    value_text,
 };
 use super::{Address, Sides, column_words, row_name};
 use crate::results::{CellResults, PublishedCell, RowResults, ScenarioResults, TableResults};
-use crate::statistics::Summary;
+use crate::statistics::{RANGE_TURNS_MAX, Summary};
 use maud::{Markup, html};
 
 /// The columns that are there in each table, beside those of further figures.
@@ -32,6 +33,8 @@ pub(super) fn table(
 ) -> Markup {
     let further = further(row);
     let name = row.figure.name();
+    let turns = row.cells.iter().map(|cell| cell.turns.len()).max().unwrap_or(0);
+    let interval = if turns > RANGE_TURNS_MAX { "95 % interval" } else { "range of the turns" };
     html! {
         div.scroll role="region" aria-label=(format!("Every figure: {}", row_name(row))) tabindex="0" {
             table.figures data-row=(place.of_row()) {
@@ -39,9 +42,9 @@ pub(super) fn table(
                     tr {
                         th scope="col" { "Server" }
                         th scope="col" data-figure=(name) title=(phrase(name)) {
-                            (heading(name)) ", median" br; span.quiet { "95 % interval" }
+                            (heading(name)) ", median" br; span.quiet { (interval) }
                         }
-                        th scope="col" { "Against " (scenario.baseline) br; span.quiet { "95 % interval" } }
+                        th scope="col" { "Against " (scenario.baseline) br; span.quiet { (interval) } }
                         @for figure in &further {
                             th scope="col" data-figure=(figure) title=(phrase(figure)) { (heading(figure)) }
                         }
@@ -132,10 +135,18 @@ fn notes(row: &RowResults, cell: &CellResults, summary: Option<Summary>) -> Mark
         }
         @if !cell.turns.is_empty() { span.quiet { (counted(cell.turns.len(), "turn")) ". " } }
         @if let Some(share) = noise { span.tag { "noisy: turns differ by " (percent_text(share)) } " " }
+        @if let Some((calls, refusal)) = refusal(cell) {
+            strong { "Ended after " (count_text(calls)) " calls: " } (sentence(refusal)) " "
+        }
         @if cell.turns.iter().any(|turn| turn.is_generator_bound) {
-            span.tag { "limited by the load generator: the server may be faster" }
+            span.tag { "limited by the load generator: alone, the server may be faster" }
         }
     }
+}
+
+/// Returns what ended the load of a turn early, after how many calls.
+fn refusal(cell: &CellResults) -> Option<(u64, &str)> {
+    cell.turns.iter().find_map(|turn| Some((turn.requests, turn.refusal.as_deref()?)))
 }
 
 /// Returns the published figures of a column.

@@ -17,7 +17,10 @@ pub(super) fn header(results: &Results) -> Markup {
     html! {
         header {
             h1 { (title(results)) }
-            @if !results.source.is_empty() { p.source { (results.source) } }
+            p.source {
+                (results.source) " Bobbin is a data server for clients of Redis, memcached and MemcacheQ; this page is made by its own "
+                "benchmark tool, bobbin-lab."
+            }
             @if !warnings.is_empty() {
                 section.warnings aria-label="Warnings" {
                     ul { @for warning in &warnings { li { (warning) } } }
@@ -36,7 +39,7 @@ fn facts(results: &Results) -> Markup {
         ("Machine", results.machine.as_str()),
         ("Run", &took),
         ("Turns", &turns),
-        ("Version of Bobbin's sources", &results.commit),
+        ("Sources of Bobbin where the lab ran", &results.commit),
         ("Machine of the published figures", &results.published_machine),
     ];
     html! {
@@ -74,7 +77,7 @@ fn servers(results: &Results) -> Markup {
                                             p.note { "Its adapter was never tried by the tests of this tool." }
                                         }
                                     }
-                                    td.text { (capitalized(&side.durability)) }
+                                    td.text { (capitalized(power_failure_text(&side.durability))) }
                                     td.text { code { (side.settings) } }
                                 }
                             }
@@ -94,6 +97,11 @@ fn servers(results: &Results) -> Markup {
             }
         }
     }
+}
+
+/// Returns what a power failure leaves, where the durability has a name alone.
+fn power_failure_text(durability: &str) -> &str {
+    if durability == "none" { "nothing: data are in memory only" } else { durability }
 }
 
 /// Returns what the reader must know before any figure, as sentences.
@@ -126,7 +134,7 @@ fn warnings(results: &Results) -> Vec<String> {
         }
     };
     of_cells(noisy, "are noisy: their turns differ by more than 10 %.");
-    of_cells(bound, "were limited by the load generator: the server may be faster than shown.");
+    of_cells(bound, "were limited by the load generator: with cores of its own, the server may be faster.");
     of_cells(failed, "have no figure or lack turns; the reason is in the table of the row.");
     if unchecked > 0 {
         let rows = counted(unchecked, "row");

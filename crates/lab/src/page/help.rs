@@ -11,25 +11,27 @@ const TERMS: [(&str, &str); 10] = [
     ("Cell", "One server doing one task at one size. Each cell has a line in a table."),
     (
         "Turn",
-        "One measurement of a cell, on a server that was just started in an empty folder. The servers take turns, so that \
-        a machine that slows down for a while slows all of them.",
+        "One measurement of a cell. In each turn a server is started in an empty folder and does the tasks of a table one \
+        after another; its memory holds what earlier tasks left. The servers take turns, so that a machine that slows down \
+        for a while slows all of them.",
     ),
     ("Median", "The turn in the middle when they are sorted. One odd turn does not move it."),
     (
-        "95 % interval",
-        "Where the median would lie in 95 of 100 repetitions, estimated from the turns by drawing them again and again \
-        (bootstrap). With three turns it is the range from the least to the greatest. The thin line at the end of a bar \
-        shows it.",
+        "Range of the turns, 95 % interval",
+        "With five turns or fewer: from the least to the greatest. With more: where the median would lie in 95 of 100 \
+        repetitions, estimated from the turns by drawing them again and again (bootstrap). The thin line at the end of a \
+        bar shows it.",
     ),
     (
         "Ratio",
         "The server's median divided by that of the baseline. 2.00 × the rate is twice as fast; 2.00 × the time or \
-        2.00 × the memory is twice as costly. The range below it is its 95 % interval.",
+        2.00 × the memory is twice as costly. Below it is its range or interval.",
     ),
     (
-        "Ahead, behind, level",
-        "If the 95 % interval of the ratio contains 1, the turns do not show which is better, and the cell counts as \
-        level. With fewer than {turns} turns there is no such interval, and the medians alone decide.",
+        "Ahead, behind, no clear difference",
+        "If the range or interval of the ratio contains 1, the turns do not show which is better. With three turns each, \
+        chance alone makes a difference seem clear in one comparison of ten between equal servers: more turns \
+        (`--turns 6`) make that rare. With fewer than {turns} turns nothing is said.",
     ),
     ("Noisy", "The turns of the cell differ by more than {noisy} of their median. Trust it less."),
     (
@@ -42,11 +44,12 @@ const TERMS: [(&str, &str); 10] = [
         "CPU a request",
         "The CPU time that the server used, divided by the requests. The load generator runs on the same machine and \
         takes its share of the cores, so the rate says how the two do together. CPU a request says what the server \
-        costs by itself.",
+        costs by itself. The kernel counts it in steps of 10 ms, so that it means little in a cell of less than a second.",
     ),
     (
         "Limited by the load generator",
-        "The load generator was as busy as it can be in that cell. The server may be faster than its figure.",
+        "The load generator had no idle time in that cell: with the server it used up the cores. With cores of its own, \
+        the server may be faster than its figure.",
     ),
 ];
 
@@ -55,9 +58,12 @@ pub(super) fn again(results: &Results) -> Markup {
     html! {
         section aria-labelledby="again" {
             h2 id="again" { "Run it again" }
-            p { "This command makes this page, with the figures of your own machine:" }
+            p { "In Bobbin's sources, " code { "make release" } " builds bobbin-lab. This makes the page with the figures of your machine:" }
             pre tabindex="0" { code { (results.command) } }
-            p { "Each row above lists the command lines of its cells, to run one of them by hand." }
+            p {
+                "After `bobbin-lab run`, a name such as " code { "SCENARIO/CASE" } " runs one row alone. Each row lists what its "
+                "cells did."
+            }
         }
     }
 }

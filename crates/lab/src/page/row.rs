@@ -18,7 +18,8 @@ pub(super) fn section(
     sides: &Sides,
     form: Form,
 ) -> Result<Markup, LabError> {
-    let bars = bars::panels(table, row, place, sides)?;
+    let mut bars = bars::panels(table, row, place, sides)?;
+    bars.extend(curves::by_column(table, row, sides)?);
     let drawn = curves::columns(row, form.has_all_curves);
     let curves = curves::of_row(table, row, &drawn, sides)?;
     let left_out = curves::columns(row, true).len() - drawn.len();
@@ -67,7 +68,7 @@ fn commands(table: &TableResults, row: &RowResults) -> Markup {
     html! {
         @if !lines.is_empty() {
             details.commands {
-                summary { "Command lines" }
+                summary { "What the cells did" }
                 dl {
                     @for (line, cells) in &lines {
                         dt { (whose(table, row, cells)) }

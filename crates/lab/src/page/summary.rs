@@ -3,7 +3,7 @@
 //! ```text
 //!  question        worst                          best                     cells               elsewhere
 //!  Pages of lists  0.62 × the rate  ▼ behind      17.1 × the rate          ▲ 31 ahead          p99: 1.30 × the time
-//!                  HSET, 10,000 items             last page, 10^7 items    ▼ 6 behind, ≈ 3 ..  memory: 1.20 × ...
+//!                  HSET, 10,000 items             last page, 10^7 items    ▼ 6 behind ...      memory: 1.20 × ...
 //! ```
 //!
 //! The last column is there so that a good rate cannot hide a bad latency, much CPU or much memory.
@@ -43,6 +43,8 @@ struct Standing<'a> {
     missing: usize,
     /// The worst of each figure of [`BESIDE`] that was measured.
     beside: Vec<RatioAt<'a>>,
+    /// The worst against a peer that is not the baseline, if it is worse than the worst against that.
+    other: Option<(&'a str, RatioAt<'a>)>,
 }
 
 /// Returns the summary of a run.
@@ -53,7 +55,11 @@ pub(super) fn section(results: &Results) -> Markup {
         .enumerate()
         .flat_map(|(index, scenario)| {
             let place = Address::scenario(index);
-            scenario.tables.iter().enumerate().map(move |(index, table)| standing(scenario, table, place.table(index)))
+            scenario
+                .tables
+                .iter()
+                .enumerate()
+                .map(move |(index, table)| standing(results, scenario, table, place.table(index)))
         })
         .collect();
     html! {
@@ -82,8 +88,13 @@ pub(super) fn section(results: &Results) -> Markup {
     }
 }
 
-fn standing<'a>(scenario: &'a ScenarioResults, table: &'a TableResults, place: Address) -> Standing<'a> {
-    let cells = |figure: Option<Figure>| {
+fn standing<'a>(
+    results: &'a Results,
+    scenario: &'a ScenarioResults,
+    table: &'a TableResults,
+    place: Address,
+) -> Standing<'a> {
+    let against = |figure: Option<Figure>, baseline: &'a str| {
         let of_row = move |(index, row): (usize, &'a RowResults)| {
             let place = place.row(index);
             (0..table.columns.len()).map(move |column| {
@@ -94,13 +105,18 @@ fn standing<'a>(scenario: &'a ScenarioResults, table: &'a TableResults, place: A
                     None => Some(row.figure),
                 };
                 let comparison =
-                    figure.and_then(|figure| SideRatio::of(row, column, &scenario.subject, &scenario.baseline, figure));
+                    figure.and_then(|figure| SideRatio::of(row, column, &scenario.subject, baseline, figure));
                 comparison.map(|comparison| RatioAt { comparison, row, place, column })
             })
         };
         table.rows.iter().enumerate().flat_map(of_row)
     };
+    let cells = |figure| against(figure, &scenario.baseline);
     let all: Vec<Option<RatioAt>> = cells(None).collect();
+    let other = peers(results, scenario)
+        .filter_map(|peer| Some((peer, worst(against(None, peer).flatten())?)))
+        .min_by(|(_, one), (_, another)| one.comparison.lead.total_cmp(&another.comparison.lead));
+    let worst_lead = worst(all.iter().flatten().copied()).map_or(f64::INFINITY, |found| found.comparison.lead);
     let beside = BESIDE.into_iter().filter_map(|figure| worst(cells(Some(figure)).flatten()));
     Standing {
         scenario,
@@ -109,7 +125,16 @@ fn standing<'a>(scenario: &'a ScenarioResults, table: &'a TableResults, place: A
         missing: all.iter().filter(|found| found.is_none()).count(),
         found: all.into_iter().flatten().collect(),
         beside: beside.collect(),
+        other: other.filter(|(_, found)| found.comparison.lead < worst_lead),
     }
+}
+
+/// Returns the sides of other programs than the subject's that are not the baseline.
+fn peers<'a>(results: &'a Results, scenario: &'a ScenarioResults) -> impl Iterator<Item = &'a str> {
+    let program = |label: &str| results.sides.iter().find(|side| side.label == label).map(|side| side.program.as_str());
+    let own = program(&scenario.subject);
+    let others = results.sides.iter().filter(move |side| Some(side.program.as_str()) != own);
+    others.map(|side| side.label.as_str()).filter(|label| *label != scenario.baseline)
 }
 
 fn worst<'a>(found: impl Iterator<Item = RatioAt<'a>>) -> Option<RatioAt<'a>> {
@@ -149,35 +174,54 @@ fn headline(standings: &[Standing]) -> String {
             "Against {baseline}, {subject} is {} of {}.{not_compared}",
             tally_text(&found.iter().map(|found| found.comparison.verdict).collect::<Vec<_>>()),
             counted(found.len(), "cell"),
-        )
+        ) + &noisy_text(found.iter().filter(|found| found.comparison.is_noisy).count())
     };
     pairs.into_iter().map(sentence).collect::<Vec<_>>().join(" ")
 }
 
-/// Returns `ahead in 31, behind in 6 and level in 3`.
+/// Returns `ahead in 31, behind in 6 and without a clear difference in 3`.
 fn tally_text(verdicts: &[Verdict]) -> String {
     let count = |verdict| verdicts.iter().filter(|it| **it == verdict).count();
-    let (ahead, behind, level) = (count(Verdict::Ahead), count(Verdict::Behind), count(Verdict::Level));
-    format!("ahead in {ahead}, behind in {behind} and level within noise in {level}")
+    let (ahead, behind, unclear) = (count(Verdict::Ahead), count(Verdict::Behind), count(Verdict::Unclear));
+    match count(Verdict::TooFew) {
+        0 => format!("ahead in {ahead}, behind in {behind} and without a clear difference in {unclear}"),
+        few => format!(
+            "ahead in {ahead}, behind in {behind}, without a clear difference in {unclear} and measured too seldom to tell in {few}"
+        ),
+    }
+}
+
+fn noisy_text(count: usize) -> String {
+    match count {
+        0 => String::new(),
+        1 => " One of these comparisons rests on a noisy cell.".to_owned(),
+        count => format!(" {count} of these comparisons rest on noisy cells."),
+    }
 }
 
 fn line(standing: &Standing) -> Markup {
-    let Standing { scenario, table, place, found, missing, beside } = standing;
+    let Standing { scenario, table, place, found, missing, beside, other } = standing;
     let count = |verdict| found.iter().filter(|it| it.comparison.verdict == verdict).count();
-    let (ahead, behind, level) = (count(Verdict::Ahead), count(Verdict::Behind), count(Verdict::Level));
+    let verdicts = [Verdict::Ahead, Verdict::Behind, Verdict::Unclear, Verdict::TooFew];
     let dash = || html! { "–" };
     html! {
-        tr.loss[behind > 0] {
+        tr.loss[count(Verdict::Behind) > 0] {
             th.text scope="row" {
                 a href=(format!("#{}", place.of_table())) { (table_name(scenario, table)) }
                 p.quiet { (scenario.subject) " against " (scenario.baseline) }
             }
-            td data-label=(WORST) { (worst(found.iter().copied()).map_or_else(dash, |found| cell(table, found))) }
+            td data-label=(WORST) {
+                (worst(found.iter().copied()).map_or_else(dash, |found| cell(table, found)))
+                @if let Some((peer, found)) = other {
+                    p.quiet { "Worse against " (peer) ":" }
+                    (cell(table, *found))
+                }
+            }
             td data-label=(BEST) { (best(found.iter().copied()).map_or_else(dash, |found| cell(table, found))) }
             td data-label=(ALL) {
-                @if ahead > 0 { p { (ahead) " " (Verdict::Ahead.mark()) } }
-                @if behind > 0 { p { (behind) " " (Verdict::Behind.mark()) } }
-                @if level > 0 { p { (level) " " (Verdict::Level.mark()) } }
+                @for verdict in verdicts {
+                    @if count(verdict) > 0 { p { (count(verdict)) " " (verdict.mark()) } }
+                }
                 @if *missing > 0 { p.quiet { (missing) " without a ratio" } }
             }
             td data-label=(BESIDE_WORST) {

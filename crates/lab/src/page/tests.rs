@@ -262,7 +262,7 @@ fn the_summary_has_the_worst_ratio_beside_the_best() {
     let (worst, best) = (summary.find("0.60 × the rate").unwrap(), summary.find("9.00 × the rate").unwrap());
     assert!(worst < best);
     assert!(summary.contains("<tr class=\"loss\">") && summary.contains("href=\"#s1t1r1c1\""));
-    assert!(summary.contains("ahead in 1, behind in 1 and level within noise in 0 of 2 cells"));
+    assert!(summary.contains("ahead in 1, behind in 1 and without a clear difference in 0 of 2 cells"));
 }
 
 #[test]
@@ -295,10 +295,13 @@ fn doubtful_cells_are_marked() {
     row.is_checked = false;
     row.cells[0].turns[0].figures.insert("requests_per_s".into(), 1.0);
     row.cells[1].turns[0].is_generator_bound = true;
+    row.cells[1].turns[0].requests = 1234;
+    row.cells[1].turns[0].refusal = Some("-OOM no memory".into());
     let page = page(&results);
     for text in [
         "noisy: turns differ by",
-        "limited by the load generator: the",
+        "limited by the load generator: alone, the",
+        "Ended after 1,234 calls: </strong>-OOM no memory",
         "Replies unchecked",
         "too few to tell a difference",
     ] {

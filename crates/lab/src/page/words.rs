@@ -27,6 +27,7 @@ const FIGURES: &[(&str, &str, &str)] = &[
     ("folder_bytes", "Disk", "size of the data folder at the end"),
     ("folder_bytes_max", "Disk at most", "greatest size of the data folder"),
     ("written_per_byte", "Written a byte", "bytes written to disk for each byte of data"),
+    ("found_nothing_percent", "Found nothing", "share of calls that found nothing"),
     ("first_reply_ms", "First reply", "time from the start of the program to the first reply"),
     ("loaded_ms", "Loaded", "time from the start of the program until all data are loaded"),
 ];

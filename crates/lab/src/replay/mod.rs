@@ -28,7 +28,7 @@ use crate::resp::Client;
 use crate::results::{self, AbsentSide, Results, SideResults};
 use crate::run::{name_and_value, resolve};
 use crate::scenario::Side;
-use crate::server::Server;
+use crate::server::{Resources, Server};
 use crate::{LabError, file_error, interrupt, io_error, proc, record, turn};
 use differences::ReplyComparison;
 use outcome::{ReplayOutcome, ServerReplay};
@@ -238,7 +238,7 @@ fn play_on(
 ) -> Result<(ServerReplay, Answers), LabError> {
     let (server, address) = match &target.start {
         Start::Fresh { side, path } => {
-            let server = Server::of_side(path, side, None, data)?;
+            let server = Server::of_side(path, side, Resources::default(), data)?;
             let address = server.address();
             (Some(server), address)
         }

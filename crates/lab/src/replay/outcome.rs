@@ -341,6 +341,7 @@ impl ServerReplay {
             latency: row.latency.as_ref().map(|latency| latency.curve.clone()).unwrap_or_default(),
             timeline: Vec::new(),
             is_generator_bound: self.is_generator_bound,
+            refusal: None,
         }
     }
 }

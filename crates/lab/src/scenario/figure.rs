@@ -41,6 +41,8 @@ pub(crate) enum Figure {
     FolderBytesMax,
     /// Bytes written to the disk for each byte of keys and values.
     WrittenPerByte,
+    /// The share of calls that found nothing, where a call may.
+    FoundNothingPercent,
     /// From the start of the program to the first right answer; and until it has loaded everything.
     FirstReplyMs,
     LoadedMs,
@@ -48,7 +50,7 @@ pub(crate) enum Figure {
 
 impl Figure {
     /// All figures.
-    pub(crate) const ALL: [Self; 24] = [
+    pub(crate) const ALL: [Self; 25] = [
         Self::RequestsPerS,
         Self::P50Ms,
         Self::P95Ms,
@@ -71,6 +73,7 @@ impl Figure {
         Self::FolderBytes,
         Self::FolderBytesMax,
         Self::WrittenPerByte,
+        Self::FoundNothingPercent,
         Self::FirstReplyMs,
         Self::LoadedMs,
     ];
@@ -100,6 +103,7 @@ impl Figure {
             Self::FolderBytes => "folder_bytes",
             Self::FolderBytesMax => "folder_bytes_max",
             Self::WrittenPerByte => "written_per_byte",
+            Self::FoundNothingPercent => "found_nothing_percent",
             Self::FirstReplyMs => "first_reply_ms",
             Self::LoadedMs => "loaded_ms",
         }

@@ -58,6 +58,8 @@ pub(crate) struct Scenario {
     /// Seconds that one load may take.
     #[serde(default = "limit_s_default")]
     pub(crate) limit_s: u64,
+    /// The maximum of each server's memory, the page cache of its files included.
+    pub(crate) memory_max_bytes: Option<u64>,
     /// The number of turns that is enough for a figure that is the same in each.
     pub(crate) turns_max: Option<u32>,
     /// True if each case has a server of its own, prepared anew.

@@ -66,6 +66,8 @@ impl Scenario {
             Size::Quick => self.columns.keep(self.columns.quick),
             Size::Tiny => self.columns.keep(Some(1)),
         }
+        // Short runs do not come near it.
+        self.memory_max_bytes = None;
         let shortened = |count: u64, least: u64| count.div_ceil(size.divisor()).max(count.min(least));
         self.items = shortened(self.items, self.items_min);
         for case in &mut self.cases {

@@ -16,6 +16,7 @@
 use super::check::ReplyVerdict;
 use super::pace::{Handout, Pace};
 use super::plan::{CallLine, CallPlan, Expect, PAYLOAD, PartyPlan};
+use super::refusal::Refusal;
 use super::template::{DIGITS, Template};
 use super::worker::{Ending, ThreadTimes, drawn_line, histogram, waited_for_core};
 use super::{MeasuredCalls, OTHER_FILES, SecondOfCalls, is_limit, noise};
@@ -48,6 +49,7 @@ struct Shared<'a> {
     limit: Duration,
     stop: &'a AtomicBool,
     is_failed: AtomicBool,
+    refusal: Refusal,
 }
 
 struct SqlParty {
@@ -139,7 +141,7 @@ pub(super) fn run(
         let calls: Vec<String> = (0..connections.len()).map(calls).collect();
         return Err(io::Error::other(format!("{} of {requests} calls in time", calls.join(" and "))));
     }
-    Ok(merged(&done, connections.len()))
+    Ok(MeasuredCalls { refusal: shared.refusal.into_text(), ..merged(&done, connections.len()) })
 }
 
 fn of_party(done: &[Done], party: usize) -> impl Iterator<Item = &Done> + Clone {
@@ -166,6 +168,7 @@ fn merged(done: &[Done], parties: usize) -> MeasuredCalls {
         parties: (0..parties).map(|party| calls_in_time(of_party(done, party))).collect(),
         timeline: (0..).zip(seconds).map(|(second, calls)| SecondOfCalls { second, calls }).collect(),
         limited_by_generator: is_limit(done.iter().map(|part| part.times)),
+        refusal: None,
     }
 }
 
@@ -183,7 +186,7 @@ fn calls_in_time<'a>(done: impl Iterator<Item = &'a Done> + Clone) -> (u64, Dura
 
 impl<'a> Shared<'a> {
     fn new(plan: CallPlan, address: SocketAddr, limit: Duration, stop: &'a AtomicBool) -> io::Result<Self> {
-        let CallPlan { parties, requests, items, duration, pace, .. } = plan;
+        let CallPlan { parties, requests, items, duration, pace, until_refused, .. } = plan;
         let of_party = |party: PartyPlan| {
             if party.pipeline > 1 {
                 return Err(io::Error::other("statements of SQL have no pipelines"));
@@ -198,7 +201,8 @@ impl<'a> Shared<'a> {
         let parties: Vec<SqlParty> = parties.into_iter().map(of_party).collect::<io::Result<_>>()?;
         let longest = parties.iter().flat_map(|party| &party.lines).map(|line| line.payload_bytes).max();
         let noise = noise(longest.unwrap_or(0));
-        Ok(Self { address, parties, noise, pace, duration, limit, stop, is_failed: AtomicBool::new(false) })
+        let (is_failed, refusal) = (AtomicBool::new(false), Refusal::new(until_refused));
+        Ok(Self { address, parties, noise, pace, duration, limit, stop, is_failed, refusal })
     }
 
     fn connect(&self) -> io::Result<SqlClient> {
@@ -318,7 +322,8 @@ impl<'a> Caller<'a> {
         self.done.ending = match ended {
             // Whoever stops the calls may have ended the server too.
             Err(_) if self.shared.stop.load(Ordering::Relaxed) => Ending::Stopped,
-            ended => ended?,
+            Err(error) => self.shared.refusal.take(error, &self.shared.is_failed)?,
+            Ok(ending) => ending,
         };
         self.done.times = ThreadTimes {
             lived: born.elapsed(),

@@ -23,6 +23,17 @@ fn refused(server: &Server, calls: &str) -> String {
 }
 
 #[test]
+fn statements_that_may_be_refused_end_with_the_first_refusal() {
+    let Some((_data, server)) = Server::of_adapter("lab::calls::sql", "mariadb") else { return };
+    server.ask("create table once (k int primary key)").unwrap();
+    let insert = "until_refused = true\nparties = [{ say = 'insert into once values (1)', connections = 2 }]";
+    let measured = calls(&server, 10, 1, insert);
+    assert_eq!(measured.calls, 1);
+    let refusal = measured.refusal.unwrap();
+    assert!(refusal.contains("Duplicate entry"), "{refusal}");
+}
+
+#[test]
 fn rows_written_are_read_with_their_own_numbers() {
     let Some((_data, server)) = Server::of_adapter("lab::calls::sql", "mariadb") else { return };
     server.ask("create table kv (k char(16) primary key, v mediumblob)").unwrap();

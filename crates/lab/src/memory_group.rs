@@ -1,0 +1,59 @@
+//! A control group of the kernel that limits the memory of a server, the page cache of its files included.
+//!
+//! ```text
+//! version 2   /sys/fs/cgroup/bobbin-lab-77-0          memory.max, memory.swap.max
+//! version 1   /sys/fs/cgroup/memory/bobbin-lab-77-0   memory.limit_in_bytes
+//! ```
+
+use crate::{LabError, io_error};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Where groups are, the file that shows that memory is limited there, and the files of the limits.
+const VERSIONS: [(&str, &str, &str, &str); 2] = [
+    ("/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.limit_in_bytes", "memory.memsw.limit_in_bytes"),
+    ("/sys/fs/cgroup", "cgroup.controllers", "memory.max", "memory.swap.max"),
+];
+
+/// A group of this process. Removed when dropped: its processes have ended by then.
+pub(crate) struct MemoryGroup {
+    folder: PathBuf,
+}
+
+impl MemoryGroup {
+    /// Makes a group whose processes may have so much memory together.
+    ///
+    /// # Errors
+    /// The kernel has no such groups, or refuses: only root may make one.
+    pub(crate) fn new(bytes_max: u64) -> Result<Self, LabError> {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let there = VERSIONS.iter().find(|(root, shows, ..)| Path::new(root).join(shows).exists());
+        let Some((root, _, limit, limit_with_swap)) = there else {
+            return Err(LabError::Missing("a limit of memory needs control groups at /sys/fs/cgroup".to_owned()));
+        };
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let folder = Path::new(root).join(format!("bobbin-lab-{}-{number}", std::process::id()));
+        let refused = |path: &Path| io_error(format!("{} (a limit of memory needs root)", path.display()));
+        fs::create_dir(&folder).map_err(refused(&folder))?;
+        let group = Self { folder };
+        let path = group.folder.join(limit);
+        fs::write(&path, bytes_max.to_string()).map_err(refused(&path))?;
+        // Not there if the kernel does not account for swap.
+        let swap_max = if limit_with_swap.contains("memsw") { bytes_max } else { 0 };
+        let _ = fs::write(group.folder.join(limit_with_swap), swap_max.to_string());
+        Ok(group)
+    }
+
+    /// The file that takes the number of a process to be put into the group.
+    pub(crate) fn processes(&self) -> PathBuf {
+        self.folder.join("cgroup.procs")
+    }
+}
+
+impl Drop for MemoryGroup {
+    fn drop(&mut self) {
+        // A process that is not gone yet keeps it; it then stays, empty, until the machine starts again.
+        let _ = fs::remove_dir(&self.folder);
+    }
+}
