@@ -33,7 +33,7 @@ pub(super) fn header(results: &Results) -> Markup {
 }
 
 fn facts(results: &Results) -> Markup {
-    let turns = format!("{} of each cell", counted(results.turns as usize, "turn"));
+    let turns = format!("at most {} of each cell", counted(results.turns as usize, "turn"));
     let took = format!("{}, took {}", date_text(&results.began), duration_text(results.took_s));
     let facts = [
         ("Machine", results.machine.as_str()),

@@ -18,8 +18,8 @@ pub(super) fn section(
     sides: &Sides,
     form: Form,
 ) -> Result<Markup, LabError> {
-    let mut bars = bars::panels(table, row, place, sides)?;
-    bars.extend(curves::by_column(table, row, sides)?);
+    let mut first_charts: Vec<Markup> = curves::by_column(table, row, sides)?.into_iter().collect();
+    first_charts.extend(bars::panels(table, row, place, sides)?);
     let drawn = curves::columns(row, form.has_all_curves);
     let curves = curves::of_row(table, row, &drawn, sides)?;
     let left_out = curves::columns(row, true).len() - drawn.len();
@@ -29,7 +29,7 @@ pub(super) fn section(
         section.row aria-labelledby=(id) {
             h4 id=(id) { (row_name(row)) }
             @if !row.is_checked { p.tag { "Replies unchecked: the tool that makes this load does not look at them." } }
-            (charts(&bars, &curves[..shown]))
+            (charts(&first_charts, &curves[..shown]))
             details open[form.is_open] {
                 summary {
                     "Every figure" @if shown < curves.len() { ", with latency and time" } " (" (row_name(row)) ")"

@@ -166,6 +166,9 @@ fn headline(standings: &[Standing]) -> String {
         if found.is_empty() {
             return format!("{subject} cannot be compared with {baseline}: figures of one of them are missing.");
         }
+        if found.iter().all(|found| found.comparison.verdict == Verdict::TooFew) {
+            return format!("{subject} and {baseline} were measured too seldom to tell which is ahead.");
+        }
         let not_compared = match missing {
             0 => String::new(),
             count => format!(" {} cannot be compared.", counted(count, "cell")),
