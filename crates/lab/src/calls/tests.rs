@@ -394,6 +394,7 @@ fn calls_that_may_be_refused_end_with_the_first_refusal() {
     let refusal = measured.refusal.unwrap();
     assert!(refusal.contains("OOM command not allowed"), "{refusal}");
     assert!(measured.calls > 50 && measured.calls < 400, "{}", measured.calls);
+    assert_eq!(redis.ask("CONFIG SET maxmemory 1"), "OK");
     let error = redis.refused(set);
     assert!(error.contains("OOM command not allowed"), "{error}");
     let measured =
