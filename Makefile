@@ -11,7 +11,7 @@ QUICK ?=
 FUZZ_SECONDS ?= 600
 DIFFER_SECONDS ?= 3600
 SOAK_SECONDS ?= 3600
-# How tests of the real binary build it.
+# How history tests and canaries build the real binary: without assertions, unlike `make test`.
 SERVER_PROFILE ?= real
 
 export FUZZ_SECONDS SOAK_SECONDS SERVER_PROFILE

@@ -8,7 +8,7 @@ use crate::{LabError, plot, report};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// What the lab can do.
+/// The commands of the lab.
 #[derive(Debug, clap::Subcommand)]
 pub enum LabCommand {
     /// List the reports and scenarios; with a name, the cases of that one.

@@ -10,10 +10,32 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Where groups are, the file that shows that memory is limited there, and the files of the limits.
-const VERSIONS: [(&str, &str, &str, &str); 2] = [
-    ("/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.limit_in_bytes", "memory.memsw.limit_in_bytes"),
-    ("/sys/fs/cgroup", "cgroup.controllers", "memory.max", "memory.swap.max"),
+/// A version of control groups.
+struct Version {
+    root: &'static str,
+    /// The file that is there if memory can be limited.
+    sign: &'static str,
+    limit: &'static str,
+    swap_limit: &'static str,
+    /// True if the limit of swap is one of memory and swap together.
+    is_sum: bool,
+}
+
+const VERSIONS: [Version; 2] = [
+    Version {
+        root: "/sys/fs/cgroup/memory",
+        sign: "memory.limit_in_bytes",
+        limit: "memory.limit_in_bytes",
+        swap_limit: "memory.memsw.limit_in_bytes",
+        is_sum: true,
+    },
+    Version {
+        root: "/sys/fs/cgroup",
+        sign: "cgroup.controllers",
+        limit: "memory.max",
+        swap_limit: "memory.swap.max",
+        is_sum: false,
+    },
 ];
 
 /// A group of this process. Removed when dropped: its processes have ended by then.
@@ -28,20 +50,19 @@ impl MemoryGroup {
     /// The kernel has no such groups, or refuses: only root may make one.
     pub(crate) fn new(bytes_max: u64) -> Result<Self, LabError> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
-        let there = VERSIONS.iter().find(|(root, shows, ..)| Path::new(root).join(shows).exists());
-        let Some((root, _, limit, limit_with_swap)) = there else {
+        let Some(version) = VERSIONS.iter().find(|it| Path::new(it.root).join(it.sign).exists()) else {
             return Err(LabError::Missing("a limit of memory needs control groups at /sys/fs/cgroup".to_owned()));
         };
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let folder = Path::new(root).join(format!("bobbin-lab-{}-{number}", std::process::id()));
+        let folder = Path::new(version.root).join(format!("bobbin-lab-{}-{number}", std::process::id()));
         let refused = |path: &Path| io_error(format!("{} (a limit of memory needs root)", path.display()));
         fs::create_dir(&folder).map_err(refused(&folder))?;
         let group = Self { folder };
-        let path = group.folder.join(limit);
+        let path = group.folder.join(version.limit);
         fs::write(&path, bytes_max.to_string()).map_err(refused(&path))?;
         // Not there if the kernel does not account for swap.
-        let swap_max = if limit_with_swap.contains("memsw") { bytes_max } else { 0 };
-        let _ = fs::write(group.folder.join(limit_with_swap), swap_max.to_string());
+        let swap_max = if version.is_sum { bytes_max } else { 0 };
+        let _ = fs::write(group.folder.join(version.swap_limit), swap_max.to_string());
         Ok(group)
     }
 

@@ -1,4 +1,4 @@
-//! What one run leaves: a dated folder with the figures as JSON and CSV, and the page made of them.
+//! The results of one run: a dated folder with the figures as JSON and CSV, and the page made of them.
 //!
 //! ```text
 //!  [turn] --> Results --> results.json   everything, to be read again by `compare` and by other tools
@@ -73,7 +73,7 @@ fn summary_line(scenario: &ScenarioResults, table: &TableResults, row: &RowResul
 pub(crate) struct Results {
     /// The form of this file; raised when a field changes its meaning.
     pub(crate) format: u32,
-    /// What was run, as given on the command line: `memlink`, or several names.
+    /// The names given on the command line: `memlink`, or several.
     pub(crate) name: String,
     pub(crate) title: String,
     /// Where the workload comes from, in sentences; empty for single scenarios.
@@ -119,9 +119,9 @@ pub(crate) struct SideResults {
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub(crate) struct AbsentSide {
     pub(crate) label: String,
-    /// What failed: not installed, did not start.
+    /// The reason: not installed, did not start.
     pub(crate) reason: String,
-    /// What the reader can do about it.
+    /// The remedy, for the reader.
     pub(crate) remedy: String,
 }
 
@@ -146,7 +146,7 @@ pub(crate) struct TableResults {
     pub(crate) name: String,
     /// The table's question or circumstances, in one sentence.
     pub(crate) what: String,
-    /// What the columns are, such as `items in the list`; empty if there is one column only.
+    /// The subject of the columns, such as `items in the list`; empty if there is one column only.
     pub(crate) columns_what: String,
     /// At least one; a single one without a name if the scenario has no columns.
     pub(crate) columns: Vec<String>,
@@ -195,7 +195,7 @@ pub(crate) struct PublishedCell {
 pub(crate) struct Measurement {
     /// Counted from 1.
     pub(crate) turn: u32,
-    /// What was run, such that a reader can run it by hand.
+    /// The work in words: calls, connections, time.
     pub(crate) command_line: String,
     pub(crate) requests: u64,
     /// The figures that were measured, by the names of [`Figure`] in its serialized form (`requests_per_s`, `p50_ms`,

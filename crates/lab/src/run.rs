@@ -181,7 +181,7 @@ fn gathered(
         source: joined(|report| &report.source),
         published_machine: joined(|report| &report.published_machine),
         began,
-        command: command_again(std::env::args().skip(1)),
+        command: turn::command_again(std::env::args().skip(1)),
         machine: runner.machine.text.clone(),
         commit: runner.commit.clone(),
         turns: runner.turns,
@@ -278,20 +278,6 @@ pub(crate) fn resolve(place: &str) -> Result<SocketAddr, LabError> {
     found.ok_or_else(|| LabError::Step(format!("{place}: no such host")))
 }
 
-/// Returns the command that runs this again anywhere: without the folders that were here.
-fn command_again(mut arguments: impl Iterator<Item = String>) -> String {
-    let mut words = vec!["bobbin-lab".to_owned()];
-    while let Some(word) = arguments.next() {
-        let name = word.split('=').next().unwrap_or_default();
-        if !["--out", "--data", "--records"].contains(&name) {
-            words.push(turn::quoted(&word));
-        } else if name == word {
-            arguments.next();
-        }
-    }
-    words.join(" ")
-}
-
 fn folder_name(names: &[String]) -> String {
     let name = names.join("+").replace(['/', ' '], "-");
     name.chars().take(60).collect()
@@ -300,17 +286,4 @@ fn folder_name(names: &[String]) -> String {
 pub(crate) fn name_and_value(text: &str) -> Result<(String, String), String> {
     let parts = text.split_once('=').filter(|(name, value)| !name.is_empty() && !value.is_empty());
     parts.map(|(name, value)| (name.to_owned(), value.to_owned())).ok_or_else(|| format!("`{text}` is not NAME=VALUE"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_command_is_shown_without_folders() {
-        let arguments =
-            ["run", "redigo", "--out", "/tmp/here", "--set", "n=10", "--records=lab/records", "my scenario.toml"];
-        let shown = command_again(arguments.into_iter().map(str::to_owned));
-        assert_eq!(shown, "bobbin-lab run redigo --set n=10 'my scenario.toml'");
-    }
 }

@@ -109,21 +109,10 @@ impl Server {
     pub(crate) fn running(side: &Side, address: SocketAddr, data: &Path) -> Result<Self, LabError> {
         let mut launch = Launch::new(side.program, Path::new(""), &side.flags, side.protocol())?;
         launch.protocol_port = address.port();
-        let folder = data_folder(data)?;
-        let log = folder.path().join("server.log");
         if !side.program.is_server() {
             return Err(LabError::Step(format!("{} is a library: it cannot be running", side.program.name())));
         }
-        let mut server = Self {
-            child: None,
-            ended: None,
-            address,
-            launch,
-            log,
-            rest_max: Duration::MAX,
-            memory_group: None,
-            folder,
-        };
+        let mut server = Self::not_started(launch, address, data_folder(data)?);
         server.wait_ready()?;
         match side.program.protocol() {
             Protocol::Resp => drop(server.ask("FLUSHALL")?),
@@ -135,30 +124,23 @@ impl Server {
 
     fn launched(launch: Launch, data: &Path) -> Result<Self, LabError> {
         let folder = data_folder(data)?;
-        let log = folder.path().join("server.log");
         let own_port = launch.program.speaks_resp() && launch.protocol != Protocol::Resp;
         let port = if own_port { free_port()? } else { launch.protocol_port };
-        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
         launch.program.prepare_folder(&launch.path, folder.path(), port)?;
-        if !launch.program.is_server() {
-            return Ok(Self {
-                child: None,
-                ended: None,
-                address,
-                launch,
-                log,
-                rest_max: Duration::MAX,
-                memory_group: None,
-                folder,
-            });
+        let mut server = Self::not_started(launch, SocketAddr::from((Ipv4Addr::LOCALHOST, port)), folder);
+        server.memory_group = server.launch.memory_max_bytes.map(MemoryGroup::new).transpose()?;
+        if server.program().is_server() {
+            server.start_again()?;
+            server.wait_ready()?;
+        } else if server.memory_group.is_some() {
+            return Err(LabError::Step("the memory of a library's tools cannot be limited".to_owned()));
         }
-        let memory_group = launch.memory_max_bytes.map(MemoryGroup::new).transpose()?;
-        let child = spawn(&launch, port, folder.path(), &log, memory_group.as_ref())?;
-        let ended = Some(interrupt::Ended::on_interrupt(child.id()));
-        let mut server =
-            Self { child: Some(child), ended, address, launch, log, rest_max: Duration::MAX, memory_group, folder };
-        server.wait_ready()?;
         Ok(server)
+    }
+
+    fn not_started(launch: Launch, address: SocketAddr, folder: TempDir) -> Self {
+        let log = folder.path().join("server.log");
+        Self { child: None, ended: None, address, launch, log, rest_max: Duration::MAX, memory_group: None, folder }
     }
 
     /// Shortens rests to at most this.
@@ -182,7 +164,7 @@ impl Server {
         child.wait().map(drop).map_err(io_error("wait"))
     }
 
-    /// Starts the same program again on its data, and does not wait until it answers.
+    /// Starts the program on the data that are there, and does not wait until it answers.
     ///
     /// # Errors
     /// It cannot be started.

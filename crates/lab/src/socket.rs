@@ -38,7 +38,7 @@ pub(crate) fn watch(poll: &OwnedFd, place: u64, stream: &TcpStream) -> io::Resul
 /// Bytes that wait to be sent.
 #[derive(Debug, Default)]
 pub(crate) struct SendBuffer {
-    /// What a flush sends; bytes are added at the end.
+    /// The bytes that a flush sends; others are added at the end.
     pub(crate) bytes: Vec<u8>,
     /// The length of the part that the socket has taken.
     sent: usize,

@@ -345,6 +345,20 @@ pub(crate) fn quoted(word: &str) -> String {
     if is_plain { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
 }
 
+/// Returns the command that runs this again anywhere: without the folders that were here.
+pub(crate) fn command_again(mut arguments: impl Iterator<Item = String>) -> String {
+    let mut words = vec!["bobbin-lab".to_owned()];
+    while let Some(word) = arguments.next() {
+        let name = word.split('=').next().unwrap_or_default();
+        if !["--out", "--data", "--records"].contains(&name) {
+            words.push(quoted(&word));
+        } else if name == word {
+            arguments.next();
+        }
+    }
+    words.join(" ")
+}
+
 /// Returns true if a column is measured in this turn.
 fn is_measured(scenario: &Scenario, column: usize, turn: u32) -> bool {
     turn == 1 || scenario.columns.once_from.is_none_or(|from| column < from)
@@ -460,4 +474,17 @@ fn line(row: &Row) -> String {
         figure(row.cpu_us_per_request, "us CPU/request"),
         row.rss_bytes / (1024 * 1024)
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_is_shown_without_folders() {
+        let arguments =
+            ["run", "redigo", "--out", "/tmp/here", "--set", "n=10", "--records=lab/records", "my scenario.toml"];
+        let shown = command_again(arguments.into_iter().map(str::to_owned));
+        assert_eq!(shown, "bobbin-lab run redigo --set n=10 'my scenario.toml'");
+    }
 }

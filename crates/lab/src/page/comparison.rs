@@ -1,4 +1,4 @@
-//! A side's figure beside the baseline's: the ratio in words, and who is ahead.
+//! A side's figure beside the baseline's: the ratio in words, and which is ahead.
 //!
 //! ```text
 //!   ratio  side / baseline     0.40 × the memory        2.31 × the rate
@@ -12,7 +12,7 @@ use crate::scenario::Figure;
 use crate::statistics::{Interval, Summary, is_within_noise, ratio_interval};
 use maud::{Markup, html};
 
-/// Who is ahead.
+/// The side that is ahead, if the turns show one.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Verdict {
     Ahead,

@@ -67,7 +67,7 @@ pub(super) fn by_column(table: &TableResults, row: &RowResults, sides: &Sides) -
     let ticks = table.columns.iter().enumerate().map(|(column, words)| (column as f64, words.clone())).collect();
     let x = Axis { from: 0.0, to: (table.columns.len() - 1) as f64, ticks };
     let most = series.iter().flat_map(|one| &one.points).map(|point| point.1).fold(0.0, f64::max);
-    let y = if is_time { decades(&series) } else { even_axis(most, 1.0, |value| value_text(name, value)) };
+    let y = if is_time { decades(&series) } else { figure_axis(most, row.figure) };
     let svg = lines::draw(&label, &series, &x, &y, true)?;
     let unit = if is_time { "ms; " } else { "" };
     let better = if row.figure.higher_is_better() { "higher" } else { "lower" };
@@ -152,9 +152,7 @@ pub(super) fn timelines(
             |axis: fn(&(f64, f64)) -> f64| series.iter().flat_map(|one| &one.points).map(axis).fold(0.0, f64::max);
         let (seconds, most) = (end(|point| point.0), end(|point| point.1));
         let x = even_axis(seconds, 1.0, |second| format!("{} s", significant(second)));
-        // Bytes are shown in MiB, so that is what steps are counted in.
-        let unit = if figure_name == Figure::RssBytes { 1_048_576.0 } else { 1.0 };
-        let y = even_axis(most, unit, |value| value_text(figure_name.name(), value));
+        let y = figure_axis(most, figure_name);
         let svg = lines::draw(&label, &series, &Axis { to: seconds, ..x }, &y, false)?;
         charts.push(figure(kind, column, html! { (title) }, svg));
     }
@@ -266,6 +264,12 @@ fn even_axis(most: f64, unit: f64, text: impl Fn(f64) -> String) -> Axis {
     let count = (most / step - 1e-9).ceil().max(1.0) as usize;
     let ticks = (0..=count).map(|index| index as f64 * step * unit);
     Axis { from: 0.0, to: count as f64 * step * unit, ticks: ticks.map(|value| (value, text(value))).collect() }
+}
+
+/// Returns an even axis of a figure. Bytes are shown in MiB, so that is what their steps are counted in.
+fn figure_axis(most: f64, figure: Figure) -> Axis {
+    let is_in_mib = value_text(figure.name(), most).ends_with("MiB");
+    even_axis(most, if is_in_mib { 1_048_576.0 } else { 1.0 }, |value| value_text(figure.name(), value))
 }
 
 fn timeline_label(title: &str, series: &[Series], figure: Figure) -> String {

@@ -31,7 +31,7 @@ const TERMS: [(&str, &str); 10] = [
         "Ahead, behind, no clear difference",
         "If the range or interval of the ratio contains 1, the turns do not show which is better. With three turns each, \
         chance alone makes a difference seem clear in one comparison of ten between equal servers: more turns \
-        (`--turns 6`) make that rare. With fewer than {turns} turns nothing is said.",
+        (--turns 6) make that rare. With fewer than {turns} turns nothing is said.",
     ),
     ("Noisy", "The turns of the cell differ by more than {noisy} of their median. Trust it less."),
     (
@@ -61,8 +61,7 @@ pub(super) fn again(results: &Results) -> Markup {
             p { "In Bobbin's sources, " code { "make release" } " builds bobbin-lab. This makes the page with the figures of your machine:" }
             pre tabindex="0" { code { (results.command) } }
             p {
-                "After `bobbin-lab run`, a name such as " code { "SCENARIO/CASE" } " runs one row alone. Each row lists what its "
-                "cells did."
+                code { "bobbin-lab run SCENARIO/CASE" } " runs one row alone. Each row lists what its cells did."
             }
         }
     }

@@ -49,7 +49,7 @@ const OTHER_FILES: u64 = 256;
 const TIMES_MIN: f64 = 0.01;
 const TIMES_MAX: f64 = 1e6;
 
-/// What to play on which servers.
+/// The arguments of a replay.
 #[derive(Debug, clap::Args)]
 pub struct ReplayArguments {
     /// The file with what `redis-cli MONITOR` printed.
@@ -103,7 +103,7 @@ struct PlayedServers {
     servers: Vec<ServerReplay>,
     answers: Vec<Answers>,
     sides: Vec<SideResults>,
-    /// What failed, by the labels of the servers.
+    /// The servers that failed, with the reasons.
     failed: Vec<AbsentSide>,
 }
 
@@ -146,7 +146,7 @@ fn replay(arguments: &ReplayArguments) -> Result<(PathBuf, ReplayOutcome), LabEr
         source: format!("{} commands that MONITOR captured, played on each server.", plan.counts.played),
         began,
         took_s: begin.elapsed().as_secs_f64().round(),
-        command: std::env::args().map(|word| turn::quoted(&word)).collect::<Vec<_>>().join(" "),
+        command: turn::command_again(std::env::args().skip(1)),
         machine,
         commit: turn::commit(),
         turns: 1,

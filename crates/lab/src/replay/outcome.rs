@@ -1,4 +1,4 @@
-//! What a replay leaves: `replay.json`, the results of which the page is made, and the table on the terminal.
+//! The outcome of a replay: `replay.json`, the results of which the page is made, and the table on the terminal.
 //!
 //! ```text
 //!  Played, one a server --> ServerReplay --.                        .--> replay.json

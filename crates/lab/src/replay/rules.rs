@@ -1,4 +1,4 @@
-//! What the replay does with each command: whether it is played, and how its replies are compared.
+//! The rules of a replay for each command: whether it is played, and how its replies are compared.
 //!
 //! ```text
 //!  words --> skipped, with the reason    SHUTDOWN, AUTH, SUBSCRIBE ...

@@ -95,7 +95,7 @@ pub(crate) struct Scenario {
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Columns {
-    /// What the columns are, such as `items in the list`.
+    /// The subject of the columns, such as `items in the list`.
     #[serde(default)]
     pub(crate) what: String,
     /// The name of a column, with the names of `words` in braces.

@@ -23,7 +23,7 @@ pub(crate) struct Report {
     pub(crate) title: String,
     /// The line for lists.
     pub(crate) what: String,
-    /// What was measured, by whom, when and where it can be read, in sentences.
+    /// The measurement, its authors, its date and where it can be read, in sentences.
     #[serde(default)]
     pub(crate) source: String,
     /// The machine of the published figures; empty if none are published.
