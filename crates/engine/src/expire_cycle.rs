@@ -1,18 +1,16 @@
 //! Work beside the workers: removing expired keys, dropping big values.
 
 use crate::engine::Engine;
-use crate::pubsub::Stamp;
-use crate::session::{Served, Suspend, plan_has_targets_for, serve_blocked};
-use crate::thread_cpu_time::ThreadCpuTime;
-use crate::tracking::{InvalidatedClients, send_invalidations};
+use crate::executor::{Demand, Executor, Job, Lack, NotAdmitted, Refused, Served, Server, Stop};
+use base::Ms;
 use base::limits::SHARDS;
-use journal::{LogBuffer, Purpose, Refusal};
-use keyspace::{IndexStep, Log, Plan, Tx};
+use journal::{Purpose, Refusal};
+use keyspace::{IndexStep, Keyspace, Plan, TableId, Tx};
 use quanta::Instant;
 use std::any::Any;
-use std::sync::Mutex;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
 use sync::gate::Member;
 use sync::lock::Want;
 
@@ -55,36 +53,20 @@ impl DeferredDrop {
 
 /// Removes expired keys and the tables of flushed databases, a shard at a time.
 pub struct ExpireCycle {
-    engine: std::sync::Arc<Engine>,
+    engine: Arc<Engine>,
     member: Member,
-    log_buffer: Option<LogBuffer>,
-    log: Log,
-    plan: Plan,
+    executor: Executor,
     /// Journal room for each removal of this pass, and of the next one: moving a message may need more than usual.
     room_bytes: u64,
     room_bytes_next: u64,
-    /// Workers whose connections have messages.
-    notified: Vec<u16>,
-    own_time: ThreadCpuTime,
 }
 
 impl ExpireCycle {
     /// Creates the expire cycle of `engine`.
-    pub fn new(engine: std::sync::Arc<Engine>) -> Self {
-        let member = engine.member();
+    pub fn new(engine: Arc<Engine>) -> Self {
         let log_buffer = engine.journal.as_ref().map(|journal| journal.log_buffer());
-        let own_time = ThreadCpuTime::of_background();
-        Self {
-            engine,
-            member,
-            log_buffer,
-            log: Log::default(),
-            plan: Plan::default(),
-            room_bytes: 0,
-            room_bytes_next: 0,
-            notified: Vec::new(),
-            own_time,
-        }
+        let executor = Executor::new(engine.clone(), engine.counters.len() - 1, log_buffer);
+        Self { member: engine.member(), executor, engine, room_bytes: 0, room_bytes_next: 0 }
     }
 
     /// Visits every shard once. Returns true if more was due somewhere than one visit removes.
@@ -95,7 +77,7 @@ impl ExpireCycle {
             self.drop_dead(shard);
             if self.engine.active_expire.load(Relaxed) {
                 more |= self.expire(shard);
-                self.log_buffer.iter_mut().for_each(LogBuffer::end_turn);
+                self.executor.end_turn();
             }
         }
         more
@@ -110,17 +92,18 @@ impl ExpireCycle {
         }
     }
 
+    /// Removes keys of a shard that have expired. Returns true if more are due.
     fn expire(&mut self, shard: usize) -> bool {
-        let Self { engine, member, log_buffer, log, plan, room_bytes, room_bytes_next, notified, own_time } = self;
-        let Some(_inside) = member.enter() else { return true };
+        let engine = &*self.engine;
+        let Some(_inside) = self.member.enter() else { return true };
         let now = engine.clock.now();
         let Some(state) = engine.keyspace.shard(shard).try_read() else { return false };
         let due = state.next_due(&engine.keyspace);
         drop(state);
         let Some((due_ms, table)) = due else { return false };
         // A waiter may push the element that arrives to a key whose value is still to be read.
-        let feeds = engine.hooks.used_shards().next().is_some();
-        if due_ms > now || engine.pause.holds(true, || now).is_some() || feeds && !engine.loading.is_over() {
+        let waits_for_loading = || !engine.loading.is_over() && engine.hooks.used_shards().next().is_some();
+        if due_ms > now || engine.pause.holds(true, || now).is_some() || waits_for_loading() {
             return false;
         }
         if engine.keyspace.order().is_behind() {
@@ -129,79 +112,118 @@ impl ExpireCycle {
             }
             return true;
         }
-        let claim = match log_buffer
-            .as_ref()
-            .map(|log_buffer| log_buffer.try_admit(*room_bytes, Purpose::Shrink))
-            .transpose()
-        {
-            Ok(claim) => claim,
-            Err(Refusal::Poisoned | Refusal::Full | Refusal::TooLong) => return false,
-            Err(Refusal::Wait) => {
-                *room_bytes_next = *room_bytes;
-                return true;
-            }
+        let (room_bytes, mut began) = (self.room_bytes, Instant::now());
+        self.executor.own_time.begin(began);
+        let mut job = Expiry {
+            engine,
+            shard,
+            table,
+            now,
+            room_bytes,
+            targets: Vec::new(),
+            caller: Server,
+            more: false,
+            room_bytes_next: 0,
         };
-        plan.clear();
-        plan.add_shard(shard, Want::Write);
-        plan.seal();
-        // A served waiter may push the element it took to another key.
-        if feeds
-            && let Err(Suspend::Shards(targets)) = plan_has_targets_for(engine, plan, engine.hooks.waited_keys(shard))
-        {
-            targets.into_iter().for_each(|shard| plan.add_shard(shard, Want::Write));
-            plan.seal();
+        let mut ran = self.executor.execute(&mut job, None, None);
+        if let Err(Lack::Shards(targets)) = ran {
+            // A served waiter may push the element it took to another key.
+            job.targets = targets;
+            began = Instant::now();
+            ran = self.executor.execute(&mut job, None, None);
         }
-        let began = Instant::now();
-        own_time.begin(began);
-        let Ok(held) = plan.try_hold(&engine.keyspace) else { return true };
-        if !feeds && engine.hooks.any(shard) {
-            // A client has begun to wait since, which takes this lock.
-            return true;
-        }
-        let mut tx = Tx::new(&engine.keyspace, held, 0, now, log, *room_bytes);
-        if engine.publishes_events() {
-            tx.take_notes();
-        }
-        if feeds {
-            tx.keep_old();
-        }
-        let more = tx.expire(shard, table, EXPIRE_KEYS_MAX);
-        *room_bytes_next = tx.expiry_room_bytes().max(*room_bytes_next);
-        let mut served = Served::default();
-        if feeds && let Err(why) = serve_blocked(engine, &mut tx, &mut served) {
-            served.give_back();
-            tx.abandon();
-            if let Suspend::Room(bytes) = why {
-                *room_bytes_next = bytes.max(*room_bytes_next);
+        self.room_bytes_next = job.room_bytes_next.max(self.room_bytes_next);
+        match ran {
+            Ok(None) => false,
+            Ok(Some(_)) => {
+                let held = began.elapsed();
+                self.executor.note_hold(held);
+                engine.note_spike("expire-cycle", held.as_millis() as u64);
+                job.more
             }
-            return true;
+            Err(Lack::Room(bytes)) => {
+                self.room_bytes_next = bytes.max(self.room_bytes_next);
+                true
+            }
+            // What is still to be loaded comes by itself.
+            Err(lack) => !matches!(lack, Lack::Unread(_) | Lack::Unloaded(..)),
         }
-        crate::session::mark_watches(engine, &mut tx);
-        let is_tracked = engine.tracker.is_used();
-        let stamp = (is_tracked || !tx.notes().is_empty()).then(Stamp::unset);
-        stamp.iter().for_each(|stamp| crate::session::post_notes(engine, tx.notes(), stamp, notified));
-        let bytes_max = engine.settings.current().output_limits.pubsub.hard_bytes;
-        let mut invalidated = InvalidatedClients { bytes_max, ..InvalidatedClients::default() };
-        if is_tracked {
-            stamp.iter().for_each(|stamp| send_invalidations(engine, &tx, 0, stamp, &mut invalidated));
+    }
+}
+
+/// The removal of expired keys of one shard, as a job of the executor.
+struct Expiry<'a> {
+    engine: &'a Engine,
+    shard: usize,
+    table: TableId,
+    now: Ms,
+    room_bytes: u64,
+    /// The shards of keys to which waiters move what they take.
+    targets: Vec<usize>,
+    caller: Server,
+    /// More keys are due.
+    more: bool,
+    /// Journal room that the next removal needs.
+    room_bytes_next: u64,
+}
+
+impl<'j> Job<'j> for Expiry<'_> {
+    type Caller = Server;
+    type Lack = Lack;
+
+    fn caller(&mut self) -> &mut Server {
+        &mut self.caller
+    }
+
+    fn database(&self) -> u32 {
+        0
+    }
+
+    fn now(&self) -> Ms {
+        self.now
+    }
+
+    fn demand(&self) -> Option<Demand> {
+        Some(Demand::new(self.room_bytes, Purpose::Shrink))
+    }
+
+    fn refused(&mut self, refusal: NotAdmitted, demand: &Demand) -> Refused<Lack> {
+        Refused::Over(match refusal {
+            NotAdmitted::Journal(Refusal::Wait) => Err(Lack::Room(demand.bytes)),
+            _ => Ok(()),
+        })
+    }
+
+    fn may_write(&self) -> bool {
+        true
+    }
+
+    fn frame_bytes_max(&self) -> u64 {
+        self.room_bytes
+    }
+
+    /// Dead letters move to keys of any shard.
+    fn may_feed_anywhere(&self) -> bool {
+        true
+    }
+
+    fn plan(&self, _: &Keyspace, plan: &mut Plan) {
+        plan.add_shard(self.shard, Want::Write);
+        self.targets.iter().for_each(|shard| plan.add_shard(*shard, Want::Write));
+    }
+
+    fn fed(&self) -> Vec<(u32, Vec<u8>)> {
+        self.engine.hooks.waited_keys(self.shard)
+    }
+
+    fn run(&mut self, tx: &mut Tx<'_>, _: &mut Served, feeds: bool) -> Result<(), Stop<Lack>> {
+        // Somebody has begun to wait since the cycle asked.
+        if feeds && !self.engine.loading.is_over() {
+            return Err(Stop::Undo(Lack::Unloaded(self.shard, Want::Write)));
         }
-        let (expired, garbage) = (tx.expired, tx.take_garbage());
-        let publish = |seen| stamp.iter().for_each(|stamp| stamp.set(seen, false));
-        let seen = crate::session::hand_over(engine, tx, claim, log_buffer.as_mut(), publish, Tx::end);
-        if !served.replies.is_empty() {
-            served.answer(seen);
-        }
-        invalidated.wake();
-        notified.drain(..).for_each(|worker| engine.registry.worker_queue(usize::from(worker)).notifier.notify());
-        let counters = engine.counters.last().expect("there is one for background threads");
-        let held = began.elapsed();
-        engine.note_background_hold(own_time.of(held.as_nanos() as u64));
-        engine.note_spike("expire-cycle", held.as_millis() as u64);
-        counters.expired.add(u64::from(expired));
-        if !garbage.is_empty() {
-            engine.deferred_drop.free(Box::new(garbage));
-        }
-        more
+        self.more = tx.expire(self.shard, self.table, EXPIRE_KEYS_MAX);
+        self.room_bytes_next = tx.expiry_room_bytes();
+        Ok(())
     }
 }
 
@@ -209,7 +231,7 @@ impl ExpireCycle {
 const PINNED_BYTES_MIN: u64 = 256 << 20;
 
 /// Asks the clients whose replies pin most to close, while all together pin more than the setting allows.
-pub fn close_greatest_pinners(engine: &Engine) -> Vec<(std::sync::Arc<crate::client::Client>, u64)> {
+pub fn close_greatest_pinners(engine: &Engine) -> Vec<(Arc<crate::client::Client>, u64)> {
     let limit_bytes = match engine.settings.current().pinned_bytes_max {
         0 => PINNED_BYTES_MIN.max(crate::info::total_system_bytes() / 8),
         bytes => bytes,

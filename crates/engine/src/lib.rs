@@ -15,6 +15,7 @@ pub mod checkpoint;
 pub mod client;
 pub mod counters;
 mod engine;
+mod executor;
 mod expire_cycle;
 mod fifo_lock;
 mod hooks;

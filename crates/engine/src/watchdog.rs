@@ -240,6 +240,12 @@ impl WatchdogState {
         (at.saturating_duration_since(self.start).as_nanos() as u64).max(1)
     }
 
+    /// Returns the current work of each worker.
+    #[inline]
+    pub(crate) fn beats(&self) -> &[Beat] {
+        &self.beats
+    }
+
     #[inline]
     pub(crate) fn beat(&self, worker: usize) -> &Beat {
         &self.beats[worker]

@@ -5,18 +5,17 @@
 
 use crate::counters::Counters;
 use crate::engine::Engine;
+use crate::executor::Executor;
 use crate::fifo_lock::FifoLock;
 use crate::pubsub::{Delivered, Dispatcher, SubscriberQueue};
 use crate::script::runner::ScriptRunner;
 use crate::session::Leases;
-use crate::settings::{Current, Reader};
-use crate::thread_cpu_time::ThreadCpuTime;
-use crate::tracking::InvalidatedClients;
+use crate::settings::Current;
 use crate::waits::{gate_open, yield_now};
 use base::random::Random;
 use base::{Ms, Position};
-use journal::{Journal, Level, LogBuffer, Reached};
-use keyspace::{IndexState, IndexStep, Log, Plan};
+use journal::{Journal, Level, Reached};
+use keyspace::{IndexState, IndexStep};
 use quanta::Instant;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -71,14 +70,9 @@ pub struct Worker {
     pub index: usize,
     /// Its gate membership.
     pub member: Member,
-    pub(crate) log_buffer: RefCell<Option<LogBuffer>>,
-    pub(crate) scratch: RefCell<Scratch>,
+    pub(crate) executor: Executor,
     /// Its message dispatcher.
     pub(crate) post: RefCell<Dispatcher>,
-    /// Workers to which this turn has posted publications.
-    pub(crate) notified: RefCell<Vec<u16>>,
-    /// Clients to which this turn has sent pushes.
-    pub(crate) invalidated: RefCell<InvalidatedClients>,
     timer: SleepFn,
     dialer: Option<Dialer>,
     notifier: Arc<Notifier>,
@@ -87,15 +81,11 @@ pub struct Worker {
     waits_asked: Cell<bool>,
     /// The task that listens.
     listener: RefCell<Option<Waker>>,
-    reader: RefCell<Reader>,
     random: Cell<Random>,
     /// Its connections that are about to help update the order of names.
     helpers: FifoLock,
-    own_time: ThreadCpuTime,
     /// The runner of its scripts.
     pub(crate) runner: ScriptRunner,
-    /// Bytes that this worker's requests may still take without asking for more.
-    credit_bytes: Cell<u64>,
     /// Open messages of its queue-port connections.
     pub(crate) leases: Leases,
     /// Remaining work for finished requests and closed connections.
@@ -116,25 +106,6 @@ const BEHIND_MS: Ms = 1;
 const SETTLED_BYTES: u64 = 8 << 10;
 const SETTLING_STEPS_MAX: usize = 64;
 
-/// Frames up to this length take twice their bytes of memory: entries, nodes and a copy on its way to the journal. The
-/// data of longer ones is already in memory when they are admitted.
-const DOUBLED_BYTES_MAX: u64 = 1 << 20;
-/// Bytes of the remaining memory that a worker takes at once.
-const CREDIT_BYTES: u64 = 64 << 10;
-
-impl keyspace::MemoryGrant for Worker {
-    fn grants(&self, bytes: u64) -> bool {
-        self.may_grow(bytes)
-    }
-}
-
-/// Buffers lent to one command after another.
-#[derive(Default)]
-pub(crate) struct Scratch {
-    pub(crate) plan: Plan,
-    pub(crate) log: Log,
-}
-
 impl Worker {
     /// Creates worker number `index` of `engine`, with the event loop's `timer`.
     pub fn new(engine: Arc<Engine>, index: usize, timer: SleepFn) -> Self {
@@ -147,23 +118,17 @@ impl Worker {
         Self {
             member: engine.member(),
             index,
-            log_buffer: RefCell::new(log_buffer),
-            scratch: RefCell::default(),
+            executor: Executor::new(engine.clone(), index, log_buffer),
             post: RefCell::default(),
-            notified: RefCell::default(),
-            invalidated: RefCell::default(),
             timer,
             dialer: None,
             notifier,
             waits: RefCell::default(),
             waits_asked: Cell::new(false),
             listener: RefCell::default(),
-            reader: RefCell::new(engine.settings.reader()),
             random: Cell::new(Random::new(seed)),
             helpers: FifoLock::default(),
-            own_time: ThreadCpuTime::of_worker(),
             runner: ScriptRunner::default(),
-            credit_bytes: Cell::new(0),
             leases: Leases::default(),
             chores: RefCell::default(),
             engine,
@@ -188,40 +153,6 @@ impl Worker {
         self.dialer.as_ref().map(|dialer| dialer(host.to_owned(), port))
     }
 
-    /// Takes memory for a frame of `bytes` and the data it adds. Returns false if not enough is left.
-    #[inline]
-    pub(crate) fn may_grow(&self, bytes: u64) -> bool {
-        let bytes = bytes.saturating_add(bytes.min(DOUBLED_BYTES_MAX));
-        match self.credit_bytes.get().checked_sub(bytes) {
-            Some(left) => {
-                self.credit_bytes.set(left);
-                true
-            }
-            None => self.ask_memory(bytes),
-        }
-    }
-
-    #[cold]
-    fn ask_memory(&self, bytes: u64) -> bool {
-        let memory = &self.engine.memory;
-        if !memory.is_limited() {
-            self.credit_bytes.set(u64::MAX);
-            return true;
-        }
-        let credit_bytes = self.credit_bytes.get();
-        if bytes <= CREDIT_BYTES && memory.take(CREDIT_BYTES) {
-            self.credit_bytes.set(credit_bytes + CREDIT_BYTES - bytes);
-            return true;
-        }
-        let is_granted = memory.take(bytes);
-        if !is_granted {
-            // From now on smaller ones are refused too.
-            self.credit_bytes.set(0);
-            memory.note_refusal();
-        }
-        is_granted
-    }
-
     /// Returns true if a buffer of this many bytes may be allocated for client input.
     pub fn may_receive(&self, bytes: u64) -> bool {
         let is_granted = bytes == 0 || self.engine.memory.take(bytes);
@@ -234,17 +165,18 @@ impl Worker {
     /// Its counters.
     #[inline]
     pub fn counters(&self) -> &Counters {
-        &self.engine.counters[self.index]
+        self.executor.counters()
     }
 
     /// Returns the slow log's bound in nanoseconds, without touching counters of other threads.
     pub(crate) fn slow_bound_ns(&self) -> u64 {
-        self.reader.borrow_mut().current().slowlog_slower_than_us.map_or(u64::MAX, |us| us.saturating_mul(1000))
+        let us = self.executor.with_settings(|settings| settings.slowlog_slower_than_us);
+        us.map_or(u64::MAX, |us| us.saturating_mul(1000))
     }
 
     /// Returns the settings in force.
     pub fn settings(&self) -> Arc<Current> {
-        self.reader.borrow_mut().current().clone()
+        self.executor.with_settings(Arc::clone)
     }
 
     /// Returns a sleep of `ms` milliseconds.
@@ -260,14 +192,6 @@ impl Worker {
         drawn
     }
 
-    /// Signals the end of a turn to the journal, and to workers whose connections have messages.
-    pub(crate) fn end_turn(&self) {
-        self.log_buffer.borrow_mut().iter_mut().for_each(LogBuffer::end_turn);
-        let mut notified = self.notified.borrow_mut();
-        notified.drain(..).for_each(|worker| self.engine.registry.worker_queue(usize::from(worker)).notifier.notify());
-        self.invalidated.borrow_mut().wake();
-    }
-
     /// Counts each poll of a connection's task as a turn: its requests, its writes to the socket, its steps of replies
     /// or searches in parts.
     pub async fn in_turns<R>(&self, task: impl Future<Output = R>) -> R {
@@ -279,7 +203,7 @@ impl Worker {
     #[inline]
     pub(crate) fn in_turn<R>(&self, work: impl FnOnce() -> R) -> R {
         let began = Instant::now();
-        self.own_time.begin(began);
+        self.executor.own_time.begin(began);
         self.engine.watch.begin_turn(self.index, began);
         let result = work();
         self.engine.watch.end_turn(self.index);
@@ -329,7 +253,7 @@ impl Worker {
 
     fn note_turn(&self, took: Duration) {
         let counters = self.counters();
-        let own_ns = self.own_time.of(took.as_nanos() as u64);
+        let own_ns = self.executor.own_time.of(took.as_nanos() as u64);
         counters.turns.add(own_ns);
         counters.longest_turn_us.raise(own_ns / 1000);
     }
@@ -339,28 +263,7 @@ impl Worker {
     #[inline]
     pub(crate) fn has_worked_for(&self, us: u64, span: Duration) -> bool {
         let span_ns = span.as_nanos() as u64;
-        span_ns > us * 1000 && self.own_time.of(span_ns) > us * 1000
-    }
-
-    /// Counts the reads that found a key, and those that did not.
-    #[inline]
-    pub(crate) fn note_reads(&self, reads: keyspace::Reads) {
-        let counters = self.counters();
-        counters.hits.add(u64::from(reads.hits));
-        counters.misses.add(u64::from(reads.misses));
-    }
-
-    /// Counts a hold of shards that has just ended.
-    pub(crate) fn note_hold(&self, took: Duration) {
-        self.note_hold_ns(took.as_nanos() as u64);
-    }
-
-    #[inline]
-    pub(crate) fn note_hold_ns(&self, took_ns: u64) {
-        let counters = self.counters();
-        let own_ns = self.own_time.of(took_ns);
-        counters.lock_holds.add(own_ns);
-        counters.longest_lock_hold_us.raise(own_ns / 1000);
+        span_ns > us * 1000 && self.executor.own_time.of(span_ns) > us * 1000
     }
 
     /// Counts a wait for shards or for the gate, if there was any. It is no thread's own time, so wall-clock time is
@@ -440,7 +343,7 @@ impl Worker {
             return Delivered::All;
         }
         let began = Instant::now();
-        self.own_time.begin(began);
+        self.executor.own_time.begin(began);
         self.engine.watch.begin_turn(self.index, began);
         let delivered =
             post.deliver(&self.engine.registry, self.index, self.mail_bytes_max(), &self.engine.deferred_drop);
@@ -464,7 +367,7 @@ impl Worker {
     }
 
     pub(crate) fn mail_bytes_max(&self) -> u64 {
-        self.reader.borrow_mut().current().output_limits.pubsub.hard_bytes
+        self.executor.with_settings(|settings| settings.output_limits.pubsub.hard_bytes)
     }
 
     fn wake_waits(&self) {

@@ -4,7 +4,7 @@ use super::libraries::Libraries;
 use super::{Control, Memo};
 use crate::session::{RetryState, Scripted};
 use crate::session::{Session, Suspend};
-use crate::worker::{Scratch, Worker};
+use crate::worker::Worker;
 use base::limits::BULK_BYTES_MAX;
 use commands::registry::Command;
 use lua::{About, Input, Machine};
@@ -139,7 +139,6 @@ pub(crate) struct ScriptRunner {
     /// Waiters for the script runner, and the driver.
     waiting: RefCell<Vec<Waker>>,
     driver: RefCell<Option<Waker>>,
-    pub(crate) scratch: RefCell<Scratch>,
     pub(crate) memo: RefCell<Memo>,
     /// Reusable memory of requests and replies that have left the script runner.
     spare: RefCell<(Words, Vec<u8>)>,

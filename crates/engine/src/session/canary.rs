@@ -2,8 +2,8 @@
 
 use super::Session;
 use super::attempt::Attempt;
-use super::lock_retention::LockRetention;
 use super::suspend::Suspend;
+use crate::executor::LockRetention;
 use commands::registry::{self, Command, Lookup};
 use commands::{Local, Run};
 use wire::{Args, Output, OwnedRequest};

@@ -1,7 +1,7 @@
 //! A wait for an element: the registration of a blocked client at its keys.
 
-use super::serve::take_off;
 use crate::client::Client;
+use crate::executor::take_off;
 use crate::waiter::{Answer, Waiter};
 use crate::worker::{Sleep, Worker};
 use std::future::poll_fn;
@@ -61,6 +61,6 @@ impl Drop for ElementWait {
     fn drop(&mut self) {
         self.waiter.leave();
         self.client.set_blocked(None);
-        take_off(&self.worker, &self.waiter);
+        take_off(&self.worker.engine, &self.waiter);
     }
 }

@@ -1,24 +1,23 @@
 //! MULTI, EXEC, and the other verbs that only the engine can run.
 
-use super::attempt::{
-    Attempt, NotAdmitted, RetryState, Served, access_purpose, admit, hold, plan_has_targets_for, plan_is_hooked,
-    want_shut,
-};
-use super::messages::begin_command;
+use super::attempt::{Attempt, RetryState};
 use super::monitor::Asker;
 use super::script::is_scripted;
 use super::suspend::Suspend;
 use super::{Multi, Ran, Session};
-use crate::worker::{Scratch, Worker};
+use crate::executor::{Demand, Job, NotAdmitted, Refused, Served, Stop, begin_command, purpose_of};
+use crate::script::catalogue::CatalogueChanges;
+use crate::worker::Worker;
+use base::Ms;
 use commands::registry::Command;
 use commands::{Failure, Flag, OUT_OF_MEMORY, Outcome, Run, SweepNext, Verb};
-use journal::{Purpose, Refusal, Reservation};
-use keyspace::{Abandon, LIBRARIES, Tx};
+use journal::{Purpose, Refusal};
+use keyspace::{Abandon, Keyspace, LIBRARIES, Plan, Reads, Tx};
 use std::rc::Rc;
 use std::sync::atomic::Ordering::Relaxed;
 use sync::lock::Want;
 use wire::resp::Encoder;
-use wire::{Args, Output, OwnedRequest, Reply};
+use wire::{Args, Mark, Output, OwnedRequest, Reply};
 
 impl Session {
     /// Queues a request after MULTI.
@@ -27,7 +26,7 @@ impl Session {
             return self.refuse(worker, Some(command), output, "ERR Command not allowed inside a transaction");
         }
         // Redis refuses every request that would be queued, since the queue grows.
-        if worker.engine.memory.is_refusing() || !worker.may_grow(command.frame_bytes_max(args)) {
+        if worker.engine.memory.is_refusing() || !worker.executor.may_grow(command.frame_bytes_max(args)) {
             return self.refuse(worker, Some(command), output, OUT_OF_MEMORY);
         }
         let request = args.to_owned();
@@ -203,7 +202,6 @@ impl Session {
     ) -> Result<(), Suspend> {
         let &Attempt { worker, needs, raised, now, .. } = attempt;
         let engine = &*worker.engine;
-        let scratch = if self.yielder.is_some() { &worker.runner.scratch } else { &worker.scratch };
         let goes_anywhere =
             |(command, args): &(Command, Args<'_>)| command.goes_anywhere() || command.follows_names(args);
         if !engine.loading.is_over() && queue.iter().any(goes_anywhere) {
@@ -212,83 +210,20 @@ impl Session {
         let needs_gate = |entry: &(Command, Args<'_>)| matches!(entry.0.run, Run::Gate(_)) || goes_anywhere(entry);
         if raised.is_none() && queue.iter().any(needs_gate) {
             // Planned once, not once for each shard that is still to be loaded.
-            let plan = &mut scratch.borrow_mut().plan;
-            self.plan_queue(worker, queue, needs, plan);
-            let shut = want_shut(engine, plan);
+            let add = |keyspace: &Keyspace, plan: &mut Plan| self.plan_queue(queue, needs, keyspace, plan);
+            let shut = worker.executor.want_planned(self.yielder.is_some(), add);
             return Err(shut.map_or(Suspend::Gate, |(shard, want)| Suspend::Unloaded(shard, want)));
         }
-        let purpose = access_purpose(queue.iter().map(|(command, _)| command.access));
-        let has_script = queue.iter().any(|(command, _)| matches!(command.run, Run::Engine(Verb::Eval)));
         self.unwritable = None;
-        let bound = queue_bound(queue).max(needs.room_bytes);
-        let admitted = match purpose {
-            Some(purpose) => admit(worker, bound, purpose),
-            // Each call of a script declares whether it grows.
-            None if has_script => admit_script(worker, bound),
-            None => Ok(None),
-        };
-        let claim = match admitted {
-            Ok(claim) => claim,
-            Err(NotAdmitted::OutOfMemory) if is_exec => {
-                self.fail(worker, None, &Failure::text(ABORTED_FOR_MEMORY), output);
-                return Ok(());
-            }
-            // The script may only read.
-            Err(refusal) if has_script && self.unwritable_for(&refusal) => None,
-            Err(refusal) => return self.refused(worker, None, refusal, bound, output),
-        };
-        let mut scratch = scratch.borrow_mut();
-        let Scratch { plan, log } = &mut *scratch;
-        self.plan_queue(worker, queue, needs, plan);
-        let held = hold(engine, plan, raised)?;
-        let _hold = worker.beat().hold(self.yielder.is_some());
-        let may_write = queue.iter().any(|(command, _)| command.may_write());
-        let writes = claim.is_some() || (engine.journal.is_none() && may_write);
-        let feeds = writes && plan_is_hooked(engine, plan, raised.is_some());
-        if feeds && raised.is_none() {
-            plan_has_targets_for(engine, plan, self.fed_by_queue(queue))?;
-        }
-        let room_bytes = claim.as_ref().map_or(u64::MAX, Reservation::payload_bytes);
-        let mut tx = Tx::new(&engine.keyspace, held, self.database, now, log, room_bytes);
-        tx.set_memory(&**worker);
-        tx.set_seed(worker.random());
-        tx.set_touching(!self.client.no_touch.load(Relaxed));
-        tx.set_cuts(&needs.cuts);
-        tx.set_searches(&needs.jobs);
-        tx.set_of_several();
-        if engine.publishes_events() {
-            tx.take_notes();
-        }
         let mark = output.mark();
-        if is_exec && self.watched.as_mut().is_some_and(|watched| watched.have_changed(&mut tx)) {
-            self.saw(tx.seen());
-            tx.end();
-            Encoder::new(output, self.protocol).null_array();
-            return Ok(());
-        }
-        if writes {
-            tx.keep_old();
-        }
-        if is_exec {
-            Encoder::new(output, self.protocol).array(queue.len());
-        }
-        let mut served = Served::default();
-        self.begin_reads();
-        let mut ran = self.run_commands(worker, queue, &mut tx, output);
-        if ran.is_ok() && feeds {
-            ran = self.serve_blocked(worker, &mut tx, &mut served);
-        }
-        if let Err(why) = ran {
-            self.undo_libraries(worker);
-            served.give_back();
-            output.truncate(mark);
-            tx.abandon();
-            return Err(why);
-        }
-        let libraries = self.publish_library_changes(worker);
-        let seen = self.finish(worker, tx, claim, served, Tx::end);
+        let mut job =
+            QueuedCommands { session: self, worker, needs, now, queue, is_exec, output, mark, libraries: None };
+        let seen = worker.executor.execute(&mut job, raised, None)?;
+        let libraries = job.libraries;
         libraries.into_iter().for_each(|changes| self.forget_removed(worker, changes));
-        self.hide_unreadable(worker, seen, mark, output);
+        if let Some(seen) = seen {
+            self.hide_unreadable(worker, seen, mark, output);
+        }
         Ok(())
     }
 
@@ -303,15 +238,7 @@ impl Session {
         self.unwritable.is_some()
     }
 
-    fn plan_queue(
-        &self,
-        worker: &Worker,
-        queue: &[(Command, Args<'_>)],
-        needs: &RetryState,
-        plan: &mut keyspace::Plan,
-    ) {
-        let keyspace = &worker.engine.keyspace;
-        plan.clear();
+    fn plan_queue(&self, queue: &[(Command, Args<'_>)], needs: &RetryState, keyspace: &Keyspace, plan: &mut Plan) {
         for (command, args) in queue {
             command.plan(args, keyspace, plan);
             if let Some(want) = command.libraries() {
@@ -320,19 +247,6 @@ impl Session {
         }
         self.watched.iter().for_each(|watched| watched.plan(plan));
         needs.shards.iter().for_each(|shard| plan.add_shard(*shard, Want::Write));
-        plan.seal();
-    }
-
-    fn fed_by_queue(&self, queue: &[(Command, Args<'_>)]) -> Vec<(u32, Vec<u8>)> {
-        let mut fed = Vec::new();
-        for (command, args) in queue {
-            command.for_each_key(args, |key, want| {
-                if want == Want::Write {
-                    fed.push((self.database, key.to_vec()));
-                }
-            });
-        }
-        fed
     }
 
     fn run_commands(
@@ -461,14 +375,121 @@ impl Session {
 const ABORTED_FOR_MEMORY: &str =
     "EXECABORT Transaction discarded because of: OOM command not allowed when used memory > 'maxmemory'.";
 
-/// Claims journal room for a script.
-fn admit_script(worker: &Worker, bytes: u64) -> Result<Option<Reservation>, NotAdmitted> {
-    let log_buffer = worker.log_buffer.borrow();
-    log_buffer
-        .as_ref()
-        .map(|log_buffer| log_buffer.try_admit(bytes, Purpose::Grow))
-        .transpose()
-        .map_err(NotAdmitted::Journal)
+/// The queue of an EXEC, or a script by itself, as a job of the executor.
+struct QueuedCommands<'j, 'a> {
+    session: &'a mut Session,
+    worker: &'j Rc<Worker>,
+    needs: &'j RetryState,
+    now: Ms,
+    queue: &'a [(Command, Args<'a>)],
+    is_exec: bool,
+    output: &'a mut Output,
+    /// The output before it ran.
+    mark: Mark,
+    /// Its changes to function libraries, once they are public.
+    libraries: Option<CatalogueChanges>,
+}
+
+impl QueuedCommands<'_, '_> {
+    fn has_script(&self) -> bool {
+        self.queue.iter().any(|(command, _)| matches!(command.run, Run::Engine(Verb::Eval)))
+    }
+
+    /// Returns the purpose of its journal room, if any of its commands may change keys.
+    fn purpose(&self) -> Option<Purpose> {
+        let writing = self.queue.iter().filter(|(command, _)| command.writes());
+        writing.map(|(command, _)| purpose_of(command.access)).max_by_key(|purpose| *purpose == Purpose::Grow)
+    }
+}
+
+impl<'j> Job<'j> for QueuedCommands<'j, '_> {
+    type Caller = Session;
+    type Lack = Suspend;
+
+    fn caller(&mut self) -> &mut Session {
+        self.session
+    }
+
+    fn database(&self) -> u32 {
+        self.session.database
+    }
+
+    fn now(&self) -> Ms {
+        self.now
+    }
+
+    fn demand(&self) -> Option<Demand> {
+        let bytes = queue_bound(self.queue).max(self.needs.room_bytes);
+        match self.purpose() {
+            Some(purpose) => Some(Demand::new(bytes, purpose)),
+            // Each call of a script declares whether it grows.
+            None if self.has_script() => Some(Demand { bytes, purpose: Purpose::Grow, takes_memory: false }),
+            None => None,
+        }
+    }
+
+    fn refused(&mut self, refusal: NotAdmitted, demand: &Demand) -> Refused<Suspend> {
+        if self.is_exec && refusal == NotAdmitted::OutOfMemory {
+            self.session.fail(self.worker, None, &Failure::text(ABORTED_FOR_MEMORY), self.output);
+            return Refused::Over(Ok(()));
+        }
+        if self.has_script() && self.session.unwritable_for(&refusal) {
+            return Refused::Reads;
+        }
+        Refused::Over(self.session.refused(self.worker, None, refusal, demand.bytes, self.output))
+    }
+
+    fn may_write(&self) -> bool {
+        self.queue.iter().any(|(command, _)| command.may_write())
+    }
+
+    fn is_undoable(&self) -> bool {
+        true
+    }
+
+    fn may_rest(&self) -> bool {
+        self.session.yielder.is_some()
+    }
+
+    fn plan(&self, keyspace: &Keyspace, plan: &mut Plan) {
+        self.session.plan_queue(self.queue, self.needs, keyspace, plan);
+    }
+
+    fn fed(&self) -> Vec<(u32, Vec<u8>)> {
+        self.queue.iter().flat_map(|(command, args)| self.session.fed_by(command, args)).collect()
+    }
+
+    fn prepare<'t>(&self, tx: &mut Tx<'t>)
+    where
+        'j: 't,
+    {
+        self.session.prepare(self.worker, tx, self.needs);
+        tx.set_of_several();
+    }
+
+    fn run(&mut self, tx: &mut Tx<'_>, _: &mut Served, _: bool) -> Result<(), Stop<Suspend>> {
+        let Self { session, worker, queue, output, .. } = self;
+        if self.is_exec {
+            if session.watched.as_mut().is_some_and(|watched| watched.have_changed(tx)) {
+                // These look-ups are no reads of a command.
+                tx.reads = Reads::default();
+                Encoder::new(output, session.protocol).null_array();
+                return Ok(());
+            }
+            Encoder::new(output, session.protocol).array(queue.len());
+        }
+        session.begin_reads();
+        session.run_commands(worker, queue, tx, output).map_err(Stop::Undo)
+    }
+
+    fn undo(&mut self) {
+        self.session.undo_libraries(self.worker);
+        self.output.truncate(self.mark);
+    }
+
+    fn commit(&mut self) {
+        self.libraries = self.session.publish_library_changes(self.worker);
+    }
 }
 
 /// Maximum number of queued requests dropped per turn.

@@ -136,7 +136,7 @@ impl Session {
                     let mut session = Self::of_server(&worker, database);
                     // Errors were counted where they arose.
                     let _ = session.flush_now(&worker, command, what, b"").await;
-                    worker.end_turn();
+                    worker.executor.end_turn();
                     continue;
                 }
                 Err(next) => next,

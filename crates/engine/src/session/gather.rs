@@ -11,18 +11,18 @@
 //! locks, however many they are.
 
 use super::Session;
-use super::attempt::hold;
-use super::suspend::Suspend;
 use crate::engine::Engine;
+use crate::executor::Lack;
 use crate::waits::{gate_open, raise, yield_now};
-use crate::worker::{Scratch, Worker};
+use crate::worker::Worker;
 use base::Ms;
 use base::limits::SHARDS;
 use commands::Gather;
 use commands::registry::Command;
-use keyspace::{Tx, Version};
+use keyspace::{Keyspace, Plan, Tx, Version};
 use quanta::Instant;
 use std::rc::Rc;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 use sync::gate::Raised;
 use sync::lock::Want;
@@ -182,7 +182,6 @@ impl Session {
         to_look: &mut ToLook<'_>,
         pace: &mut GatherPace,
     ) {
-        let engine = &*worker.engine;
         let mut done = 0;
         while done < part.at.len() {
             pace.rest_if_due().await;
@@ -191,38 +190,25 @@ impl Session {
                 gate_open(&worker.engine.gate).await;
                 continue;
             };
-            let mut unread = None;
-            let looked = {
-                let mut scratch = worker.scratch.borrow_mut();
-                let Scratch { plan, log } = &mut *scratch;
-                plan.clear();
-                plan.add_shard(shard, Want::Read);
-                plan.try_hold(&engine.keyspace).ok().map(|held| {
-                    let _hold = worker.beat().hold(false);
-                    unread = first_unread(engine, part, to_look.args);
-                    if unread.is_some() {
-                        return;
-                    }
-                    let mut tx = Tx::new(&engine.keyspace, held, self.database, engine.clock.now(), log, 0);
-                    tx.set_touching(!self.client.no_touch.load(std::sync::atomic::Ordering::Relaxed));
-                    let began = Instant::now();
-                    let from = done;
-                    done = part.look(&mut tx, shard, done, to_look, pace.began);
-                    self.note_looked(
-                        worker,
-                        shard,
-                        part.at[from..done].iter().map(|at| to_look.args.get(*at as usize)),
-                    );
-                    worker.note_reads(tx.reads);
-                    worker.note_hold(began.elapsed());
-                })
-            };
+            let engine = &*worker.engine;
+            let from = done;
+            let add = |_: &Keyspace, plan: &mut Plan| plan.add_shard(shard, Want::Read);
+            let looked = worker.executor.look(None, (self.database, engine.clock.now()), add, |tx| {
+                if let Some(hash) = first_unread(engine, part, to_look.args) {
+                    return Some(hash);
+                }
+                tx.set_touching(!self.client.no_touch.load(Relaxed));
+                done = part.look(tx, shard, from, to_look, pace.began);
+                let keys = part.at[from..done].iter().map(|at| to_look.args.get(*at as usize));
+                self.note_looked(worker, shard, keys);
+                worker.executor.note_reads(tx.reads);
+                None
+            });
             drop(inside);
-            if let Some(hash) = unread {
-                self.read(engine, hash).await;
-            }
-            if looked.is_none() {
-                drop(self.park(&worker.engine, shard, Want::Read).await);
+            match looked {
+                Ok((None, _)) => {}
+                Ok((Some(hash), _)) => self.read(engine, hash).await,
+                Err(_) => drop(self.park(engine, shard, Want::Read).await),
             }
         }
     }
@@ -257,7 +243,7 @@ impl Session {
                     }
                     return stale;
                 }
-                Err(Suspend::Locked(shard, want)) => {
+                Err(Lack::Locked(shard, want)) => {
                     pace.wait(async { drop(self.park(&worker.engine, shard, want).await) }).await;
                 }
                 Err(_) => unreachable!("a hold fails for a lock alone"),
@@ -273,35 +259,30 @@ impl Session {
         parts: &mut [ShardKeys],
         to_look: &mut ToLook<'_>,
         keys_max: usize,
-    ) -> Result<Vec<usize>, Suspend> {
-        let engine = &*worker.engine;
+    ) -> Result<Vec<usize>, Lack> {
         to_look.gather.prepare();
-        let mut scratch = worker.scratch.borrow_mut();
-        let Scratch { plan, log } = &mut *scratch;
-        plan.clear();
-        let shards = || (0..SHARDS).filter(|shard| !parts[*shard].at.is_empty());
-        shards().for_each(|shard| plan.add_shard(shard, Want::Read));
-        let began = Instant::now();
-        let held = hold(engine, plan, raised)?;
-        let _hold = worker.beat().hold(false);
-        let mut tx = Tx::new(&engine.keyspace, held, self.database, engine.clock.now(), log, 0);
-        tx.set_touching(!self.client.no_touch.load(std::sync::atomic::Ordering::Relaxed));
-        let stale: Vec<usize> = shards().filter(|shard| !parts[*shard].is_true(&mut tx, *shard)).collect();
-        let keys_count: usize = stale.iter().map(|shard| parts[*shard].at.len()).sum();
-        let is_settled = keys_count <= keys_max;
-        if is_settled {
-            for &shard in &stale {
+        let shards: Vec<usize> = (0..SHARDS).filter(|shard| !parts[*shard].at.is_empty()).collect();
+        let add = |_: &Keyspace, plan: &mut Plan| shards.iter().for_each(|shard| plan.add_shard(*shard, Want::Read));
+        let (stale, seen) = worker.executor.look(raised, (self.database, worker.engine.clock.now()), add, |tx| {
+            tx.set_touching(!self.client.no_touch.load(Relaxed));
+            let mut stale = shards.clone();
+            stale.retain(|shard| !parts[*shard].is_true(tx, *shard));
+            if stale.iter().map(|shard| parts[*shard].at.len()).sum::<usize>() > keys_max {
+                return Some(stale);
+            }
+            for shard in stale {
                 for &at in &parts[shard].at {
-                    to_look.gather.look(&mut tx, at as usize, to_look.args.get(at as usize));
+                    to_look.gather.look(tx, at as usize, to_look.args.get(at as usize));
                 }
                 let keys = parts[shard].at.iter().map(|at| to_look.args.get(*at as usize));
                 self.note_looked(worker, shard, keys);
             }
-            self.saw(tx.seen());
+            None
+        })?;
+        if stale.is_none() {
+            self.saw(seen);
         }
-        tx.end();
-        worker.note_hold(began.elapsed());
-        Ok(if is_settled { Vec::new() } else { stale })
+        Ok(stale.unwrap_or_default())
     }
 }
 

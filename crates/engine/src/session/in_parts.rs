@@ -27,7 +27,7 @@ impl Session {
             let protocol = self.protocol;
             match parts.next(self, args, &mut Encoder::new(output, protocol)) {
                 Ok(More::Done) => break,
-                Ok(_) => worker.end_turn(),
+                Ok(_) => worker.executor.end_turn(),
                 Err(failure) => {
                     output.truncate(mark);
                     self.fail(worker, Some(command), &failure, output);

@@ -171,7 +171,7 @@ impl Session {
                 let before = worker.engine.clock.now();
                 let why = Suspend::Shards(Vec::new());
                 session.run_until_done(worker, *EXTEND, &request.args(), why, &mut output).await;
-                worker.end_turn();
+                worker.executor.end_turn();
                 match read(output) {
                     // If the key now has another type, nothing is left to hold.
                     Value::Error(error) if !error.starts_with("WRONGTYPE") => {

@@ -223,7 +223,7 @@ impl Session {
             // Errors were counted where they arose.
             self.run_until_done(&worker, ROWS.abort, &request.args(), Suspend::Shards(Vec::new()), &mut output).await;
             worker.counters().queues.note_return(&key);
-            worker.end_turn();
+            worker.executor.end_turn();
         }
     }
 

@@ -2,18 +2,17 @@
 
 use super::Session;
 use crate::engine::Engine;
-use crate::pubsub::{Message, Stamp, SubscriberQueue, SubscriptionRegistry};
+use crate::executor::Outgoing;
+use crate::pubsub::{Message, Stamp, SubscriberQueue};
 use crate::script::catalogue::CatalogueChanges;
 use crate::worker::{Chore, Worker};
 use commands::registry::Command;
 use commands::{Access, Flag, Group, Topic};
-use keyspace::{Classes, Note, Tx};
 use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::task::{Context, Poll};
-use wire::Args;
 use wire::Output;
 use wire::resp::{Encoder, Protocol};
 
@@ -27,21 +26,12 @@ pub(super) struct Subscriptions {
     names: [BTreeSet<Arc<[u8]>>; 3],
 }
 
-/// A message published inside EXEC: it is posted when the tx ends.
-pub(super) struct Outgoing {
-    /// It follows this many notes of the tx.
-    behind: usize,
-    topic: Topic,
-    channel: Box<[u8]>,
-    text: Box<[u8]>,
-}
-
 /// The messages of a running EXEC, and its other deferred output.
 #[derive(Default)]
 pub(super) struct Outbox {
     /// The number of the tx's notes when the current command began.
     pub(super) notes_count: usize,
-    messages: Vec<Outgoing>,
+    pub(super) messages: Vec<Outgoing>,
     /// Its changes to function libraries, if any.
     pub(super) library_changes: Option<CatalogueChanges>,
     /// The lines for MONITOR once it has ended, and their length in bytes.
@@ -245,7 +235,7 @@ impl Session {
         }
         let message = Message { topic, channel, text };
         let stamp = Stamp::of(self.watermark, self.durable_always);
-        worker.engine.registry.post(&message, &stamp, &mut worker.notified.borrow_mut())
+        worker.engine.registry.post(&message, &stamp, &mut worker.executor.notified.borrow_mut())
     }
 
     /// Does a part of [`Session::say`] when there are many patterns: sends to the channel's own subscribers, then to
@@ -256,69 +246,17 @@ impl Session {
         after: Option<&Arc<[u8]>>,
     ) -> (usize, Option<Arc<[u8]>>) {
         let worker = &*self.worker;
-        let (message, mut notified) = (Message { topic: Topic::Channel, channel, text }, worker.notified.borrow_mut());
+        let (message, mut notified) =
+            (Message { topic: Topic::Channel, channel, text }, worker.executor.notified.borrow_mut());
         let stamp = Stamp::of(self.watermark, self.durable_always);
         let registry = &worker.engine.registry;
         let direct = if after.is_none() { registry.post_to_channel(&message, &stamp, &mut notified) } else { 0 };
         let (reached, last) = registry.post_to_patterns(&message, after, &stamp, &mut notified);
         (direct + reached, last)
     }
-
-    /// Posts the messages of a tx that ends, its shards held: its stamp must be set once the frame has a position.
-    #[inline]
-    pub(super) fn post_of_tx(&mut self, worker: &Worker, tx: &Tx<'_>) -> Option<Arc<Stamp>> {
-        if self.outbox.is_none() && tx.notes().is_empty() {
-            return None;
-        }
-        let messages = self.outbox.as_mut().map_or_else(Vec::new, |outbox| std::mem::take(&mut outbox.messages));
-        if messages.is_empty() && tx.notes().is_empty() {
-            return None;
-        }
-        Some(post_all(&worker.engine, tx.notes(), &messages, &mut worker.notified.borrow_mut()))
-    }
 }
 
 /// Returns true if the data at `position` will never be durable.
 pub(super) fn is_lost(engine: &Engine, position: base::Position) -> bool {
     engine.journal.as_ref().is_some_and(|journal| journal.is_poisoned() && position > journal.durable())
-}
-
-fn post_all(engine: &Engine, notes: &[Note], messages: &[Outgoing], notified: &mut Vec<u16>) -> Arc<Stamp> {
-    let stamp = Stamp::unset();
-    let mut posted = 0;
-    for Outgoing { behind, topic, channel, text } in messages {
-        post_notes(engine, &notes[posted..*behind], &stamp, notified);
-        posted = *behind;
-        engine.registry.post(&Message { topic: *topic, channel, text }, &stamp, notified);
-    }
-    post_notes(engine, &notes[posted..], &stamp, notified);
-    stamp
-}
-
-/// Posts the keyspace notifications for these notes.
-pub(crate) fn post_notes(engine: &Engine, notes: &[Note], stamp: &Arc<Stamp>, notified: &mut Vec<u16>) {
-    let classes = engine.event_classes();
-    let registry: &SubscriptionRegistry = &engine.registry;
-    for event in commands::events(notes).into_iter().filter(|event| classes.has(event.class)) {
-        let (database, name) = (event.database, event.name.as_bytes());
-        let mut post = |prefix: &str, channel: &[u8], text: &[u8]| {
-            let channel = [format!("__{prefix}@{database}__:").as_bytes(), channel].concat();
-            registry.post(&Message { topic: Topic::Channel, channel: &channel, text }, stamp, notified);
-        };
-        if classes.has(Classes::KEYSPACE) {
-            post("keyspace", event.key, name);
-        }
-        if classes.has(Classes::KEYEVENT) {
-            post("keyevent", name, event.key);
-        }
-    }
-}
-
-/// Records the command that runs from here on, for the tx's notes, if any are taken, and for its read counts.
-#[inline]
-pub(super) fn begin_command(tx: &mut Tx<'_>, command: &Command, args: &Args<'_>) {
-    tx.count_reads(commands::counted_reads(command, args));
-    if tx.is_taking_notes() {
-        tx.begin_command(command.index() as u16, commands::reports_misses(command));
-    }
 }

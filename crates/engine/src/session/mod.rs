@@ -21,7 +21,6 @@ mod in_parts;
 mod lease;
 mod library;
 mod library_list;
-mod lock_retention;
 mod memcached;
 mod memcacheq;
 mod messages;
@@ -31,7 +30,6 @@ mod order;
 mod parts;
 mod password;
 mod script;
-mod serve;
 mod slow;
 mod speculate;
 mod suspend;
@@ -39,25 +37,23 @@ mod tracking;
 mod unless_short;
 mod watch;
 
-pub(crate) use attempt::{RetryState, Served, hand_over, mark_watches, plan_has_targets_for};
+pub(crate) use attempt::RetryState;
 pub(crate) use flush::Flushes;
 pub(crate) use lease::Leases;
 pub(crate) use memcached::Count as ItemCount;
-pub(crate) use messages::post_notes;
 pub use password::AuthDelay;
 pub(crate) use script::Scripted;
-pub(crate) use serve::serve_blocked;
 pub(crate) use suspend::Suspend;
 
 use crate::client::Client;
+use crate::executor::LockRetention;
 use crate::script::runner::Yielder;
 use crate::tracking::Own;
 use crate::worker::Worker;
 use attempt::Attempt;
 use base::Position;
 use commands::registry::{self, Command, Lookup};
-use commands::{Access, Failure, Flag, ReplyMode, Run, Verb};
-use lock_retention::LockRetention;
+use commands::{Failure, Flag, ReplyMode, Run, Verb};
 use memcached::Heard;
 use messages::{Outbox, Subscriptions};
 use password::Passwords;
@@ -284,7 +280,7 @@ impl Session {
             retention.begin(began, request_bytes < rest.len());
             let ran = self.request(&plain, &mut retention, known, &args, output);
             let ended = Instant::now();
-            retention.end(&worker, ended);
+            retention.end(&worker.executor, ended);
             let took = ended - began;
             began = ended;
             if worker.engine.monitors.any() {
@@ -316,8 +312,8 @@ impl Session {
                 break Next::Again;
             }
         };
-        retention.let_go(&worker);
-        worker.end_turn();
+        retention.let_go(&worker.executor);
+        worker.executor.end_turn();
         counters.commands.add(requests as u64);
         Turn { used, next }
     }
@@ -389,7 +385,7 @@ impl Session {
         let result = if in_place && worker.runner.is_taken() {
             Err(Suspend::RunnerBusy)
         } else if !in_place && self.needs_runner(&command) {
-            retention.let_go(worker);
+            retention.let_go(&worker.executor);
             self.begin_script(needs.unwrap_or_default(), false, command, args, output).1
         } else {
             let attempt = Attempt { needs: needs.as_ref().unwrap_or(plain.needs), ..*plain };
@@ -492,7 +488,7 @@ impl Session {
         counters.latency.add(took_ns);
         if holds_shards(&command, args) {
             // The time of the whole attempt, locks included, so never too low.
-            worker.note_hold_ns(held_ns);
+            worker.executor.note_hold_ns(held_ns);
         }
         if took_ns >= slow_bound_ns && !command.has(Flag::SkipSlowlog) {
             self.note_slow(worker, &command, args, took_ns / 1000);
@@ -618,14 +614,12 @@ enum Ran {
     NotNow(Command, Suspend),
 }
 
-/// Returns true if all of a command's time counts as holding shards; for sweeps and gathers only each part does.
+/// Returns true if all of a command's time counts as holding shards; for sweeps, gathers and WATCH only each look does.
 fn holds_shards(command: &Command, args: &Args<'_>) -> bool {
     match command.run {
         Run::Gather { .. } => args.len() <= gather::ARGUMENTS_MAX,
         Run::Local(_) => !parts::is_done_by_parts(command, args) && !parts::is_to_be_sorted(command, args),
-        Run::Blocking { .. } | Run::Gate(_) | Run::Engine(Verb::Exec | Verb::Watch | Verb::Eval | Verb::Library(_)) => {
-            true
-        }
+        Run::Blocking { .. } | Run::Gate(_) | Run::Engine(Verb::Exec | Verb::Eval | Verb::Library(_)) => true,
         Run::Sweep(_) | Run::Range { .. } | Run::Session(_) | Run::Parts { .. } | Run::Engine(_) => false,
     }
 }
@@ -677,14 +671,6 @@ fn unknown(found: Lookup, args: &Args<'_>, is_hidden: bool) -> String {
 /// Writes a failure as an error reply, without counting it.
 fn write_failure(output: &mut Output, protocol: Protocol, failure: &Failure) {
     Encoder::new(output, protocol).error(&failure.to_string());
-}
-
-/// Returns the purpose of a command's journal room: one that only removes is not refused when the disk is full.
-fn purpose(access: Access) -> journal::Purpose {
-    match access {
-        Access::Write { grows: true } => journal::Purpose::Grow,
-        _ => journal::Purpose::Shrink,
-    }
 }
 
 /// The smallest `latency-monitor-threshold`: one millisecond.

@@ -43,7 +43,7 @@ impl Session {
         let (shown, monitors) = (logged.shown(), &worker.engine.monitors);
         if monitors.shows(shown) {
             let line = logged.line(worker.engine.clock.wall_us(), monitors.next_line(), self.client.id);
-            monitors.show(shown, line, worker.mail_bytes_max(), &mut worker.invalidated.borrow_mut().clients);
+            monitors.show(shown, line, worker.mail_bytes_max(), &mut worker.executor.invalidated.borrow_mut().clients);
         }
     }
 
@@ -109,7 +109,7 @@ impl Session {
             LineKind::Requests,
             line,
             worker.mail_bytes_max(),
-            &mut worker.invalidated.borrow_mut().clients,
+            &mut worker.executor.invalidated.borrow_mut().clients,
         );
     }
 }

@@ -11,12 +11,12 @@ use super::Session;
 use super::gather::GatherPace;
 use super::slow::Took;
 use super::suspend::Suspend;
+use crate::executor::Lack;
 use crate::waits::gate_open;
-use crate::worker::{Scratch, Worker};
+use crate::worker::Worker;
 use commands::registry::Command;
 use commands::{Failure, NameRange, Run, no_order};
-use keyspace::{CatchUp, OrderTurn, Page, Tx, shard_of};
-use quanta::Instant;
+use keyspace::{CatchUp, Keyspace, OrderTurn, Page, Plan, Tx, shard_of};
 use std::pin::Pin;
 use std::rc::Rc;
 use std::time::Duration;
@@ -115,9 +115,13 @@ impl Session {
             let some = if tries < TRIES_MAX { &open[done..] } else { &open[done..=done] };
             match self.look_at(worker, range, &names, some, &mut fits) {
                 Ok(()) => done += some.len(),
-                Err(Some(shard)) => {
+                Err(Some(Lack::Locked(shard, want) | Lack::Unloaded(shard, want))) => {
                     tries += 1;
-                    pace.wait(async { drop(self.park(engine, shard, Want::Read).await) }).await;
+                    pace.wait(async { drop(self.park(engine, shard, want).await) }).await;
+                }
+                Err(Some(Lack::Unread(hash))) => pace.wait(self.read(engine, hash)).await,
+                Err(Some(Lack::Room(_) | Lack::Shards(_) | Lack::Search(_) | Lack::Gate)) => {
+                    unreachable!("a look lacks nothing else")
                 }
                 Err(None) => pace.wait(gate_open(&engine.gate)).await,
             }
@@ -128,7 +132,7 @@ impl Session {
     /// Looks up `some` of the names, holding their shards.
     ///
     /// # Errors
-    /// Returns the shard that another request holds, or that the gate is up.
+    /// Returns what it lacks; `None`: the gate is up.
     fn look_at(
         &mut self,
         worker: &Worker,
@@ -136,23 +140,14 @@ impl Session {
         names: &[&[u8]],
         some: &[usize],
         fits: &mut [bool],
-    ) -> Result<(), Option<usize>> {
-        let engine = &*worker.engine;
+    ) -> Result<(), Option<Lack>> {
         let _inside = worker.member.enter().ok_or(None)?;
-        let mut scratch = worker.scratch.borrow_mut();
-        let Scratch { plan, log } = &mut *scratch;
-        plan.clear();
-        some.iter().for_each(|nth| plan.add_key(&engine.keyspace, names[*nth], Want::Read));
-        plan.seal();
-        let began = Instant::now();
-        let held = plan.try_hold(&engine.keyspace).map_err(|(shard, _)| Some(shard))?;
-        let _hold = worker.beat().hold(false);
-        let mut tx = Tx::new(&engine.keyspace, held, self.database, engine.clock.now(), log, 0);
-        some.iter().for_each(|nth| fits[*nth] = range.fits(&mut tx, names[*nth]));
-        let seen = tx.seen();
-        tx.end();
+        let add = |keyspace: &Keyspace, plan: &mut Plan| {
+            some.iter().for_each(|nth| plan.add_key(keyspace, names[*nth], Want::Read));
+        };
+        let look = |tx: &mut Tx<'_>| some.iter().for_each(|nth| fits[*nth] = range.fits(tx, names[*nth]));
+        let ((), seen) = worker.executor.look(None, (self.database, worker.engine.clock.now()), add, look)?;
         self.saw(seen);
-        worker.note_hold(began.elapsed());
         Ok(())
     }
 

@@ -157,7 +157,7 @@ impl Session {
     ) -> Pin<Box<dyn Future<Output = Duration> + 's>> {
         Box::pin(async move {
             let took = self.run_until_done(worker, command, args, Suspend::Shards(Vec::new()), output).await;
-            worker.note_hold(took.held);
+            worker.executor.note_hold(took.held);
             took.held
         })
     }
@@ -175,7 +175,7 @@ impl Session {
         let removal: Pin<Box<dyn Future<Output = Took> + '_>> =
             Box::pin(self.run_until_done(worker, command, args, Suspend::Shards(Vec::new()), &mut output));
         let took = removal.await;
-        worker.note_hold(took.held);
+        worker.executor.note_hold(took.held);
         let outcome = match read(output) {
             Value::Error(error) => Err(error),
             value => Ok(value.as_int().expect("a number of keys")),

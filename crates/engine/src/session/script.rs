@@ -6,11 +6,10 @@
 //! finally under the gate.
 
 use super::attempt::Attempt;
-use super::lock_retention::LockRetention;
-use super::messages::begin_command;
 use super::monitor::Asker;
 use super::suspend::Suspend;
 use super::{RetryState, Session};
+use crate::executor::{LockRetention, begin_command};
 use crate::script::runner::{Begun, ScriptJob, Yielder};
 use crate::script::{By, Control, Script};
 use crate::worker::Worker;
@@ -176,7 +175,7 @@ impl Session {
             Err(Suspend::Shards(Vec::new()))
         };
         self.yielder = None;
-        worker.end_turn();
+        worker.executor.end_turn();
         result
     }
 
@@ -452,7 +451,7 @@ impl Session {
             if tx.need_room(bound).is_err() {
                 return Err(Suspend::Room(2 * (tx.log().payload_bytes() + bound)));
             }
-            if matches!(command.access, Access::Write { grows: true }) && !worker.may_grow(bound) {
+            if matches!(command.access, Access::Write { grows: true }) && !worker.executor.may_grow(bound) {
                 return Ok(self.rejected(worker, Some(command), OUT_OF_MEMORY));
             }
             self.yielder.iter().for_each(|yielder| yielder.control().note_write());

@@ -4,23 +4,24 @@
 //! Nothing is held across an await: no lock, no borrow of the worker, no membership in the gate.
 
 use super::Session;
-use super::attempt::{Attempt, RetryState, SHARDS_MAX};
+use super::attempt::{Attempt, RetryState};
 use super::element_wait::ElementWait;
 use super::flush::Flushed;
-use super::lock_retention::LockRetention;
 use super::suspend::Suspend;
 use crate::checkpoint::{Asked, Patience, Reason};
 use crate::engine::Engine;
+use crate::executor::{Lack, LockRetention, SHARDS_MAX};
 use crate::waiter::Answer;
 use crate::waits::{gate_open, loaded, park, raise, read, yield_now};
-use crate::worker::{Scratch, Sleep, Worker};
+use crate::worker::{Sleep, Worker};
 use base::limits::SHARDS;
 use commands::registry::Command;
 use commands::{Failure, Flag, Outcome, Run, SweepNext, Verb};
-use keyspace::{JobRequest, OffLockJobs, PrebuiltStrings, ShardState, Tx};
+use keyspace::{JobRequest, Keyspace, OffLockJobs, Plan, PrebuiltStrings, ShardState};
 use quanta::Instant;
 use std::future::poll_fn;
 use std::rc::Rc;
+use std::sync::atomic::Ordering::Relaxed;
 use std::task::Poll;
 use std::time::Duration;
 use sync::lock::{Parked, Want};
@@ -50,16 +51,6 @@ pub(super) struct Took {
     pub(super) held: Duration,
     /// Before that, on clones, without a lock.
     pub(super) searched: Duration,
-}
-
-/// Why a search cannot look at a key at once.
-enum InTheWay {
-    /// Another task holds the gate.
-    Gate,
-    /// This shard is held by another request or still to be loaded.
-    Shard(usize),
-    /// The value of a key with this hash is still to be read.
-    Unread(u64),
 }
 
 /// The needs found by earlier attempts, kept while the request lives. Clones may turn out to be the last reference to a
@@ -207,7 +198,7 @@ impl Session {
             let tried = self.try_again(worker, needs, gated, command, args, output, &mut waited).await;
             let Some((began, result)) = tried else { return self.fail_busy(worker, command, output) };
             drop(parked);
-            worker.end_turn();
+            worker.executor.end_turn();
             match result {
                 Ok(()) => {
                     worker.note_wait(waited);
@@ -472,22 +463,18 @@ impl Session {
                 if engine.keyspace.shard(shard).is_shut() && self.pass(engine, sweep, shard) {
                     return SweepNext::Next;
                 }
-                let mut scratch = worker.scratch.borrow_mut();
-                let Scratch { plan, log } = &mut *scratch;
-                plan.clear();
-                plan.add_shard(shard, Want::Read);
-                if let Ok(held) = plan.try_hold(&engine.keyspace) {
-                    let _hold = worker.beat().hold(false);
-                    unread = if sweep.names_only() { None } else { engine.loading.unread_of(shard) };
-                    if unread.is_some() {
+                let add = |_: &Keyspace, plan: &mut Plan| plan.add_shard(shard, Want::Read);
+                let visited = worker.executor.look(None, (self.database, engine.clock.now()), add, |tx| {
+                    let unread = if sweep.names_only() { None } else { engine.loading.unread_of(shard) };
+                    unread.map_or_else(|| Ok(sweep.visit(tx, shard)), Err)
+                });
+                match visited {
+                    Ok((Ok(next), _)) => return next,
+                    Ok((Err(hash), _)) => {
+                        unread = Some(hash);
                         continue;
                     }
-                    let mut tx = Tx::new(&engine.keyspace, held, self.database, engine.clock.now(), log, 0);
-                    let began = Instant::now();
-                    let walk = sweep.visit(&mut tx, shard);
-                    drop(tx);
-                    worker.note_hold(began.elapsed());
-                    return walk;
+                    Err(_) => {}
                 }
             } else {
                 gate_open(&worker.engine.gate).await;
@@ -547,34 +534,41 @@ impl Session {
                 return took;
             }
             match in_the_way {
-                Some(InTheWay::Gate) => gate_open(&worker.engine.gate).await,
-                Some(InTheWay::Shard(shard)) => drop(self.park(&worker.engine, shard, Want::Read).await),
-                Some(InTheWay::Unread(hash)) => self.read(&worker.engine, hash).await,
+                Some(Some(Lack::Locked(shard, want) | Lack::Unloaded(shard, want))) => {
+                    drop(self.park(&worker.engine, shard, want).await);
+                }
+                Some(Some(Lack::Unread(hash))) => self.read(&worker.engine, hash).await,
+                Some(Some(Lack::Room(_) | Lack::Shards(_) | Lack::Search(_) | Lack::Gate)) => {
+                    unreachable!("a look lacks nothing else")
+                }
+                Some(None) => gate_open(&worker.engine.gate).await,
                 None => {}
             }
         }
     }
 
     /// Gives a search the key it wants, under the lock of its shard alone.
-    fn show(&mut self, worker: &Worker, searches: &mut OffLockJobs) -> Result<(), InTheWay> {
+    ///
+    /// # Errors
+    /// Returns what it lacks; `None`: the gate is up.
+    fn show(&mut self, worker: &Worker, searches: &mut OffLockJobs) -> Result<(), Option<Lack>> {
         let engine = &*worker.engine;
         let Some(key) = searches.wants() else { return Ok(()) };
         let hash = engine.keyspace.hash(key);
-        let _inside = worker.member.enter().ok_or(InTheWay::Gate)?;
-        let mut scratch = worker.scratch.borrow_mut();
-        let Scratch { plan, log } = &mut *scratch;
-        plan.clear();
-        plan.add_shard(keyspace::shard_of(hash), Want::Read);
-        let held = plan.try_hold(&engine.keyspace).map_err(|(shard, _)| InTheWay::Shard(shard))?;
-        if !engine.loading.is_over() && engine.loading.is_unread(hash) {
-            return Err(InTheWay::Unread(hash));
+        let _inside = worker.member.enter().ok_or(None)?;
+        let add = |_: &Keyspace, plan: &mut Plan| plan.add_shard(keyspace::shard_of(hash), Want::Read);
+        let (is_unread, seen) = worker.executor.look(None, (self.database, engine.clock.now()), add, |tx| {
+            if !engine.loading.is_over() && engine.loading.is_unread(hash) {
+                return true;
+            }
+            tx.set_touching(!self.client.no_touch.load(Relaxed));
+            searches.look(tx);
+            worker.executor.note_reads(tx.reads);
+            false
+        })?;
+        if is_unread {
+            return Err(Some(Lack::Unread(hash)));
         }
-        let mut tx = Tx::new(&engine.keyspace, held, self.database, engine.clock.now(), log, 0);
-        tx.set_touching(!self.client.no_touch.load(std::sync::atomic::Ordering::Relaxed));
-        searches.look(&mut tx);
-        worker.note_reads(tx.reads);
-        let seen = tx.seen();
-        tx.end();
         self.saw(seen);
         Ok(())
     }

@@ -10,7 +10,7 @@
 
 use super::Session;
 use super::attempt::RetryState;
-use super::messages::begin_command;
+use crate::executor::begin_command;
 use crate::waits::yield_now;
 use crate::worker::Worker;
 use commands::registry::Command;
@@ -146,7 +146,7 @@ impl Session {
     ) {
         let SpeculativeResult { speculation, outcome, reply, .. } = *performance;
         let mark = output.mark();
-        worker.note_reads(speculation.reads());
+        worker.executor.note_reads(speculation.reads());
         match outcome {
             Ok(()) => output.append(reply),
             Err(failure) => self.fail(worker, Some(command), &failure, output),

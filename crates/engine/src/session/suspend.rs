@@ -1,6 +1,7 @@
 //! Why a request waits: the missing requirement of an attempt.
 
 use super::element_wait::ElementWait;
+use crate::executor::Lack;
 use crate::script::runner::ScriptTicket;
 use base::Ms;
 use keyspace::{Abandon, JobRequest, Snapshot};
@@ -63,12 +64,22 @@ pub(crate) enum Suspend {
     Stopping,
 }
 
+impl From<Lack> for Suspend {
+    fn from(lack: Lack) -> Self {
+        match lack {
+            Lack::Locked(shard, want) => Self::Locked(shard, want),
+            Lack::Unloaded(shard, want) => Self::Unloaded(shard, want),
+            Lack::Unread(hash) => Self::Unread(hash),
+            Lack::Room(bytes) => Self::Room(bytes),
+            Lack::Shards(shards) => Self::Shards(shards),
+            Lack::Search(wanted) => Self::Search(wanted),
+            Lack::Gate => Self::Gate,
+        }
+    }
+}
+
 impl From<Abandon> for Suspend {
     fn from(abandon: Abandon) -> Self {
-        match abandon {
-            Abandon::Room(bytes) => Self::Room(bytes),
-            Abandon::Search(wanted) => Self::Search(wanted),
-            Abandon::Speculate => unreachable!("a command runs speculatively only where it may"),
-        }
+        Lack::from(abandon).into()
     }
 }

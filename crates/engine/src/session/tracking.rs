@@ -5,15 +5,13 @@
 
 use super::Session;
 use super::messages::{OUTPUT_BYTES_MAX, is_lost};
-use crate::pubsub::Stamp;
 use crate::pushes::Push;
-use crate::tracking::{InvalidatedClients, Tracked, put_out, send_invalidations};
+use crate::tracking::{Tracked, put_out};
 use crate::worker::Worker;
 use commands::registry::Command;
 use commands::{Access, Flag, TrackWhen};
 use keyspace::{Named, Tx};
 use std::collections::BTreeSet;
-use std::sync::Arc;
 use wire::resp::{Encoder, Protocol};
 use wire::{Args, Mark, Output, Reply};
 
@@ -114,13 +112,7 @@ impl Session {
 
     fn put_out(&self, worker: &Worker) {
         let keys_max = worker.settings().tracking_keys_max as usize;
-        put_out(&worker.engine, keys_max, &mut self.invalidated(worker));
-    }
-
-    fn invalidated<'w>(&self, worker: &'w Worker) -> std::cell::RefMut<'w, InvalidatedClients> {
-        let mut invalidated = worker.invalidated.borrow_mut();
-        invalidated.bytes_max = worker.mail_bytes_max();
-        invalidated
+        put_out(&worker.engine, keys_max, &mut worker.executor.invalidated());
     }
 
     /// Notes that the next reply shows data as of now.
@@ -140,14 +132,6 @@ impl Session {
                     TrackWhen::OptOut => !tracking.is_caching_said,
                 }
         })
-    }
-
-    /// Sends tracking clients the changes of a tx of this session, made by a request of its client or as a side effect.
-    pub(super) fn send_invalidations(&mut self, worker: &Worker, tx: &Tx<'_>, stamp: &Arc<Stamp>, is_own: bool) {
-        let mut invalidated = self.invalidated(worker);
-        let by = if is_own { self.client.id } else { 0 };
-        send_invalidations(&worker.engine, tx, by, stamp, &mut invalidated);
-        self.own_pushes.append(&mut invalidated.own);
     }
 
     /// Begins the reads of an EXEC, perhaps a repeated one.
@@ -180,16 +164,17 @@ impl Session {
     }
 
     /// Remembers the reads of an EXEC, once its changes have been reported.
-    pub(super) fn end_reads(&mut self, worker: &Worker) {
+    pub(super) fn remember_reads(&mut self) {
         let Some(tracking) = &mut self.tracking else { return };
         tracking.heard = self.client.pushes.count();
         let read = std::mem::take(&mut tracking.read);
+        let worker = self.worker.clone();
         let keyspace = &worker.engine.keyspace;
         for key in &read {
             worker.engine.tracker.remember(keyspace::shard_of(keyspace.hash(key)), key, self.client.id);
         }
         if !read.is_empty() {
-            self.put_out(worker);
+            self.put_out(&worker);
         }
     }
 

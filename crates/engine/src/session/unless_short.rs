@@ -43,7 +43,7 @@ impl Session {
             }
         };
         self.settle_run(&command, &args, mark, before, output);
-        worker.end_turn();
+        worker.executor.end_turn();
         self.count(&worker, worker.slow_bound_ns(), command, &args, took);
     }
 

@@ -6,17 +6,17 @@
 //! end of watches   --> few: at once      many: dead at once, and a chore of the worker removes them from the hooks
 //! ```
 
-use super::attempt::{Attempt, hold};
+use super::attempt::Attempt;
 use super::suspend::Suspend;
 use super::{Failure, Session};
 use crate::engine::Engine;
 use crate::hooks::{self, KeyWatch};
 use crate::waits::{gate_open, yield_now};
-use crate::worker::{Chore, Scratch, Worker};
+use crate::worker::{Chore, Worker};
 use base::Ms;
 use base::cost::{self, Work};
 use base::limits::SHARDS;
-use keyspace::{Plan, Tx};
+use keyspace::{Keyspace, Plan, Tx};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -133,31 +133,27 @@ impl Session {
         keys: impl Iterator<Item = &'a [u8]> + Clone,
     ) -> Result<(), Suspend> {
         let engine = &*worker.engine;
-        let mut scratch = worker.scratch.borrow_mut();
-        let Scratch { plan, log } = &mut *scratch;
-        plan.clear();
-        keys.clone().for_each(|key| plan.add_key(&engine.keyspace, key, Want::Read));
-        plan.seal();
-        let held = hold(engine, plan, raised)?;
-        let _hold = worker.beat().hold(false);
-        let mut tx = Tx::new(&engine.keyspace, held, self.database, now, log, 0);
+        let keys_of_plan = keys.clone();
+        let add = |keyspace: &Keyspace, plan: &mut Plan| {
+            keys_of_plan.for_each(|key| plan.add_key(keyspace, key, Want::Read));
+        };
         let watched = self.watched.get_or_insert_default();
-        for key in keys {
-            cost::count(Work::Names, 1);
-            let name: Box<[u8]> = hooks::name(self.database, key).into();
-            if !watched.names.insert(name.clone()) {
-                continue;
+        let ((), seen) = worker.executor.look(raised, (self.database, now), add, |tx| {
+            for key in keys {
+                cost::count(Work::Names, 1);
+                let name: Box<[u8]> = hooks::name(tx.database(), key).into();
+                if !watched.names.insert(name.clone()) {
+                    continue;
+                }
+                let shard = keyspace::shard_of(engine.keyspace.hash(key));
+                watched.shards[shard / 64] |= 1 << (shard % 64);
+                engine.hooks.add_watch(shard, &name, &watched.watch);
+                if let Some(until_ms) = tx.lasts_until(key).filter(|until_ms| *until_ms < Ms::MAX) {
+                    watched.lapsing.insert((until_ms, name));
+                }
             }
-            let shard = keyspace::shard_of(engine.keyspace.hash(key));
-            watched.shards[shard / 64] |= 1 << (shard % 64);
-            engine.hooks.add_watch(shard, &name, &watched.watch);
-            if let Some(until_ms) = tx.lasts_until(key).filter(|until_ms| *until_ms < Ms::MAX) {
-                watched.lapsing.insert((until_ms, name));
-            }
-        }
+        })?;
         self.client.watching.store(watched.names.len(), Relaxed);
-        let seen = tx.seen();
-        tx.end();
         self.saw(seen);
         Ok(())
     }

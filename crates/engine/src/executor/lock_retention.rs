@@ -6,10 +6,9 @@
 //!   |--hold-| |------------- hold --------| |-hold-|      kept from the second on, for KEPT_US_MAX at most
 //! ```
 
-use super::attempt::hold;
-use super::suspend::Suspend;
+use super::locks::hold;
+use super::{Executor, Lack};
 use crate::engine::Engine;
-use crate::worker::Worker;
 use keyspace::{Held, Keyspace, Log, Plan, RetainedLock, Tx};
 use quanta::Instant;
 use sync::gate::Raised;
@@ -19,7 +18,7 @@ use sync::gate::Raised;
 const KEPT_US_MAX: u128 = 50;
 
 /// The shard kept during one turn.
-pub(super) struct LockRetention<'k> {
+pub(crate) struct LockRetention<'k> {
     keyspace: &'k Keyspace,
     kept: Option<RetainedLock<'k>>,
     /// When that hold began.
@@ -32,13 +31,13 @@ pub(super) struct LockRetention<'k> {
 
 impl<'k> LockRetention<'k> {
     /// Creates a retention that keeps nothing until a request has begun.
-    pub(super) fn new(keyspace: &'k Keyspace) -> Self {
+    pub(crate) fn new(keyspace: &'k Keyspace) -> Self {
         Self { keyspace, kept: None, since: None, last: None, has_more: false }
     }
 
     /// Begins a request; `has_more` if more input follows.
     #[inline]
-    pub(super) fn begin(&mut self, now: Instant, has_more: bool) {
+    pub(crate) fn begin(&mut self, now: Instant, has_more: bool) {
         self.has_more = has_more;
         if self.kept.is_none() {
             self.since = Some(now);
@@ -49,19 +48,19 @@ impl<'k> LockRetention<'k> {
     #[inline]
     pub(super) fn hold<'p>(
         &mut self,
-        worker: &'p Worker,
+        executor: &'p Executor,
         plan: &'p Plan,
         raised: Option<&Raised<'_>>,
-    ) -> Result<Held<'p>, Suspend>
+    ) -> Result<Held<'p>, Lack>
     where
         'k: 'p,
     {
         if self.kept.as_ref().is_some_and(|kept| !plan.is_of(kept)) {
-            self.let_go(worker);
+            self.let_go(executor);
         }
         match self.kept.take() {
-            Some(kept) => Ok(plan.hold_kept(&worker.engine.keyspace, kept)),
-            None => hold(&worker.engine, plan, raised),
+            Some(kept) => Ok(plan.hold_kept(&executor.engine.keyspace, kept)),
+            None => hold(&executor.engine, plan, raised),
         }
     }
 
@@ -83,18 +82,18 @@ impl<'k> LockRetention<'k> {
 
     /// Ends a request: releases a shard that has been kept for too long.
     #[inline]
-    pub(super) fn end(&mut self, worker: &Worker, now: Instant) {
+    pub(crate) fn end(&mut self, executor: &Executor, now: Instant) {
         if self.kept.is_some() && self.since.is_some_and(|since| (now - since).as_micros() > KEPT_US_MAX) {
-            self.let_go(worker);
+            self.let_go(executor);
         }
     }
 
     /// Releases the kept shard, if there is one, and counts the hold: what comes next may hold other shards.
     #[inline]
-    pub(super) fn let_go(&mut self, worker: &Worker) {
+    pub(crate) fn let_go(&mut self, executor: &Executor) {
         if let (Some(kept), Some(since)) = (self.kept.take(), self.since) {
             drop(kept);
-            worker.note_hold(since.elapsed());
+            executor.note_hold(since.elapsed());
         }
     }
 }

@@ -1,16 +1,14 @@
 //! Serving blocked clients from within a writer's tx: inside its locks and its frame, in order of arrival, before any
 //! other client sees the element.
 
-use super::Session;
-use super::attempt::{SHARDS_MAX, Served};
-use super::suspend::Suspend;
+use super::locks::SHARDS_MAX;
+use super::{Lack, begin_command};
 use crate::engine::Engine;
-use crate::waiter::Waiter;
-use crate::worker::Worker;
-use base::Ms;
+use crate::waiter::{Answer, Waiter};
+use base::{Ms, Position};
 use commands::registry::Command;
 use commands::{Failure, Run};
-use keyspace::{Absent, Named, Tx};
+use keyspace::{Absent, Named, Plan, Tx};
 use std::collections::HashSet;
 use std::sync::Arc;
 use sync::lock::Want;
@@ -18,18 +16,83 @@ use values::ValueType;
 use wire::resp::Encoder;
 use wire::{Args, Output};
 
-impl Session {
-    /// Calls [`serve_blocked`] for a session.
-    pub(super) fn serve_blocked(&self, worker: &Worker, tx: &mut Tx<'_>, served: &mut Served) -> Result<(), Suspend> {
-        serve_blocked(&worker.engine, tx, served)
+/// Blocked clients that this tx serves: their claims are given back if it is abandoned.
+#[derive(Default)]
+pub(crate) struct Served {
+    pub(super) replies: Vec<(Arc<Waiter>, Result<Output, Failure>)>,
+    /// The waiter that makes the attempt, if it waits: its reply goes the usual way.
+    own: Option<Arc<Waiter>>,
+    /// All changes of the tx were for other clients.
+    pub(super) is_for_others: bool,
+}
+
+impl Served {
+    pub(super) fn give_back(&mut self) {
+        self.replies.drain(..).for_each(|(waiter, _)| waiter.give_back());
+        self.leave_claim();
     }
+
+    /// Gives back the claim of the waiter that makes the attempt, if there is one.
+    pub(crate) fn leave_claim(&mut self) -> Option<Arc<Waiter>> {
+        self.own.take().inspect(|waiter| waiter.give_back())
+    }
+
+    /// Claims the wait of the waiter that makes the attempt. Returns false if it was already claimed.
+    pub(crate) fn claim(&mut self, own: &Arc<Waiter>) -> bool {
+        let is_claimed = own.claim();
+        self.own = is_claimed.then(|| own.clone());
+        is_claimed
+    }
+
+    pub(super) fn answer(self, seen: Position) {
+        for (waiter, reply) in self.replies {
+            waiter.answer(match reply {
+                Ok(reply) => Answer::Reply(reply, seen),
+                Err(failure) => Answer::Failure(failure, seen),
+            });
+        }
+    }
+}
+
+/// Returns true if a shard held for writing has any hooks, or one anywhere if the transaction may reach them all.
+#[inline]
+pub(super) fn plan_is_hooked(engine: &Engine, plan: &Plan, is_anywhere: bool) -> bool {
+    if is_anywhere {
+        return engine.hooks.used_shards().next().is_some();
+    }
+    plan.wants().iter().any(|(shard, want)| *want == Want::Write && engine.hooks.any(usize::from(*shard)))
+}
+
+/// Checks that waiters for the keys that a job feeds need no shards beyond the plan: for their targets, and in turn for
+/// those who wait for the targets.
+pub(super) fn plan_has_targets(engine: &Engine, plan: &Plan, mut fed: Vec<(u32, Vec<u8>)>) -> Result<(), Lack> {
+    let mut missing = Vec::new();
+    let mut at = 0;
+    while at < fed.len() {
+        let (database, key) = fed[at].clone();
+        at += 1;
+        let shard = keyspace::shard_of(engine.keyspace.hash(&key));
+        if !engine.hooks.any(shard) {
+            continue;
+        }
+        for target in engine.hooks.targets(shard, database, &key) {
+            if !fed.iter().any(|(of, fed)| *of == database && *fed == target) {
+                let shard = keyspace::shard_of(engine.keyspace.hash(&target));
+                fed.push((database, target));
+                if !plan.wants().iter().any(|(held, want)| usize::from(*held) == shard && *want == Want::Write) {
+                    missing.push(shard);
+                }
+            }
+        }
+    }
+    if missing.is_empty() { Ok(()) } else { Err(Lack::Shards(missing)) }
 }
 
 /// Serves clients blocked on keys that this tx has fed, and on keys that serving them feeds in turn.
 ///
 /// # Errors
 /// Returns the missing requirement: the tx must be abandoned and rerun with it.
-pub(crate) fn serve_blocked(engine: &Engine, tx: &mut Tx<'_>, served: &mut Served) -> Result<(), Suspend> {
+pub(super) fn serve_blocked(engine: &Engine, tx: &mut Tx<'_>, served: &mut Served) -> Result<(), Lack> {
     let mut done = 0;
     while done < tx.log().mark() {
         let fed = fed_keys(engine, tx, done);
@@ -56,13 +119,13 @@ pub(crate) fn serve_blocked(engine: &Engine, tx: &mut Tx<'_>, served: &mut Serve
 ///
 /// # Errors
 /// See [`serve_blocked`].
-pub(super) fn serve_due(
+pub(crate) fn serve_due(
     engine: &Engine,
     tx: &mut Tx<'_>,
     database: u32,
     (command, args): (&Command, &Args<'_>),
     served: &mut Served,
-) -> Result<(), Suspend> {
+) -> Result<(), Lack> {
     if command.group.value_type() != Some(ValueType::List) {
         return Ok(());
     }
@@ -78,7 +141,7 @@ pub(super) fn serve_due(
     // The request's own changes come on top.
     let bound_bytes = command.frame_bytes_max(args);
     if is_settled && tx.need_room(bound_bytes).is_err() {
-        return Err(Suspend::Room(2 * (tx.log().payload_bytes() + bound_bytes)));
+        return Err(Lack::Room(2 * (tx.log().payload_bytes() + bound_bytes)));
     }
     Ok(())
 }
@@ -90,7 +153,7 @@ fn settle_waited(
     tx: &mut Tx<'_>,
     database: u32,
     (command, args): (&Command, &Args<'_>),
-) -> Result<bool, Suspend> {
+) -> Result<bool, Lack> {
     let mut due = Vec::new();
     command.for_each_key(args, |key, want| {
         let shard = keyspace::shard_of(engine.keyspace.hash(key));
@@ -150,7 +213,7 @@ fn serve_one(
     database: u32,
     key: &[u8],
     served: &mut Served,
-) -> Result<bool, Suspend> {
+) -> Result<bool, Lack> {
     let Run::Blocking { try_now, .. } = waiter.command.run else { unreachable!("only blocking commands wait") };
     let waits_for = waiter.command.group.value_type();
     // A read leaves the entry for later waiters; and a group reader is notified when the group is removed.
@@ -164,11 +227,11 @@ fn serve_one(
     }
     let missing = missing_shards(tx, waiter);
     if !missing.is_empty() {
-        return Err(if missing.len() > SHARDS_MAX { Suspend::Gate } else { Suspend::Shards(missing) });
+        return Err(if missing.len() > SHARDS_MAX { Lack::Gate } else { Lack::Shards(missing) });
     }
     let bound = waiter.command.frame_bytes_max(&waiter.request.args());
     if tx.need_room(bound).is_err() {
-        return Err(Suspend::Room(2 * (tx.log().payload_bytes() + bound)));
+        return Err(Lack::Room(2 * (tx.log().payload_bytes() + bound)));
     }
     if !waiter.claim() {
         return Ok(true);
@@ -176,7 +239,7 @@ fn serve_one(
     let mut output = Output::new();
     let args = waiter.request.args();
     let protocol = waiter.protocol;
-    super::messages::begin_command(tx, &waiter.command, &args);
+    begin_command(tx, &waiter.command, &args);
     tx.look_again(Ms::MAX);
     let outcome = tx.serve(database, key, |tx| try_now(tx, &args, &mut Encoder::new(&mut output, protocol)));
     let reply = match outcome {
@@ -211,8 +274,7 @@ fn missing_shards(tx: &Tx<'_>, waiter: &Waiter) -> Vec<usize> {
 
 /// Removes a waiter that no longer waits from all its keys. The new first waiter of each line must learn when to look
 /// again.
-pub(super) fn take_off(worker: &Worker, waiter: &Arc<Waiter>) {
-    let engine = &*worker.engine;
+pub(crate) fn take_off(engine: &Engine, waiter: &Arc<Waiter>) {
     waiter.for_each_key(|key, is_target| {
         if !is_target {
             let shard = keyspace::shard_of(engine.keyspace.hash(key));
