@@ -78,9 +78,14 @@ pub enum LabError {
         /// The error of the system.
         source: io::Error,
     },
-    /// A program the lab needs is not here; the text says how to get it.
-    #[error("{0}")]
-    Missing(String),
+    /// Something that the lab needs is not here.
+    #[error("{what}: {remedy}")]
+    Missing {
+        /// The thing that is missing.
+        what: String,
+        /// How to get it.
+        remedy: String,
+    },
     /// A file of ours (scenario, record, README) is not as it must be.
     #[error("{}: {why}", path.display())]
     File {
@@ -97,6 +102,11 @@ pub enum LabError {
 pub(crate) fn io_error(what: impl Into<String>) -> impl FnOnce(io::Error) -> LabError {
     let what = what.into();
     move |source| LabError::Io { what, source }
+}
+
+/// Returns the error that a program is not on PATH.
+pub(crate) fn not_on_path(program: &str, remedy: impl Into<String>) -> LabError {
+    LabError::Missing { what: format!("{program} is not on PATH"), remedy: remedy.into() }
 }
 
 pub(crate) fn file_error(path: &Path, why: impl ToString) -> LabError {

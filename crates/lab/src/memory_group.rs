@@ -51,7 +51,7 @@ impl MemoryGroup {
     pub(crate) fn new(bytes_max: u64) -> Result<Self, LabError> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let Some(version) = VERSIONS.iter().find(|it| Path::new(it.root).join(it.sign).exists()) else {
-            return Err(LabError::Missing("a limit of memory needs control groups at /sys/fs/cgroup".to_owned()));
+            return Err(LabError::Step("a limit of memory needs control groups at /sys/fs/cgroup".to_owned()));
         };
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let folder = Path::new(version.root).join(format!("bobbin-lab-{}-{number}", std::process::id()));

@@ -8,7 +8,7 @@ use crate::load::{Outcome, output};
 use crate::programs::bounded;
 use crate::resp::words;
 use crate::server::Server;
-use crate::{LabError, io_error};
+use crate::{LabError, io_error, not_on_path};
 use base::programs::on_path;
 use std::env;
 use std::path::Path;
@@ -21,9 +21,8 @@ const MODULES: &str = "scripts/clients/node_modules";
 /// # Errors
 /// It cannot be run, fails, or takes longer than `limit_s`.
 pub(crate) fn measure(server: &Server, line: &str, limit_s: u64) -> Result<Outcome, LabError> {
-    let node = on_path("node").ok_or_else(|| {
-        LabError::Missing("node is not on PATH: `apt-get install nodejs npm`, or run scripts/setup-tests".into())
-    })?;
+    let missing = || not_on_path("node", "`apt-get install nodejs npm`, or run scripts/setup-tests");
+    let node = on_path("node").ok_or_else(missing)?;
     let mut words = words(line).into_iter();
     let script = words.next().ok_or_else(|| LabError::Step("a script for node needs a name".into()))?;
     let mut command = bounded(&node, limit_s);

@@ -1,7 +1,7 @@
 //! The programs that the lab starts: where they are, and how a run of one is bounded.
 
-use crate::LabError;
 use crate::adapters::Program;
+use crate::{LabError, not_on_path};
 use base::programs::on_path;
 use std::env;
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ impl Programs {
         };
         match named {
             Some(path) if path.is_file() => Ok(path),
-            Some(path) => Err(LabError::Missing(format!("{}: no such program", path.display()))),
+            Some(path) => Err(LabError::Step(format!("{}: no such program", path.display()))),
             None => program.find(),
         }
     }
@@ -68,8 +68,7 @@ pub(crate) fn bounded(program: &Path, limit_s: u64) -> Command {
 }
 
 fn needed(program: &str, package: &str) -> Result<PathBuf, LabError> {
-    let missing = || LabError::Missing(format!("{program} is not on PATH: `apt-get install {package}`"));
-    on_path(program).ok_or_else(missing)
+    on_path(program).ok_or_else(|| not_on_path(program, format!("`apt-get install {package}`")))
 }
 
 /// The bobbin that was built beside this program.

@@ -46,7 +46,7 @@ pub(crate) fn summary(results: &Results) -> String {
         }
     }
     for absent in &results.absent {
-        text += &format!("absent: {}: {} ({})\n", absent.label, absent.reason, absent.remedy);
+        text += &format!("absent: {}\n", absent.text());
     }
     text
 }
@@ -121,8 +121,25 @@ pub(crate) struct AbsentSide {
     pub(crate) label: String,
     /// The reason: not installed, did not start.
     pub(crate) reason: String,
-    /// The remedy, for the reader.
+    /// The remedy, for the reader; empty if there is none but to read the reason.
     pub(crate) remedy: String,
+}
+
+impl AbsentSide {
+    /// Returns the side that `error` kept away.
+    pub(crate) fn of(label: String, error: LabError) -> Self {
+        let (reason, remedy) = match error {
+            LabError::Missing { what, remedy } => (what, remedy),
+            other => (other.to_string(), String::new()),
+        };
+        Self { label, reason, remedy }
+    }
+
+    /// Returns it as one line.
+    pub(crate) fn text(&self) -> String {
+        let Self { label, reason, remedy } = self;
+        format!("{label}: {reason}{}", if remedy.is_empty() { String::new() } else { format!(" ({remedy})") })
+    }
 }
 
 /// One scenario.

@@ -7,7 +7,7 @@ use crate::protocol::Protocol;
 use crate::resp::Client;
 use crate::scenario::Side;
 use crate::sql::{DATABASE, SqlClient};
-use crate::{LabError, interrupt, io_error, tools};
+use crate::{LabError, interrupt, io_error, not_on_path, tools};
 use base::programs::on_path;
 use rustix::process::{Pid, Signal, kill_process};
 use std::ffi::OsString;
@@ -282,7 +282,7 @@ impl Server {
     /// # Errors
     /// The program is not on PATH, or the log cannot be written.
     pub(crate) fn tool(&self, name: &str, limit_s: u64) -> Result<Command, LabError> {
-        let missing = || LabError::Missing(format!("{name} is not on PATH: {}", self.program().remedy()));
+        let missing = || not_on_path(name, self.program().remedy());
         let path = on_path(name).ok_or_else(missing)?;
         let shown = || self.log.display().to_string();
         let log = OpenOptions::new().create(true).append(true).open(&self.log).map_err(io_error(shown()))?;

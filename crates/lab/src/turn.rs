@@ -130,9 +130,7 @@ impl Runner {
                 Some(Contender { side, path, version, running })
             }
             Err(error) => {
-                let reason = error.to_string();
-                let remedy = side.program.remedy();
-                run.absent.push(AbsentSide { label: side.label, reason, remedy });
+                run.absent.push(AbsentSide::of(side.label, error));
                 None
             }
         }

@@ -9,7 +9,7 @@ use super::{Adapter, Fsync, debian, owned};
 use crate::load::output;
 use crate::protocol::Protocol;
 use crate::sql::DATABASE;
-use crate::{LabError, io_error};
+use crate::{LabError, io_error, not_on_path};
 use base::programs::on_path;
 use rustix::process::geteuid;
 use std::fs;
@@ -138,7 +138,7 @@ fn installer(server: &Path) -> Result<PathBuf, LabError> {
     let places =
         [INSTALLER, OLD_INSTALLER].into_iter().flat_map(|name| [on_path(name), Some(server.with_file_name(name))]);
     let found = places.flatten().find(|path| path.is_file());
-    found.ok_or_else(|| LabError::Missing(format!("{INSTALLER} is not on PATH: {}", MariaDb.remedy())))
+    found.ok_or_else(|| not_on_path(INSTALLER, MariaDb.remedy()))
 }
 
 #[cfg(test)]

@@ -22,7 +22,7 @@ mod tokyocabinet;
 mod valkey;
 
 use crate::protocol::Protocol;
-use crate::{LabError, io_error};
+use crate::{LabError, io_error, not_on_path};
 use base::programs::on_path;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
@@ -167,7 +167,7 @@ impl Program {
     /// # Errors
     /// It is not on PATH; the text says how to get it.
     pub(crate) fn find(self) -> Result<PathBuf, LabError> {
-        let missing = || LabError::Missing(format!("{} is not on PATH: {}", self.program(), self.remedy()));
+        let missing = || not_on_path(self.program(), self.remedy());
         let names = [self.program()].into_iter().chain(self.other_programs().iter().copied());
         names.filter_map(on_path).next().ok_or_else(missing)
     }

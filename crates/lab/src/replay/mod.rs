@@ -120,8 +120,8 @@ fn replay(arguments: &ReplayArguments) -> Result<(PathBuf, ReplayOutcome), LabEr
     let (targets, absent) = targets(arguments)?;
     warn(arguments, &plan, &targets);
     if targets.is_empty() {
-        let reasons: Vec<String> = absent.iter().map(|side| format!("{}: {}", side.label, side.reason)).collect();
-        return Err(LabError::Missing(format!("no server to play on; {}", reasons.join("; "))));
+        let reasons: Vec<String> = absent.iter().map(AbsentSide::text).collect();
+        return Err(LabError::Step(format!("no server to play on; {}", reasons.join("; "))));
     }
     allow_open_files(plan.open_max as u64 + OTHER_FILES)?;
     interrupt::watch()?;
@@ -182,7 +182,7 @@ fn write(folder: &Path, outcome: &ReplayOutcome, results: &mut Results, speed: S
     fs::write(&path, json).map_err(io_error(path.display().to_string()))?;
     println!("\n{}", outcome.text());
     for absent in &results.absent {
-        println!("absent: {}: {} ({})", absent.label, absent.reason, absent.remedy);
+        println!("absent: {}", absent.text());
     }
     println!("{}", folder.join(results::PAGE_NAME).display());
     Ok(())
@@ -221,10 +221,7 @@ fn play_all(arguments: &ReplayArguments, plan: &Plan, targets: &[ReplaySide], da
                 all.answers.push(answers);
                 all.sides.push(target.side.clone());
             }
-            Err(error) => {
-                let (label, reason) = (target.label.clone(), error.to_string());
-                all.failed.push(AbsentSide { label, reason, remedy: String::new() });
-            }
+            Err(error) => all.failed.push(AbsentSide::of(target.label.clone(), error)),
         }
     }
     all
@@ -281,9 +278,7 @@ fn targets(arguments: &ReplayArguments) -> Result<(Vec<ReplaySide>, Vec<AbsentSi
         let label = unused_label(&targets, name);
         match fresh(program, &programs, &label, arguments.durability) {
             Ok(target) => targets.push(target),
-            Err(error @ LabError::Missing(_)) => {
-                absent.push(AbsentSide { label, reason: error.to_string(), remedy: program.remedy() });
-            }
+            Err(error @ LabError::Missing { .. }) => absent.push(AbsentSide::of(label, error)),
             Err(error) => return Err(error),
         }
     }
