@@ -39,7 +39,7 @@ impl Shell {
     pub(crate) fn run(&self, line: &str, input: &str) -> String {
         let path = std::env::var("PATH").unwrap();
         let mut command = Command::new("timeout");
-        command.args(["--kill-after=5", "60", "sh", "-c", &format!("( {line}\n) 2>&1")]);
+        command.args(["--kill-after=5", "300", "sh", "-c", &format!("( {line}\n) 2>&1")]);
         command.env("PATH", format!("{}:{path}", self.folder.path().display())).env("PORT", self.port.to_string());
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();

@@ -311,7 +311,7 @@ fn redis_benchmark_runs_without_an_error() {
     for (line, results) in screens::BENCHMARKS {
         let line = line.replace("$PORT", &port).replace("$SOCKET", socket.to_str().unwrap());
         let mut command = Command::new("timeout");
-        command.args(["--kill-after=5", "60"]).arg(&redis_benchmark).args(line.split_whitespace());
+        command.args(["--kill-after=5", "300"]).arg(&redis_benchmark).args(line.split_whitespace());
         let output = command.stdin(Stdio::null()).output().unwrap();
         let text = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).replace('\r', "\n"));
         let text = text.concat();

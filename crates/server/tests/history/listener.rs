@@ -22,15 +22,15 @@ pub(crate) fn listen(number: u32, port: u16, board: &Board, clock: Instant) -> V
     let mut events = Vec::new();
     let Ok(mut stream) = TcpStream::connect(("127.0.0.1", port)) else { return events };
     stream.set_read_timeout(Some(LOOK)).unwrap();
+    let now_ns = || u64::try_from(clock.elapsed().as_nanos()).unwrap();
+    // Any message may arrive once the server has these, before this thread goes on.
+    let called_ns = now_ns();
     let requests = [request(&["SUBSCRIBE", CHANNEL]), request(&["PSUBSCRIBE", "__keyevent@0__:se?"])].concat();
     if stream.write_all(&requests).is_err() {
         return events;
     }
     let mut parser = Parser::new();
     let mut bytes = vec![0; 16 << 10];
-    let now_ns = || u64::try_from(clock.elapsed().as_nanos()).unwrap();
-    // From here on any message may arrive.
-    let called_ns = now_ns();
     loop {
         match stream.read(&mut bytes) {
             Ok(0) => return events,
