@@ -8,6 +8,7 @@ pub mod cost;
 pub mod disk;
 pub mod glob;
 pub mod hash;
+pub mod instant;
 pub mod limits;
 pub mod programs;
 pub mod random;

@@ -75,8 +75,8 @@ pub use session::{
 };
 pub use spec::{
     Access, ArgumentFact, Arity, Begin, BeginGather, BeginRange, BeginSweep, CommandSpec, CountedReads, EventRule,
-    Fact, Find, Flag, Gather, Group, ItemRequest, KeySpec, LibraryVerb, Local, MessageRequest, OfSession, Outcome,
-    Parts, Run, Secret, Settled, Sweep, SweepNext, TimeoutAt, Varies, Verb,
+    Fact, Find, Flag, Gather, Group, ItemRequest, KeySpec, KnownKeys, LibraryVerb, Local, MessageRequest, OfSession,
+    Outcome, Parts, Run, Secret, Settled, Sweep, SweepNext, TimeoutAt, Varies, Verb,
 };
 pub use string::many::put_sorted;
 pub use tagged::drop::REMOVE_TAGGED;

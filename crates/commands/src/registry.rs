@@ -1,18 +1,96 @@
 //! All commands, and their lookup by name.
 
-use crate::spec::CommandSpec;
+use crate::spec::{CommandSpec, Flag, KeySpec};
+use keyspace::{Keyspace, Plan};
 use std::collections::HashMap;
 use std::sync::LazyLock;
+use sync::lock::Want;
 use wire::Args;
 
-/// A command and its index among all commands, which also selects its counters.
+/// A command and its index among all commands, which also selects its counters; with what each request asks of its
+/// specification, found once.
 #[derive(Clone, Copy)]
 pub struct Command {
     spec: &'static CommandSpec,
     index: u16,
+    traits: u16,
 }
 
+const WRITES: u16 = 1;
+const IS_HELD_WITH_WRITES: u16 = 1 << 1;
+const PUTS_STRING: u16 = 1 << 2;
+const IS_DEBUG: u16 = 1 << 3;
+/// Its only key is its first argument.
+const HAS_ONE_KEY: u16 = 1 << 4;
+const WRITES_ONE_KEY: u16 = 1 << 5;
+
 impl Command {
+    fn new(spec: &'static CommandSpec, index: u16) -> Self {
+        let one_key = match spec.keys {
+            [key] if key.flags != "not_key" && KeySpec::one(1, key.flags).finds_as(key) => Some(key.want()),
+            _ => None,
+        };
+        let traits = [
+            (spec.writes(), WRITES),
+            (spec.is_held_with_writes(), IS_HELD_WITH_WRITES),
+            (spec.has(Flag::PutsString), PUTS_STRING),
+            (spec.has(Flag::Debug), IS_DEBUG),
+            (one_key.is_some(), HAS_ONE_KEY),
+            (one_key == Some(Want::Write), WRITES_ONE_KEY),
+        ];
+        let traits = traits.into_iter().filter(|(holds, _)| *holds).fold(0, |all, (_, bit)| all | bit);
+        Self { spec, index, traits }
+    }
+
+    #[inline]
+    fn is(&self, bit: u16) -> bool {
+        self.traits & bit != 0
+    }
+
+    /// See [`CommandSpec::writes`].
+    #[inline]
+    pub fn writes(&self) -> bool {
+        self.is(WRITES)
+    }
+
+    /// See [`CommandSpec::is_held_with_writes`].
+    #[inline]
+    pub fn is_held_with_writes(&self) -> bool {
+        self.is(IS_HELD_WITH_WRITES)
+    }
+
+    /// Returns true if it may store its arguments as strings.
+    #[inline]
+    pub fn puts_string(&self) -> bool {
+        self.is(PUTS_STRING)
+    }
+
+    /// Returns true if only a client that may debug can run it.
+    #[inline]
+    pub fn is_debug(&self) -> bool {
+        self.is(IS_DEBUG)
+    }
+
+    /// See [`CommandSpec::for_each_key`].
+    #[inline]
+    pub fn for_each_key<'a>(&self, args: &Args<'a>, mut visit: impl FnMut(&'a [u8], Want)) {
+        if !self.is(HAS_ONE_KEY) {
+            return self.spec.for_each_key(args, visit);
+        }
+        if args.len() > 1 {
+            visit(args.get(1), if self.is(WRITES_ONE_KEY) { Want::Write } else { Want::Read });
+        }
+    }
+
+    /// See [`CommandSpec::plan`].
+    #[inline]
+    pub fn plan(&self, args: &Args<'_>, keyspace: &Keyspace, plan: &mut Plan) {
+        match self.schemas() {
+            None if self.is(HAS_ONE_KEY) => self.for_each_key(args, |key, want| plan.add_key(keyspace, key, want)),
+            _ => self.spec.plan(args, keyspace, plan),
+        }
+    }
+
     /// Returns its index in [`commands`].
     pub fn index(&self) -> usize {
         usize::from(self.index)
@@ -20,7 +98,7 @@ impl Command {
 
     /// Returns a part of this command, which runs in its place and shares its counters.
     pub fn part(&self, spec: &'static CommandSpec) -> Self {
-        Self { spec, index: self.index }
+        Self::new(spec, self.index)
     }
 
     /// Returns its specification.
@@ -122,7 +200,7 @@ impl CommandTable {
     fn build() -> Self {
         let mut by_name: HashMap<&'static str, TableEntry> = HashMap::new();
         for (index, command) in commands().enumerate() {
-            let command = Command { spec: command, index: index as u16 };
+            let command = Command::new(command, index as u16);
             let (name, sub) =
                 command.name.split_once(' ').map_or((command.name, None), |(name, sub)| (name, Some(sub)));
             let entry = by_name.entry(name).or_insert(TableEntry { name, command: None, subcommands: Vec::new() });
@@ -213,6 +291,26 @@ fn word_of_eight(bytes: &[u8]) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn keys_found_by_traits_are_those_of_the_specification() {
+        let mut of_one_key = 0;
+        for (index, spec) in commands().enumerate() {
+            let command = Command::new(spec, index as u16);
+            of_one_key += usize::from(command.is(HAS_ONE_KEY));
+            for words in
+                [&["verb"][..], &["verb", "a"], &["verb", "a", "b", "1", "c"], &["verb", "2", "a", "b", "c", "d"]]
+            {
+                let request = wire::OwnedRequest::of(words);
+                let args = request.args();
+                let (mut found, mut expected) = (Vec::new(), Vec::new());
+                command.for_each_key(&args, |key, want| found.push((key, want)));
+                spec.for_each_key(&args, |key, want| expected.push((key, want)));
+                assert_eq!(found, expected, "{} {words:?}", spec.name);
+            }
+        }
+        assert!(of_one_key > 100, "{of_one_key}: most commands have one key");
+    }
 
     #[test]
     fn commands_are_found_by_name_in_any_letter_case() {

@@ -2,7 +2,9 @@
 
 use commands::testing::direct::World;
 use commands::testing::dump::dump;
+use keyspace::{Keyspace, Log, Plan, Tx, shard_of};
 use std::collections::BTreeSet;
+use sync::lock::Want;
 use wire::client::Value;
 use wire::resp::Protocol;
 
@@ -159,6 +161,35 @@ fn messages_out_of_retries_are_dead() {
     let last = client.reserve("q");
     assert_eq!(client.int(&format!("Q.NACK q {} DELAY 100", last[0].0)), 1, "there is no next time");
     assert_eq!(client.info("q", "dead"), 2);
+}
+
+#[test]
+fn dead_letters_stay_while_their_shard_is_barred() {
+    let mut client = Client::new();
+    client.call("Q.LIMIT q RETRIES 0 DEADLETTER d");
+    client.call("Q.PUSH q a");
+    client.reserve("q LEASE 10");
+    let World { keyspace, .. } = &client.0;
+    let shard_of_key = |key: &str| shard_of(keyspace.hash(key.as_bytes()));
+    let (from, to) = (shard_of_key("q"), shard_of_key("d"));
+    assert_ne!(from, to);
+    // Longer than the lease, then longer than a try is put off.
+    for (passed_ms, bars, moved) in [(1_000, true, 0), (2_000, false, 1)] {
+        expire(keyspace, from, client.0.now + passed_ms, &|shard| bars && shard == to);
+        let held = keyspace.shard(to).try_read().expect("it is free");
+        let keys: usize = held.section(keyspace.map().table(0)).map_or(0, |section| section.keys_count());
+        assert_eq!(keys, moved, "barred: {bars}");
+    }
+}
+
+fn expire(keyspace: &Keyspace, shard: usize, now: u64, is_barred: &dyn Fn(usize) -> bool) {
+    let (mut plan, mut log) = (Plan::default(), Log::default());
+    plan.add_shard(shard, Want::Write);
+    let held = plan.try_hold(keyspace).expect("it is free");
+    let mut tx = Tx::new(keyspace, held, 0, now, &mut log, u64::MAX);
+    tx.set_barred(is_barred);
+    tx.expire(shard, keyspace.map().table(0), 10);
+    tx.end().clear();
 }
 
 #[test]

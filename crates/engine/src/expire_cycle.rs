@@ -3,10 +3,10 @@
 use crate::engine::Engine;
 use crate::executor::{Demand, Executor, Job, Lack, NotAdmitted, Refused, Served, Server, Stop};
 use base::Ms;
+use base::instant::Instant;
 use base::limits::SHARDS;
 use journal::{Purpose, Refusal};
 use keyspace::{IndexStep, Keyspace, Plan, TableId, Tx};
-use quanta::Instant;
 use std::any::Any;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::{Receiver, Sender, channel};

@@ -2,8 +2,8 @@
 
 use crate::engine::Engine;
 use crate::thread_cpu_time::ThreadCpuTime;
+use base::instant::Instant;
 use keyspace::{IndexState, IndexStep};
-use quanta::Instant;
 use std::sync::Arc;
 use sync::gate::Member;
 

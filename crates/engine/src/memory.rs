@@ -13,7 +13,7 @@
 //! than the last reading left. Between readings each request subtracts its estimate from what was left, so growth is
 //! bounded however late the next reading is.
 
-use quanta::Instant;
+use base::instant::Instant;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, OnceLock};
 use std::time::Duration;

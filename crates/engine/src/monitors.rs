@@ -54,6 +54,12 @@ impl Monitors {
         self.shows(LineKind::Requests)
     }
 
+    /// Returns true if any connection monitors or watches anything.
+    #[inline]
+    pub(crate) fn any_lines(&self) -> bool {
+        self.shown.load(Ordering::Acquire) != 0
+    }
+
     /// Returns true if any connection watches items.
     #[inline]
     pub(crate) fn any_items(&self) -> bool {

@@ -6,7 +6,7 @@
 //! ```
 
 use base::clock::thread_cpu_us;
-use quanta::Instant;
+use base::instant::Instant;
 use std::cell::Cell;
 
 /// The CPU time of one thread, read as seldom as its bounds allow.

@@ -12,8 +12,8 @@
 
 use crate::engine::Engine;
 use crate::worker::Worker;
+use base::instant::Instant;
 use commands::registry::{self, Command};
-use quanta::Instant;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::future::poll_fn;
@@ -237,7 +237,7 @@ impl WatchdogState {
 
     /// Returns nanoseconds since the start, never 0.
     fn ns(&self, at: Instant) -> u64 {
-        (at.saturating_duration_since(self.start).as_nanos() as u64).max(1)
+        ((at - self.start).as_nanos() as u64).max(1)
     }
 
     /// Returns the current work of each worker.

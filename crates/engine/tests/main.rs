@@ -20,6 +20,7 @@ mod sorts;
 mod speculations;
 mod streams;
 mod support;
+mod sweeps;
 #[path = "../../commands/tests/support/syntax.rs"]
 mod syntax;
 mod unread;

@@ -305,6 +305,16 @@ impl<'k> Held<'k> {
         })
     }
 
+    /// Publishes what can be known without their locks of the shards held for writing: a retained one may have been changed
+    /// by an earlier tx.
+    pub(crate) fn publish(&self) {
+        for (_, guard) in &self.guards {
+            if let Guard::Write { write, .. } = guard {
+                write.publish();
+            }
+        }
+    }
+
     fn guard(&mut self, shard: usize) -> &mut Guard<'k> {
         let at = self.find(shard).unwrap_or_else(|at| self.take_under_gate(at, shard));
         &mut self.guards[at].1

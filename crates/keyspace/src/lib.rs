@@ -60,7 +60,7 @@ pub use section::{
     Entry, OwnedEntry, Section, hash_of, kind_of, list_of, queue_of, set_of, sorted_of, stream_of, string_of,
     tagged_of, value_of,
 };
-pub use shard::ShardState;
+pub use shard::{KeysSummary, ShardState};
 pub use speculation::{RetiredKeys, Snapshot, Speculation};
 pub use table::Extras;
 pub use transients::{Transient, Transients};
@@ -129,6 +129,13 @@ impl Keyspace {
     /// Returns the lock of shard `index`.
     pub fn shard(&self, index: usize) -> &ShardLock<ShardState> {
         &self.shards[index]
+    }
+
+    /// Returns what is known of shard `index` without its lock. A change is known once its shard is released; one of
+    /// several shards, before the first of them is.
+    #[inline]
+    pub fn keys_summary(&self, index: usize) -> KeysSummary {
+        KeysSummary::new(self.shards[index].published())
     }
 
     /// Returns the map from database number to table id.

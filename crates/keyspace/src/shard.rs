@@ -8,6 +8,7 @@ use base::{Ms, Position};
 use smallvec::SmallVec;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use sync::lock::Publish;
 
 /// Bits of the CAS numbers that a shard can assign per millisecond and keep distinct across a restart.
 const CAS_BITS_OF_MS: u32 = 16;
@@ -32,6 +33,47 @@ pub struct ShardState {
     turning: Turning,
     /// The shard's number, and the flags that sections raise when they note names; `None` if they note none.
     noting: Option<Box<(usize, Arc<Flags>)>>,
+}
+
+/// What can be known of a shard without its lock: the number of keys in its first table, whether any may expire, and whether
+/// it has other tables.
+///
+/// ```text
+///   | has others | may expire | keys (30 bits) | first table (32 bits) |
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KeysSummary(u64);
+
+const HAS_OTHERS: u64 = 1 << 63;
+const MAY_EXPIRE: u64 = 1 << 62;
+const KEYS_BITS: u32 = 30;
+const KEYS_MAX: u64 = (1 << KEYS_BITS) - 1;
+
+impl KeysSummary {
+    pub(crate) fn new(published: u64) -> Self {
+        Self(published)
+    }
+
+    /// Returns the number of keys of `table`, including expired ones not yet removed, and whether any may expire; `None`
+    /// if only a look under the lock can tell.
+    pub fn keys_of(self, table: TableId) -> Option<(u64, bool)> {
+        let keys = self.0 >> 32 & KEYS_MAX;
+        if self.0 as u32 == table {
+            (keys < KEYS_MAX).then_some((keys, self.0 & MAY_EXPIRE != 0))
+        } else {
+            (self.0 & HAS_OTHERS == 0).then_some((0, false))
+        }
+    }
+}
+
+impl Publish for ShardState {
+    #[inline]
+    fn published(&self) -> u64 {
+        let Some((table, first)) = self.sections.first() else { return 0 };
+        let others = if self.sections.len() > 1 { HAS_OTHERS } else { 0 };
+        let expires = if first.may_expire() { MAY_EXPIRE } else { 0 };
+        others | expires | (first.keys_count() as u64).min(KEYS_MAX) << 32 | u64::from(*table)
+    }
 }
 
 impl ShardState {
@@ -231,9 +273,29 @@ impl ShardState {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sync::lock::UNKNOWN;
     use table::{Extras, Fields};
 
     const NOW: Ms = 1_700_000_000_000;
+
+    #[test]
+    fn a_summary_tells_the_keys_of_the_first_table_and_that_there_are_others() {
+        let mut shard = ShardState::default();
+        let summary = |shard: &ShardState| KeysSummary::new(shard.published());
+        assert_eq!(summary(&shard).keys_of(7), Some((0, false)), "there is no table");
+        assert_eq!(summary(&shard).keys_of(0), Some((0, false)));
+        put(&mut shard, 7, 1);
+        assert_eq!(summary(&shard).keys_of(7), Some((1, false)));
+        assert_eq!(summary(&shard).keys_of(8), Some((0, false)), "it has no section here");
+        put(&mut shard, 8, 2);
+        assert_eq!(summary(&shard).keys_of(7), Some((1, false)));
+        assert_eq!(summary(&shard).keys_of(8), None, "one that has can be any of the others");
+        shard.take_sections(|table| table == 7);
+        assert_eq!((summary(&shard).keys_of(7), summary(&shard).keys_of(8)), (Some((0, false)), Some((1, false))));
+        assert_eq!(KeysSummary::new(KEYS_MAX << 32 | 7).keys_of(7), None, "too many to tell");
+        assert!([0, 7, OF_SERVER].into_iter().all(|table| KeysSummary::new(UNKNOWN).keys_of(table).is_none()));
+        assert_eq!(KeysSummary::new(MAY_EXPIRE | 5 << 32 | 7).keys_of(7), Some((5, true)));
+    }
 
     fn put(shard: &mut ShardState, table: TableId, cas: u64) {
         let fields = Fields { expires_at_ms: None, extras: Some(Extras { flags: 0, cas, signs: 0 }) };

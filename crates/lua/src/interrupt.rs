@@ -5,9 +5,9 @@
 //! in use at one in four, and forwards that one if memory has changed much, since such operations are slow. Each is
 //! forwarded while 64 of them took long or much memory is in use.
 
+use base::instant::Instant;
 use mlua::ffi::{lua_State, lua_callbacks, lua_totalbytes};
 use mlua::{Lua, VmState};
-use quanta::Instant;
 use std::cell::Cell;
 use std::ffi::c_int;
 

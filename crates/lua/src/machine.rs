@@ -6,8 +6,8 @@ use crate::source::for_engine;
 use crate::value::{Errors, Replying, words};
 use crate::{api, direct, error, interrupt, library, natives, random};
 
+use base::instant::Instant;
 use mlua::{ChunkMode, Compiler, Function, IntoLua, Lua, LuaOptions, StdLib, Table, Value as Lv};
-use quanta::Instant;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;

@@ -134,15 +134,19 @@ fn clients_waiting_for_the_gate_or_keys_get_busy() {
         let server = Server::start(&["--busy-reply-threshold", "300"]);
         let (mut caller, mut other) = (server.connect(), server.connect());
         let mut waiting: Vec<Client> = (0..4).map(|_| server.connect()).collect();
+        other.call(&["SET", "key", "value"]);
         caller.send(&["EVAL", script, "1", "key"]);
         let began = Instant::now();
         while !server.log().contains("it holds what it needs") {
             assert!(began.elapsed() < Duration::from_secs(20), "{}", server.log());
             thread::sleep(Duration::from_millis(5));
         }
-        for (client, request) in
-            waiting.iter_mut().zip([&["GET", "key"][..], &["FLUSHALL"], &["EVAL", "return 1", "1", "key"], &["DBSIZE"]])
-        {
+        for (client, request) in waiting.iter_mut().zip([
+            &["GET", "key"][..],
+            &["FLUSHALL"],
+            &["EVAL", "return 1", "1", "key"],
+            &["KEYS", "*"],
+        ]) {
             client.send(request);
         }
         let replies: Vec<String> = waiting.iter_mut().map(|client| client.reply().to_string()).collect();

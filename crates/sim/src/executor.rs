@@ -1,6 +1,7 @@
 //! Runs futures one poll at a time, in an order and under a clock that the caller controls.
 
 use base::Ms;
+use base::instant::SetClock;
 use std::cell::RefCell;
 use std::future::Future;
 use std::pin::Pin;
@@ -8,13 +9,14 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering::SeqCst};
 use std::task::{Context, Poll, Wake, Waker};
+use std::time::Duration;
 
 /// Microseconds since the world began; shared with the journal's timers.
 #[derive(Clone)]
 pub(crate) struct Time {
     us: Arc<AtomicU64>,
-    /// The engine's clock for durations, and its control.
-    spans: (quanta::Clock, Arc<quanta::Mock>),
+    /// The engine's clock for durations.
+    spans: SetClock,
     /// The offset of the wall clock, in milliseconds.
     moved_ms: Arc<AtomicI64>,
     sleepers: Rc<RefCell<Vec<(u64, Waker)>>>,
@@ -25,12 +27,12 @@ const EPOCH_MS: Ms = 1_700_000_000_000;
 
 impl Time {
     pub(crate) fn new() -> Self {
-        Self { us: Arc::default(), spans: quanta::Clock::mock(), moved_ms: Arc::default(), sleepers: Rc::default() }
+        Self { us: Arc::default(), spans: SetClock::default(), moved_ms: Arc::default(), sleepers: Rc::default() }
     }
 
     /// Runs a world under this time, including durations that the engine measures.
     pub(crate) fn rule<T>(&self, world: impl FnOnce() -> T) -> T {
-        quanta::with_clock(&self.spans.0, world)
+        self.spans.rule(world)
     }
 
     pub(crate) fn us(&self) -> u64 {
@@ -54,7 +56,7 @@ impl Time {
 
     pub(crate) fn pass(&self, us: u64) {
         let now = self.us.fetch_add(us, SeqCst) + us;
-        self.spans.1.increment(us * 1000);
+        self.spans.advance(Duration::from_micros(us));
         self.sleepers.borrow_mut().retain(|(due_us, waker)| {
             if *due_us <= now {
                 waker.wake_by_ref();

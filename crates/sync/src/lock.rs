@@ -20,6 +20,10 @@
 //!    overdue lifts it and sends its writer to the next round (the last round is under the gate). While readers share
 //!    the lock and no bar is up, no reader sleeps.
 //!
+//! What a value **publishes** ([`Publish`]) can be read without its lock. Each writer stores it beside the state when it
+//! leaves, at the latest; who holds several locks, or tells others of its changes, stores it by [`Write::publish`] before
+//! the first is released and anybody is told.
+//!
 //! A lock is **shut** while its contents are not loaded yet: the writer's bit is set, so that every request parks as if
 //! a writer held it, though nobody does. The loader opens it, once, and holds it as the writer from then on.
 
@@ -31,16 +35,37 @@ use std::task::Waker;
 use std::time::Duration;
 
 use crate::gate::Raised;
-use crate::primitives::atomic::{AtomicU32, Ordering};
+use crate::primitives::atomic::{AtomicU32, AtomicU64, Ordering};
 use crate::primitives::{Deadline, Mutex, lock};
+
+/// What the word of a lock is before its value is loaded: nothing is known.
+pub const UNKNOWN: u64 = u64::MAX;
+
+/// A value of which others may read a word without its lock.
+pub trait Publish {
+    /// Returns the word; [`UNKNOWN`] says that only a look under the lock can tell.
+    #[inline]
+    fn published(&self) -> u64 {
+        0
+    }
+}
+
+impl Publish for () {}
+impl Publish for u8 {}
+impl Publish for i32 {}
+impl Publish for usize {}
+impl<T> Publish for Vec<T> {}
+impl<T, const N: usize> Publish for [T; N] {}
 
 /// A reader-writer lock around `T` that callers try or park on, but never block on.
 ///
 /// Aligned to a pair of cache lines, so that neighbouring shards do not slow each other. The state and the front of `T`
 /// share the first line.
 #[repr(C, align(128))]
-pub struct ShardLock<T> {
+pub struct ShardLock<T: Publish> {
     state: AtomicU32,
+    /// What the value published last.
+    published: AtomicU64,
     #[cfg(shuttle)]
     forgets_to_wake: bool,
     value: UnsafeCell<T>,
@@ -49,7 +74,7 @@ pub struct ShardLock<T> {
 
 // SAFETY: the state admits either one `Write` or any number of `Read`s, with acquire on entry and release on exit, so
 // `T` is shared (`Sync`) or handed from thread to thread (`Send`) exactly as in a standard reader-writer lock.
-unsafe impl<T: Send + Sync> Sync for ShardLock<T> {}
+unsafe impl<T: Publish + Send + Sync> Sync for ShardLock<T> {}
 
 /// The access that a waiter parks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,11 +85,12 @@ pub enum Want {
     Write,
 }
 
-impl<T> ShardLock<T> {
+impl<T: Publish> ShardLock<T> {
     /// Creates a free lock around `value`.
     pub fn new(value: T) -> Self {
         Self {
             state: AtomicU32::new(0),
+            published: AtomicU64::new(value.published()),
             #[cfg(shuttle)]
             forgets_to_wake: false,
             value: UnsafeCell::new(value),
@@ -75,6 +101,7 @@ impl<T> ShardLock<T> {
     /// Makes every request park until [`ShardLock::open`]: the contents are not loaded yet.
     pub fn shut(&mut self) {
         self.state = AtomicU32::new(WRITER | SHUT);
+        self.published = AtomicU64::new(UNKNOWN);
     }
 
     /// Creates a broken lock, whose release wakes nobody: the schedule explorer must catch it.
@@ -132,7 +159,16 @@ impl<T> ShardLock<T> {
 
     /// Runs `run` on the value; the `&mut` borrow proves exclusive access. Touches no atomic.
     pub fn with_exclusive<R>(&mut self, run: impl FnOnce(&mut T) -> R) -> R {
-        run(self.value.get_mut())
+        let value = self.value.get_mut();
+        let result = run(value);
+        self.published = AtomicU64::new(value.published());
+        result
+    }
+
+    /// Returns what the value published last: when a writer left, or before. It may have changed since. Touches no lock.
+    #[inline]
+    pub fn published(&self) -> u64 {
+        self.published.load(Ordering::Acquire)
     }
 
     /// Queues `waker` to be woken when the lock may be free for `want`; wakes it at once if it is free now.
@@ -204,11 +240,11 @@ impl<T> ShardLock<T> {
             let lifted = waiting.lift_overdue_bar(self.state.load(Ordering::Relaxed));
             let result = act(&mut waiting, &mut woken);
             // First the bits, then the state they were set on: rule 1 needs this order.
-            let state = self.publish(&waiting);
+            let state = self.put_bits(&waiting);
             waiting.wake_due(state, &mut woken);
             woken.extend(lifted.and_then(|writer| waiting.take(Want::Write, writer)));
             waiting.raise_due_bar();
-            self.publish(&waiting);
+            self.put_bits(&waiting);
             result
         };
         woken.into_iter().for_each(Waker::wake);
@@ -216,7 +252,7 @@ impl<T> ShardLock<T> {
     }
 
     /// Updates the state's bits from the queue, and returns the previous state.
-    fn publish(&self, waiting: &Waiting) -> u32 {
+    fn put_bits(&self, waiting: &Waiting) -> u32 {
         let bits = waiting.bits();
         let change = |state| Some(state & !(PARKED | BARRED) | bits);
         self.state.fetch_update(Ordering::Relaxed, Ordering::Relaxed, change).unwrap_or_else(|state| state)
@@ -236,7 +272,7 @@ impl<T> ShardLock<T> {
     }
 }
 
-impl<T: fmt::Debug> fmt::Debug for ShardLock<T> {
+impl<T: Publish + fmt::Debug> fmt::Debug for ShardLock<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut shown = f.debug_struct("ShardLock");
         match self.try_read() {
@@ -248,11 +284,11 @@ impl<T: fmt::Debug> fmt::Debug for ShardLock<T> {
 
 /// A shared hold, released on drop.
 #[must_use = "dropping it lets the lock go"]
-pub struct Read<'a, T> {
+pub struct Read<'a, T: Publish> {
     lock: &'a ShardLock<T>,
 }
 
-impl<T> Deref for Read<'_, T> {
+impl<T: Publish> Deref for Read<'_, T> {
     type Target = T;
 
     #[inline]
@@ -262,7 +298,7 @@ impl<T> Deref for Read<'_, T> {
     }
 }
 
-impl<T> Drop for Read<'_, T> {
+impl<T: Publish> Drop for Read<'_, T> {
     #[inline]
     fn drop(&mut self) {
         let before = self.lock.state.fetch_sub(1, Ordering::Release);
@@ -273,11 +309,18 @@ impl<T> Drop for Read<'_, T> {
 
 /// An exclusive hold, released on drop.
 #[must_use = "dropping it lets the lock go"]
-pub struct Write<'a, T> {
+pub struct Write<'a, T: Publish> {
     lock: &'a ShardLock<T>,
 }
 
-impl<T> Write<'_, T> {
+impl<T: Publish> Write<'_, T> {
+    /// Publishes the value as it is now.
+    #[inline]
+    pub fn publish(&self) {
+        // Readers of the word see what led to it: the position of a frame, too.
+        self.lock.published.store(self.published(), Ordering::Release);
+    }
+
     /// Returns the same hold through another borrow of the lock, possibly longer-lived.
     ///
     /// # Panics
@@ -290,7 +333,7 @@ impl<T> Write<'_, T> {
     }
 }
 
-impl<T> Deref for Write<'_, T> {
+impl<T: Publish> Deref for Write<'_, T> {
     type Target = T;
 
     #[inline]
@@ -300,7 +343,7 @@ impl<T> Deref for Write<'_, T> {
     }
 }
 
-impl<T> DerefMut for Write<'_, T> {
+impl<T: Publish> DerefMut for Write<'_, T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut T {
         // SAFETY: as above, and `&mut self` makes this the only borrow through the only guard.
@@ -308,9 +351,10 @@ impl<T> DerefMut for Write<'_, T> {
     }
 }
 
-impl<T> Drop for Write<'_, T> {
+impl<T: Publish> Drop for Write<'_, T> {
     #[inline]
     fn drop(&mut self) {
+        self.publish();
         let before = self.lock.state.fetch_and(!WRITER, Ordering::Release);
         debug_assert!(before & (WRITER | READERS) == WRITER);
         self.lock.released(before);
@@ -322,13 +366,13 @@ impl<T> Drop for Write<'_, T> {
 /// Drop it *after* the next try, whatever the result: a woken waiter carries the wake-up, and passes it on here if it
 /// did not take the lock. Forgetting it (`mem::forget`) may leave others asleep.
 #[must_use = "dropping it gives up the place in the queue"]
-pub struct Parked<'a, T> {
+pub struct Parked<'a, T: Publish> {
     lock: &'a ShardLock<T>,
     want: Want,
     ticket: u64,
 }
 
-impl<T> Drop for Parked<'_, T> {
+impl<T: Publish> Drop for Parked<'_, T> {
     fn drop(&mut self) {
         drop(self.lock.settle(|waiting, _| waiting.leave(self.want, self.ticket)));
     }

@@ -29,19 +29,19 @@ pub fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 #[derive(Clone, Copy, Debug)]
 pub struct Deadline {
     #[cfg(not(shuttle))]
-    at: quanta::Instant,
+    at: base::instant::Instant,
 }
 
 #[cfg(not(shuttle))]
 impl Deadline {
     /// Returns the instant `span` from now.
     pub fn after(span: Duration) -> Self {
-        Self { at: quanta::Instant::now() + span }
+        Self { at: base::instant::Instant::now() + span }
     }
 
     /// Returns true if the instant has passed.
     pub fn has_passed(self) -> bool {
-        quanta::Instant::now() >= self.at
+        base::instant::Instant::now() >= self.at
     }
 }
 

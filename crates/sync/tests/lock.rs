@@ -7,7 +7,7 @@ use std::task::{Wake, Waker};
 use std::thread;
 
 use sync::gate::Gate;
-use sync::lock::{ShardLock, Want};
+use sync::lock::{Publish, ShardLock, UNKNOWN, Want};
 
 /// Counts how often it is woken, and unparks the thread that made it.
 struct Counter {
@@ -37,6 +37,42 @@ impl Counter {
             thread::park();
         }
     }
+}
+
+/// Publishes itself.
+#[derive(Default)]
+struct Number(u64);
+
+impl Publish for Number {
+    fn published(&self) -> u64 {
+        self.0
+    }
+}
+
+#[test]
+fn what_a_writer_leaves_is_published() {
+    let mut lock = ShardLock::new(Number(7));
+    assert_eq!(lock.published(), 7);
+    {
+        let mut write = lock.try_write().unwrap();
+        write.0 = 8;
+        assert_eq!(lock.published(), 7, "the writer has not left");
+        write.publish();
+        assert_eq!(lock.published(), 8);
+        write.0 = 7;
+        write.0 += 1;
+    }
+    assert_eq!(lock.published(), 8);
+    lock.with_exclusive(|number| number.0 = 9);
+    assert_eq!(lock.published(), 9);
+    lock.shut();
+    assert_eq!(lock.published(), UNKNOWN);
+    {
+        let mut loader = lock.open();
+        loader.0 = 10;
+        assert_eq!(lock.published(), UNKNOWN, "its contents are not in place");
+    }
+    assert_eq!((lock.published(), lock.try_read().unwrap().0), (10, 10));
 }
 
 #[test]

@@ -62,6 +62,8 @@ struct Watched {
     writes: usize,
 }
 
+impl sync::lock::Publish for Watched {}
+
 impl Watched {
     fn read(&self) {
         self.readers.fetch_add(1, Ordering::SeqCst);

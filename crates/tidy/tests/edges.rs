@@ -9,7 +9,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("testing", &["base"]),
     ("blocks", &["base"]),
     ("table", &["base"]),
-    ("sync", &[]),
+    ("sync", &["base"]),
     ("values", &["base", "blocks"]),
     ("wire", &["base"]),
     ("rdb", &["base", "blocks", "values"]),

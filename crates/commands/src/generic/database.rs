@@ -4,7 +4,7 @@
 //! table: the old one is freed later, in steps.
 
 use crate::prelude::*;
-use crate::spec::{Sweep, SweepNext};
+use crate::spec::{KnownKeys, Sweep, SweepNext};
 
 pub(crate) const COMMANDS: &[CommandSpec] = &[DBSIZE, RANDOMKEY, SWAPDB, FLUSHDB, FLUSHALL];
 
@@ -156,11 +156,15 @@ struct Size {
 }
 
 impl Sweep for Size {
-    fn pass(&mut self, _: usize, keys: u64, is_changed: bool) -> bool {
-        if !is_changed {
-            self.keys_count += keys as usize;
+    fn pass(&mut self, _: usize, known: KnownKeys) -> bool {
+        if !known.is_rough {
+            self.keys_count += known.keys as usize;
         }
-        !is_changed
+        !known.is_rough
+    }
+
+    fn is_short(&self) -> bool {
+        true
     }
 
     fn names_only(&self) -> bool {
@@ -181,16 +185,18 @@ impl Sweep for Size {
 /// Draws a key of each shard; it replaces the previous one with a probability of its shard's share of all keys seen. So
 /// each key is equally likely, however keys are distributed.
 ///
-/// Unloaded shards count with the number of their stored keys. If one of them is finally drawn, we wait for it; if it
-/// turns out to be empty, the draw restarts.
+/// Shards of which the number is known well enough without a look are passed over. If one of them is finally drawn, we go
+/// back to it; if it turns out to be empty, the draw restarts.
 struct KeyDraw {
     random: u64,
     keys_count: usize,
     key: Option<Vec<u8>>,
-    /// The drawn shard that is not yet loaded.
+    /// The drawn shard, if it was passed over.
     passed: Option<usize>,
     is_back: bool,
     was_vain: bool,
+    /// Number of draws that restarted.
+    restarts: u32,
 }
 
 /// Number of times a shard is probed for an unexpired key before it is searched.
@@ -199,9 +205,12 @@ const DRAWS_MAX: usize = 16;
 /// The largest shard in which expired keys are excluded from the count before a draw.
 const COUNTED_MAX: usize = 64;
 
+/// Restarts after which shards whose keys may all have expired are looked at.
+const RESTARTS_MAX: u32 = 3;
+
 impl KeyDraw {
     fn new(random: u64) -> Self {
-        Self { random, keys_count: 0, key: None, passed: None, is_back: false, was_vain: false }
+        Self { random, keys_count: 0, key: None, passed: None, is_back: false, was_vain: false, restarts: 0 }
     }
 
     /// Returns true if, among all keys so far and `keys` more, one of the new ones is drawn.
@@ -237,11 +246,25 @@ fn live_count(tx: &mut Tx, shard: usize) -> usize {
 }
 
 impl Sweep for KeyDraw {
-    fn pass(&mut self, shard: usize, keys: u64, is_changed: bool) -> bool {
-        if !self.is_back && self.draws(keys.max(u64::from(is_changed)) as usize) {
+    fn pass(&mut self, shard: usize, known: KnownKeys) -> bool {
+        if self.was_vain {
+            // The draw restarts: nothing more is counted in this one.
+            return true;
+        }
+        let is_to_be_counted = known.keys <= COUNTED_MAX as u64 || self.restarts >= RESTARTS_MAX;
+        if known.is_loaded && (known.is_rough || known.may_expire && is_to_be_counted) {
+            return false;
+        }
+        let keys = known.keys.max(u64::from(known.is_rough)) as usize;
+        let is_first = self.key.is_none() && self.passed.is_none();
+        if self.draws(keys) || is_first && keys > 0 {
             self.passed = Some(shard);
         }
-        !self.is_back
+        true
+    }
+
+    fn is_short(&self) -> bool {
+        true
     }
 
     fn go_back(&mut self) -> Option<usize> {
@@ -251,7 +274,7 @@ impl Sweep for KeyDraw {
         }
         let is_vain = std::mem::take(&mut self.was_vain);
         is_vain.then(|| {
-            *self = Self::new(self.next());
+            *self = Self { restarts: self.restarts + 1, ..Self::new(self.next()) };
             0
         })
     }

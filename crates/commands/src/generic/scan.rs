@@ -10,7 +10,7 @@
 
 use super::names::Names;
 use crate::prelude::*;
-use crate::spec::{Sweep, SweepNext};
+use crate::spec::{KnownKeys, Sweep, SweepNext};
 use base::cost;
 use base::glob::{self, Case};
 use base::limits::SHARDS;
@@ -180,6 +180,14 @@ impl Sweep for Scan {
         (self.from_hash >> SHARD_SHIFT) as usize
     }
 
+    fn pass(&mut self, _: usize, known: KnownKeys) -> bool {
+        known.are_none()
+    }
+
+    fn is_short(&self) -> bool {
+        self.left <= VISIT_KEYS_MAX
+    }
+
     fn names_only(&self) -> bool {
         true
     }
@@ -218,6 +226,10 @@ struct Keys {
 }
 
 impl Sweep for Keys {
+    fn pass(&mut self, _: usize, known: KnownKeys) -> bool {
+        known.are_none()
+    }
+
     fn names_only(&self) -> bool {
         true
     }

@@ -11,7 +11,7 @@ use super::{BAD_FORMAT, CacheItem};
 use crate::generic::names::Names;
 use crate::generic::scan::{SHARD_SHIFT, VISIT_KEYS_MAX, walk};
 use crate::prelude::*;
-use crate::spec::{Sweep, SweepNext};
+use crate::spec::{KnownKeys, Sweep, SweepNext};
 use base::Ms;
 use keyspace::FETCHED;
 use std::io::Write as _;
@@ -110,6 +110,10 @@ impl Dump {
 }
 
 impl Sweep for Dump {
+    fn pass(&mut self, _: usize, known: KnownKeys) -> bool {
+        known.are_none()
+    }
+
     fn prepare(&mut self) {
         self.lines.prepare();
     }

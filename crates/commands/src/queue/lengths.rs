@@ -2,7 +2,7 @@
 
 use crate::generic::scan::{SHARD_SHIFT, VISIT_KEYS_MAX, walk};
 use crate::prelude::*;
-use crate::spec::{Sweep, SweepNext};
+use crate::spec::{KnownKeys, Sweep, SweepNext};
 use keyspace::{list_of, queue_of};
 
 /// Collects them, incrementally.
@@ -20,6 +20,10 @@ impl QueueLengths {
 }
 
 impl Sweep for QueueLengths {
+    fn pass(&mut self, _: usize, known: KnownKeys) -> bool {
+        known.are_none()
+    }
+
     fn visit(&mut self, tx: &mut Tx, shard: usize) -> SweepNext {
         let from_hash = self.from_hash.max((shard as u64) << SHARD_SHIFT);
         let found = &mut self.found;

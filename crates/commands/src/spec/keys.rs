@@ -147,6 +147,12 @@ impl KeySpec {
         Self::found(Begin::Index(at), Find::Counted { number_at: 0, first: 1, step: 2 }, flags)
     }
 
+    /// Returns true if both find the same arguments.
+    pub fn finds_as(&self, other: &Self) -> bool {
+        let is_one = |spec: &Self| matches!(spec.find, Find::Range { last: 0, .. });
+        self.begin == other.begin && (self.find == other.find || is_one(self) && is_one(other))
+    }
+
     /// Returns how to lock the keys' shards.
     pub fn want(&self) -> Want {
         if self.flags.starts_with("RO") { Want::Read } else { Want::Write }

@@ -12,8 +12,8 @@ pub use published::ArgumentFact;
 pub(crate) use published::argument;
 
 pub use run::{
-    BeginGather, BeginRange, BeginSweep, Gather, LibraryVerb, Local, OfSession, Parts, Run, Settled, Sweep, SweepNext,
-    TimeoutAt, Verb,
+    BeginGather, BeginRange, BeginSweep, Gather, KnownKeys, LibraryVerb, Local, OfSession, Parts, Run, Settled, Sweep,
+    SweepNext, TimeoutAt, Verb,
 };
 pub(crate) use run::{PART_ARGUMENTS, all_parts, as_it_is, has_many_arguments};
 

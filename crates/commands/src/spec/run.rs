@@ -211,6 +211,26 @@ pub(crate) fn all_parts(
     Ok(())
 }
 
+/// What is known of a shard's keys of the database without a look at them.
+#[derive(Clone, Copy, Debug)]
+pub struct KnownKeys {
+    /// Their number, including expired ones not yet removed.
+    pub keys: u64,
+    /// There may be more or fewer; in a loaded shard the number then says nothing.
+    pub is_rough: bool,
+    /// Some may have expired.
+    pub may_expire: bool,
+    /// A look need not wait for the shard to be loaded.
+    pub is_loaded: bool,
+}
+
+impl KnownKeys {
+    /// Returns true if there are none.
+    pub fn are_none(&self) -> bool {
+        self.keys == 0 && !self.is_rough
+    }
+}
+
 /// A pass over all shards, one at a time, each under its own lock.
 pub trait Sweep: Send {
     /// The first shard; the sweep ends with the last one.
@@ -218,10 +238,14 @@ pub trait Sweep: Send {
         0
     }
 
-    /// Skips a shard that is not yet loaded, given that it stores `keys` keys of the database, and more if it
-    /// `is_changed`. Returns `false` if the sweep needs the contents, and so waits for them.
-    fn pass(&mut self, shard: usize, keys: u64, is_changed: bool) -> bool {
-        let _ = (shard, keys, is_changed);
+    /// Passes over a shard, given what is known of it. Returns `false` if it needs to look at the keys.
+    fn pass(&mut self, shard: usize, known: KnownKeys) -> bool {
+        let _ = (shard, known);
+        false
+    }
+
+    /// Returns true if it is so short that it is tried at once, as any other command.
+    fn is_short(&self) -> bool {
         false
     }
 

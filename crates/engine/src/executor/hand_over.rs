@@ -1,40 +1,50 @@
 //! The end of a transaction that stays: its position, its release, its way to the journal.
 
+use super::LockRetention;
 use crate::engine::Engine;
 use base::Position;
 use journal::{Late, LogBuffer, Reservation};
 use keyspace::{Log, Payload, Tx};
 use std::sync::atomic::Ordering::Relaxed;
 
-/// Takes a position for the tx's frame as the last act under its locks, releases them with `end`, and hands the frame
-/// over. Leaves the log empty. Returns the position that the reply has seen, which is passed to `publish` while the
-/// shards are held.
+/// Takes a position for the tx's frame when all its changes are made, calls `publish` with the tx and the position that the
+/// reply has seen, then releases the shards, or leaves the one to `retention`, and hands the frame over. Leaves the log empty. Returns that
+/// position.
 pub(super) fn hand_over<'t>(
     engine: &Engine,
     mut tx: Tx<'t>,
     claim: Option<Reservation>,
     log_buffer: Option<&mut LogBuffer>,
-    publish: impl FnOnce(Position),
-    end: impl FnOnce(Tx<'t>) -> &'t mut Log,
+    publish: impl FnOnce(&Tx<'t>, Position),
+    retention: Option<&mut LockRetention<'_>>,
 ) -> Position {
     let (seen, now) = (tx.seen(), tx.now());
     let (Some(log_buffer), false) = (log_buffer, tx.log().is_empty()) else {
-        publish(seen);
-        end(tx).clear();
+        publish(&tx, seen);
+        end(tx, retention).clear();
         return seen;
     };
     let claim = claim.expect("a command that changes keys was admitted");
     let ticket = log_buffer.take(claim, tx.log().payload_bytes());
     let position = ticket.end;
     tx.stamp(position);
-    publish(seen.max(position));
-    let log = end(tx);
+    publish(&tx, seen.max(position));
+    let log = end(tx, retention);
     match log.payload_mut().complete() {
         Some(bytes) => log_buffer.hand_over(ticket, now, bytes),
         None => log_buffer.hand_over_late(ticket, now, late(engine, std::mem::take(log.payload_mut()))),
     }
     log.clear();
     seen.max(position)
+}
+
+/// Releases the shards, or leaves the one to `retention`.
+#[inline]
+fn end<'t>(tx: Tx<'t>, retention: Option<&mut LockRetention<'_>>) -> &'t mut Log {
+    match retention {
+        Some(retention) => retention.end_tx(tx),
+        None => tx.end(),
+    }
 }
 
 /// Makes a payload to be encoded by the journal's thread: its clones may by then be the last references to their

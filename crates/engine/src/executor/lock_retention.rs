@@ -9,8 +9,8 @@
 use super::locks::hold;
 use super::{Executor, Lack};
 use crate::engine::Engine;
+use base::instant::Instant;
 use keyspace::{Held, Keyspace, Log, Plan, RetainedLock, Tx};
-use quanta::Instant;
 use sync::gate::Raised;
 
 /// Microseconds for which a shard is kept; the request then running is finished. A second worker at the same list has
@@ -65,11 +65,16 @@ impl<'k> LockRetention<'k> {
     }
 
     /// Returns true if a tx by this plan is to leave its shard kept: the previous request used the same shard, and more
-    /// input has been received. Each hold checks for shards that are still to be loaded.
+    /// input has been received. Each hold checks for shards that are still to be loaded; and nobody is shown a request
+    /// whose shard is still held.
     #[inline]
     pub(super) fn wants(&mut self, engine: &Engine, plan: &Plan) -> bool {
         let before = std::mem::replace(&mut self.last, plan.only_write());
-        self.has_more && self.last.is_some() && self.last == before && engine.loading.is_over()
+        self.has_more
+            && self.last.is_some()
+            && self.last == before
+            && engine.loading.is_over()
+            && !engine.monitors.any_lines()
     }
 
     /// Ends a tx, and keeps its shard.

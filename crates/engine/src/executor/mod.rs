@@ -8,19 +8,21 @@
 //!   admit --> plan --> lock --> begin --> run --> serve --> publish --> stamp --> release --> answer
 //!     |                 |         |        |        |
 //!    room             locked    shards   room,    shards,                   Lack
-//!                     unloaded           search   room
-//!                     unread
+//!                     unloaded           search,  room,
+//!                     unread             shards   gate
 //! ```
 //!
 //! | step    | what happens                                                                   |
 //! |---------|--------------------------------------------------------------------------------|
 //! | admit   | journal room is reserved, memory is taken                                      |
+//! | plan    | the shards that its keys name                                                  |
 //! | lock    | all shards of the plan, or those met under the gate; their values are loaded   |
 //! | begin   | the transaction sees one instant; targets of waiters are among its shards      |
 //! | run     | the job's own work                                                             |
 //! | serve   | clients that wait for what it added                                            |
 //! | publish | watches are marked, messages and invalidations are posted, without a position  |
-//! | stamp   | its frame takes a position, which its shards and messages get                  |
+//! | stamp   | its frame takes a position, which its shards and messages get; words beside    |
+//! |         | the locks are stored, if others can learn of the changes before the release    |
 //! | release | the shards; then the frame goes to the journal                                 |
 //! | answer  | the served clients, with the position that they have seen                      |
 //!
@@ -48,10 +50,10 @@ use crate::settings::{Current, Reader};
 use crate::thread_cpu_time::ThreadCpuTime;
 use crate::tracking::{InvalidatedClients, Own};
 use crate::watchdog::Hold;
+use base::instant::Instant;
 use base::{Ms, Position};
 use journal::{LogBuffer, Reservation};
 use keyspace::{Abandon, JobRequest, Keyspace, Log, Plan, Tx};
-use quanta::Instant;
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 use std::time::Duration;
@@ -297,7 +299,12 @@ impl Executor {
         let room_bytes = claim.as_ref().map_or(job.frame_bytes_max(), Reservation::payload_bytes);
         let is_read_anyway = job.is_undoable() || job.may_feed_anywhere();
         log.set_read(engine.journal.is_some() || feeds || is_read_anyway || engine.tracker.is_used());
+        // Somebody may have begun to wait there since hooks were looked at.
+        let is_hooked = |shard: usize| engine.hooks.any(shard);
         let mut tx = Tx::new(&engine.keyspace, held, job.database(), job.now(), log, room_bytes);
+        if !feeds && job.may_feed_anywhere() {
+            tx.set_barred(&is_hooked);
+        }
         job.prepare(&mut tx);
         if feeds || writes && job.is_undoable() {
             tx.keep_old();
@@ -315,11 +322,8 @@ impl Executor {
             return Err(self.stop(job, stop, tx, claim, served));
         }
         job.commit();
-        let end = |tx| match retention {
-            Some(retention) if retains => retention.end_tx(tx),
-            _ => Tx::end(tx),
-        };
-        Ok(Some(self.finish(job.caller(), tx, claim, served, end)))
+        let retention = retention.filter(|_| retains);
+        Ok(Some(self.finish(job.caller(), tx, claim, served, retention)))
     }
 
     /// Admits a job; returns its result if it ends here.
@@ -355,21 +359,21 @@ impl Executor {
             }
             Stop::ForOthers(lack) => {
                 served.is_for_others = true;
-                self.finish(job.caller(), tx, claim, served, Tx::end);
+                self.finish(job.caller(), tx, claim, served, None);
                 lack
             }
         }
     }
 
-    /// Ends a transaction whose changes stay. Returns the position that it has seen.
+    /// Ends a transaction whose changes stay; its shard is kept if a `retention` is given. Returns the position that it has seen.
     #[inline]
-    fn finish<'t, C: Caller>(
+    fn finish<C: Caller>(
         &self,
         caller: &mut C,
-        mut tx: Tx<'t>,
+        mut tx: Tx<'_>,
         claim: Option<Reservation>,
         served: Served,
-        end: impl FnOnce(Tx<'t>) -> &'t mut Log,
+        retention: Option<&mut LockRetention<'_>>,
     ) -> Position {
         let engine = &*self.engine;
         let changes = !tx.log().is_empty();
@@ -381,14 +385,20 @@ impl Executor {
         let garbage = if changes { tx.take_garbage() } else { Vec::new() };
         let stamp = self.publish(caller, &tx, touches, !served.is_for_others);
         let (before, is_strict) = caller.messages_wait_for();
-        let publish = |seen: Position| {
+        // Others can learn of the changes before all shards are released: by messages, as served clients, or at the
+        // first of several shards.
+        let is_known_early = stamp.is_some() || !served.replies.is_empty() || tx.shards().nth(1).is_some();
+        let publish = |tx: &Tx<'_>, seen: Position| {
+            if is_known_early {
+                tx.publish_summaries();
+            }
             let Some(stamp) = stamp else { return };
             // In that canary build, messages are sent before what they report is durable: the history test must find
             // it.
             let is_early = cfg!(bobbin_canary = "early-message");
             stamp.set(if is_early { 0 } else { before.max(seen) }, is_strict && !is_early);
         };
-        let seen = hand_over::hand_over(engine, tx, claim, self.log_buffer.borrow_mut().as_mut(), publish, end);
+        let seen = hand_over::hand_over(engine, tx, claim, self.log_buffer.borrow_mut().as_mut(), publish, retention);
         // In that canary build, reads are answered before what they saw is durable: the history test must find it.
         if changes || !cfg!(bobbin_canary = "early-read") {
             caller.saw(seen);

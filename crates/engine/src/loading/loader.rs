@@ -8,7 +8,7 @@ use crate::engine::Engine;
 use crate::waits::{gate_open, park, yield_now};
 use crate::worker::{Sleep, SleepFn};
 use base::Ms;
-use quanta::Instant;
+use base::instant::Instant;
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::Poll;

@@ -18,10 +18,10 @@ pub(crate) use memo::{By, Memo};
 
 pub(crate) use known::Script;
 
+use base::instant::Instant;
 use catalogue::{Catalogue, Counts};
 use commands::{FunctionStats, RunningFunction};
 use known::KnownScripts;
-use quanta::Instant;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, RwLock};
 use wire::{Args, OwnedRequest};

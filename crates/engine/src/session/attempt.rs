@@ -78,6 +78,9 @@ impl Session {
 
     /// Returns the needs of the first attempt, if they can be met at once.
     pub(super) fn needs(&self, command: &Command, args: &Args<'_>) -> Result<Option<RetryState>, Suspend> {
+        if !command.puts_string() && !matches!(command.run, Run::Engine(Verb::Exec)) {
+            return Ok(None);
+        }
         let mut needs = None::<RetryState>;
         let mut bytes_left = CUT_BYTES_MAX;
         for text in self.long_texts(command, args) {
@@ -141,6 +144,7 @@ impl Session {
                 }
                 Ok(())
             }
+            Run::Sweep(_) if raised.is_none() => self.sweep_at_once(worker, command, args, output),
             Run::Sweep(_) => Err(Suspend::Sweep),
             Run::Range { .. } => Err(Suspend::Range),
             Run::Engine(verb) => self.run_verb(attempt, command, verb, args, output),
@@ -195,7 +199,7 @@ impl Session {
     /// Replies with a failure and counts it.
     pub(super) fn fail(&self, worker: &Worker, command: Option<Command>, failure: &Failure, output: &mut Output) {
         match (failure, command) {
-            (Failure::OutOfMemory, Some(command)) if self.lines.is_some() => {
+            (Failure::OutOfMemory, Some(command)) if !self.port.is_resp() => {
                 Encoder::new(output, self.protocol).error(out_of_memory_line(&command));
             }
             _ => write_failure(output, self.protocol, failure),

@@ -272,7 +272,7 @@ impl Session {
             if is_exec && is_scripted(command) {
                 self.note_shown(worker, command, args, Asker::Client);
             }
-            let began = is_exec.then(quanta::Instant::now);
+            let began = is_exec.then(base::instant::Instant::now);
             let protocol =
                 if command.has(Flag::SetsProtocol) { self.protocol_after_hello(args) } else { self.protocol };
             let outcome = self.run_command(worker, command, args, tx, &mut Encoder::new(output, protocol));
@@ -469,6 +469,7 @@ impl<'j> Job<'j> for QueuedCommands<'j, '_> {
 
     fn run(&mut self, tx: &mut Tx<'_>, _: &mut Served, _: bool) -> Result<(), Stop<Suspend>> {
         let Self { session, worker, queue, output, .. } = self;
+        session.begin_reads();
         if self.is_exec {
             if session.watched.as_mut().is_some_and(|watched| watched.have_changed(tx)) {
                 // These look-ups are no reads of a command.
@@ -478,7 +479,6 @@ impl<'j> Job<'j> for QueuedCommands<'j, '_> {
             }
             Encoder::new(output, session.protocol).array(queue.len());
         }
-        session.begin_reads();
         session.run_commands(worker, queue, tx, output).map_err(Stop::Undo)
     }
 

@@ -8,6 +8,7 @@
 //!
 //! If a password is required, the first value set must be it: `set any 0 0 n`, with user and password as the value.
 
+use super::port::{Port, Step};
 use super::{Next, Session};
 use crate::client::Client;
 use crate::prefixes::PrefixMap;
@@ -25,85 +26,68 @@ const UNAUTHENTICATED: &str = "CLIENT_ERROR unauthenticated";
 const WRONG_PASSWORD: &str = "CLIENT_ERROR authentication failure";
 const NO_PASSWORD: &str = "CLIENT_ERROR bad authentication token format";
 
-/// The result of one decoding step.
-pub(super) enum Heard {
-    /// A request of this many bytes, and its command if the first word is not its name.
-    Request(usize, Option<Command>),
-    /// This many bytes are consumed.
-    Done(usize),
-    /// This many bytes are needed in all.
-    NeedMore(usize),
-    /// The connection ends.
-    Over(Next),
-}
-
 impl Session {
     /// Creates a connection of the memcached port.
     pub fn of_memcached(worker: Rc<Worker>, client: Arc<Client>) -> Self {
         let settings = worker.settings();
         let database = settings.memcached_database;
         let mut session = Self::new(worker, client);
-        session.speak(Dialect::Items);
+        session.port = Port::Memcached(Box::new(MemcacheDecoder::new(Dialect::Items, ITEM_BYTES_MAX)));
+        session.port.set_authenticated(session.authenticated);
+        session.protocol = Protocol::Memcache;
         session.select(database);
         session
     }
 
-    /// Switches to memcached's protocol.
-    pub(super) fn speak(&mut self, dialect: Dialect) {
-        let mut decoder = MemcacheDecoder::new(dialect, ITEM_BYTES_MAX);
-        decoder.set_locked(!self.authenticated);
-        self.lines = Some(Box::new(decoder));
-        self.protocol = Protocol::Memcache;
-    }
-
     /// Decodes the next request of a memcached-port or queue-port connection, its arguments into `ranges`.
-    pub(super) fn hear_line(&mut self, input: &[u8], ranges: &mut Ranges, output: &mut Output) -> Heard {
+    pub(super) fn decode_line(&mut self, input: &[u8], ranges: &mut Ranges, output: &mut Output) -> Step {
         if let Some(command) = self.next_step(ranges) {
-            return Heard::Request(0, Some(command));
+            return Step::Request(0, Some(command));
         }
         if self.shows_items && !input.is_empty() {
             // As in memcached, input from a watcher is ignored.
-            return Heard::Done(input.len());
+            return Step::Done(input.len());
         }
         let is_authenticated = self.authenticated;
-        let decoder = self.lines.as_mut().expect("asked of a connection of this port");
-        if self.queues.is_none() {
+        let is_of_queues = matches!(self.port, Port::Queues(_));
+        let Some(decoder) = self.port.line_decoder() else { unreachable!("RESP has a decoder of its own") };
+        if !is_of_queues {
             decoder.set_item_bytes_max(values::limits::ITEM_BYTES.get() as usize);
         }
         let (used, text) = match decoder.step(input, ranges) {
-            MemcacheStep::NeedMore { at_least } => return Heard::NeedMore(at_least),
-            MemcacheStep::Broken => return Heard::Over(Next::Close),
-            MemcacheStep::Http => return Heard::Over(Next::Http),
-            MemcacheStep::Empty { used } => return Heard::Done(used),
+            MemcacheStep::NeedMore { at_least } => return Step::NeedMore(at_least),
+            MemcacheStep::Broken => return Step::Over(Next::Close),
+            MemcacheStep::Http => return Step::Over(Next::Http),
+            MemcacheStep::Empty { used } => return Step::Done(used),
             MemcacheStep::Request { used, .. } if !is_authenticated => {
                 let text = self.take_password(&ranges.args(input));
                 (used, text)
             }
-            MemcacheStep::Request { used, silent } if self.queues.is_some() => {
+            MemcacheStep::Request { used, silent } if is_of_queues => {
                 let verb = decoder.verb();
-                return self.hear_of_queue(verb, used, silent, input, ranges, output);
+                return self.decode_of_queue(verb, used, silent, input, ranges, output);
             }
             MemcacheStep::Request { used, silent } => {
                 let command = row_of(decoder.verb(), &ranges.args(input));
                 if silent {
                     self.reply_mode = ReplyMode::Skip;
                 }
-                return Heard::Request(used, Some(command));
+                return Step::Request(used, Some(command));
             }
             MemcacheStep::Own { used, own: Own::Quit } => {
                 self.closing = true;
-                return Heard::Done(used);
+                return Step::Done(used);
             }
             MemcacheStep::Own { used, .. } if !is_authenticated => (used, UNAUTHENTICATED),
             MemcacheStep::Own { used, own: Own::Version } => {
-                let version = if self.queues.is_some() { MEMCACHEQ_VERSION } else { MEMCACHED_VERSION };
+                let version = if is_of_queues { MEMCACHEQ_VERSION } else { MEMCACHED_VERSION };
                 self.say_line(&format!("VERSION {version}"), output);
-                return Heard::Done(used);
+                return Step::Done(used);
             }
             MemcacheStep::Say { used, text } => (used, text),
         };
         self.say_line(text, output);
-        Heard::Done(used)
+        Step::Done(used)
     }
 
     /// Writes a line that no command writes.
@@ -117,8 +101,11 @@ impl Session {
     pub(super) fn settle_line(&mut self, mark: Mark, output: &Output) {
         let reply = output.since(mark);
         if ["ERROR", "CLIENT_ERROR", "SERVER_ERROR"].iter().any(|word| reply.starts_with(word.as_bytes())) {
-            self.queues.iter_mut().for_each(|queues| queues.forget_steps());
-            self.lines.as_mut().expect("asked of a connection of this port").end_line();
+            match &mut self.port {
+                Port::Resp(_) => {}
+                Port::Memcached(decoder) => decoder.end_line(),
+                Port::Queues(queues) => queues.end_line(),
+            }
         }
     }
 
@@ -133,15 +120,19 @@ impl Session {
             items[Count::AuthErrors as usize].add(1);
             return WRONG_PASSWORD;
         }
-        self.lines.as_mut().expect("asked of a connection of this port").set_locked(false);
         "STORED"
     }
 
-    /// Counts the outcome of a request of this port, whose reply begins at `mark`.
-    pub(super) fn count_item(&self, command: &Command, args: &Args<'_>, mark: Mark, output: &Output) {
-        if self.lines.as_ref().is_some_and(|decoder| decoder.is_refusing()) {
-            return;
+    /// Counts the outcome of a request in memcached's syntax, whose reply begins at `mark`.
+    pub(super) fn count_line(&mut self, command: &Command, args: &Args<'_>, mark: Mark, output: &mut Output) {
+        match &self.port {
+            Port::Queues(_) => self.note_message(command, mark, output),
+            Port::Memcached(decoder) if decoder.is_refusing() => {}
+            _ => self.count_item(command, args, mark, output),
         }
+    }
+
+    fn count_item(&self, command: &Command, args: &Args<'_>, mark: Mark, output: &Output) {
         let reply = output.since(mark);
         let counts = counts_of(item_request(command), args, reply);
         let items = &self.worker.counters().items;

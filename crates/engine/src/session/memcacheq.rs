@@ -9,7 +9,7 @@
 //! included. Requests that Kestrel refuses get its error text, and the connection ends, as in Kestrel.
 
 use super::Session;
-use super::memcached::Heard;
+use super::port::{Port, Step};
 use super::suspend::Suspend;
 use crate::client::Client;
 use crate::memcacheq::{forget, queues};
@@ -19,13 +19,13 @@ use commands::{Fact, MessageRequest, QueueLengths, ReplyMode, Session as _};
 use std::collections::VecDeque;
 use std::rc::Rc;
 use std::sync::{Arc, LazyLock};
-use wire::memcache::{Dialect, Verb};
-use wire::resp::Encoder;
+use wire::memcache::{Dialect, ITEM_BYTES_MAX, MemcacheDecoder, Verb};
+use wire::resp::{Encoder, Protocol};
 use wire::{Mark, Output, Ranges, Reply as _};
 
 /// The state of a connection of this port.
-#[derive(Default)]
-pub(super) struct Queues {
+pub(super) struct QueuePort {
+    pub(super) decoder: MemcacheDecoder,
     /// The remaining steps of the last request.
     steps: VecDeque<QueueRequest>,
     /// The queue of the current request.
@@ -96,15 +96,17 @@ impl Session {
     pub fn of_queues(worker: Rc<Worker>, client: Arc<Client>) -> Self {
         let database = worker.settings().queue_database;
         let mut session = Self::new(worker, client);
-        session.speak(Dialect::Queues);
-        session.queues = Some(Box::default());
+        let decoder = MemcacheDecoder::new(Dialect::Queues, ITEM_BYTES_MAX);
+        session.port = Port::Queues(Box::new(QueuePort { decoder, steps: VecDeque::new(), key: Vec::new() }));
+        session.port.set_authenticated(session.authenticated);
+        session.protocol = Protocol::Memcache;
         session.select(database);
         session
     }
 
     /// Returns the next step of a request that needs nothing more from the client.
     pub(super) fn next_step(&mut self, ranges: &mut Ranges) -> Option<Command> {
-        let queues = self.queues.as_mut()?;
+        let Port::Queues(queues) = &mut self.port else { return None };
         let step = queues.steps.pop_front()?;
         queues.key.clear();
         queues.key.extend_from_slice(step.words.get(1).map_or(&b""[..], |key| key));
@@ -113,7 +115,7 @@ impl Session {
     }
 
     /// Handles a request of this many bytes.
-    pub(super) fn hear_of_queue(
+    pub(super) fn decode_of_queue(
         &mut self,
         verb: Verb,
         used: usize,
@@ -121,9 +123,9 @@ impl Session {
         input: &[u8],
         ranges: &mut Ranges,
         output: &mut Output,
-    ) -> Heard {
+    ) -> Step {
         let commands = &*ROWS;
-        let queues = self.queues.as_mut().expect("asked of a connection of this port");
+        let Port::Queues(queues) = &mut self.port else { unreachable!("asked of a connection of this port") };
         let args = ranges.args(input);
         let key = if args.len() > 1 { args.get(1) } else { b"" };
         let (name, way) = Way::of(key);
@@ -132,7 +134,7 @@ impl Session {
                 if !silent {
                     self.say_line(NO_NAME, output);
                 }
-                return Heard::Done(used);
+                return Step::Done(used);
             }
             Verb::Set => commands.set,
             Verb::Delete => commands.delete,
@@ -140,7 +142,7 @@ impl Session {
             Verb::Stats if key == b"queue" => {
                 queues.key.clear();
                 ranges.put(&[commands.queues.name]);
-                return Heard::Request(used, Some(commands.queues));
+                return Step::Request(used, Some(commands.queues));
             }
             Verb::Stats => commands.stats,
             _ => {
@@ -149,12 +151,12 @@ impl Session {
                 if !is_sound || takes && self.worker.leases.holds(self.client.id, name) {
                     self.closing = true;
                     self.say_line(if is_sound { IS_OPEN } else { UNSOUND }, output);
-                    return Heard::Done(used);
+                    return Step::Done(used);
                 }
                 self.plan(name, way, if verb == Verb::Gets { commands.gets } else { commands.get });
                 return match self.next_step(ranges) {
-                    Some(command) => Heard::Request(used, Some(command)),
-                    None => Heard::Done(used),
+                    Some(command) => Step::Request(used, Some(command)),
+                    None => Step::Done(used),
                 };
             }
         };
@@ -163,14 +165,14 @@ impl Session {
         if silent {
             self.reply_mode = ReplyMode::Skip;
         }
-        Heard::Request(used, Some(command))
+        Step::Request(used, Some(command))
     }
 
     /// Counts the outcome of a request of this port, whose reply begins at `mark`, and keeps the receipt of an opened
     /// message.
     pub(super) fn note_message(&mut self, command: &Command, mark: Mark, output: &mut Output) {
         let aside = output.take_aside();
-        let Some(queues) = &mut self.queues else { return };
+        let Port::Queues(queues) = &self.port else { return };
         let reply = output.since(mark);
         let counters = &self.worker.counters().queues;
         let is_value = reply.starts_with(b"VALUE");
@@ -230,7 +232,7 @@ impl Session {
     /// Plans the steps to take a message of `name`.
     fn plan(&mut self, name: &[u8], way: Way, get: Command) {
         let commands = &*ROWS;
-        let queues = self.queues.as_mut().expect("asked of a connection of this port");
+        let Port::Queues(queues) = &mut self.port else { unreachable!("asked of a connection of this port") };
         if (way.closes || way.aborts)
             && let Some(receipt) = self.worker.leases.let_go(self.client.id, name)
         {
@@ -253,10 +255,11 @@ impl Session {
     }
 }
 
-impl Queues {
-    /// Drops the remaining steps of the last request.
-    pub(super) fn forget_steps(&mut self) {
+impl QueuePort {
+    /// Skips the rest of a line of keys, and the remaining steps of its last request.
+    pub(super) fn end_line(&mut self) {
         self.steps.clear();
+        self.decoder.end_line();
     }
 }
 

@@ -29,10 +29,12 @@ mod monitor;
 mod order;
 mod parts;
 mod password;
+mod port;
 mod script;
 mod slow;
 mod speculate;
 mod suspend;
+mod sweep;
 mod tracking;
 mod unless_short;
 mod watch;
@@ -52,12 +54,12 @@ use crate::tracking::Own;
 use crate::worker::Worker;
 use attempt::Attempt;
 use base::Position;
+use base::instant::Instant;
 use commands::registry::{self, Command, Lookup};
 use commands::{Failure, Flag, ReplyMode, Run, Verb};
-use memcached::Heard;
 use messages::{Outbox, Subscriptions};
 use password::Passwords;
-use quanta::Instant;
+use port::{Port, Step};
 use slow::Took;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -68,7 +70,7 @@ use sync::notifier::Level;
 use tracking::Tracking;
 use watch::WatchedKeys;
 use wire::http::is_http_word;
-use wire::resp::{Encoder, Limits, Protocol, RespDecoder, RespStep};
+use wire::resp::{Encoder, Protocol};
 use wire::{Args, Output, OwnedRequest, Ranges, Reply};
 
 /// Maximum number of requests of one connection per turn.
@@ -84,11 +86,7 @@ const TURN_OUTPUT_BYTES_MAX: usize = 1 << 20;
 pub struct Session {
     worker: Rc<Worker>,
     client: Arc<Client>,
-    decoder: RespDecoder,
-    /// The decoder used instead on the memcached and queue ports.
-    lines: Option<Box<wire::memcache::MemcacheDecoder>>,
-    /// Further state of a queue-port connection.
-    queues: Option<Box<memcacheq::Queues>>,
+    port: Port,
     database: u32,
     protocol: Protocol,
     authenticated: bool,
@@ -179,14 +177,10 @@ impl Session {
     /// Creates the session of `client`, served by `worker`.
     pub fn new(worker: Rc<Worker>, client: Arc<Client>) -> Self {
         let authenticated = worker.settings().requirepass.is_none();
-        let mut decoder = RespDecoder::new();
-        decoder.set_limits(if authenticated { Limits::Full } else { Limits::Unauthenticated });
         Self {
             worker,
             client,
-            decoder,
-            lines: None,
-            queues: None,
+            port: Port::resp(authenticated),
             database: 0,
             protocol: Protocol::Resp2,
             authenticated,
@@ -253,9 +247,9 @@ impl Session {
                 break Next::Again;
             }
             let rest = &input[used..];
-            let (request_bytes, known) = match self.hear(rest, ranges, output) {
-                Heard::Request(request_bytes, known) => (request_bytes, known),
-                Heard::Done(line_bytes) => {
+            let (request_bytes, known) = match self.decode(rest, ranges, output) {
+                Step::Request(request_bytes, known) => (request_bytes, known),
+                Step::Done(line_bytes) => {
                     used += line_bytes;
                     lines += 1;
                     if lines == TURN_LINES_MAX || self.passwords.delay.is_some() {
@@ -263,14 +257,14 @@ impl Session {
                     }
                     continue;
                 }
-                Heard::NeedMore(at_least) if at_least <= rest.len() => {
+                Step::NeedMore(at_least) if at_least <= rest.len() => {
                     if turn_began.elapsed().as_micros() > TURN_US_MAX {
                         break Next::Again;
                     }
                     continue;
                 }
-                Heard::NeedMore(at_least) => break Next::Input(at_least),
-                Heard::Over(next) => {
+                Step::NeedMore(at_least) => break Next::Input(at_least),
+                Step::Over(next) => {
                     used = input.len();
                     break next;
                 }
@@ -316,25 +310,6 @@ impl Session {
         worker.executor.end_turn();
         counters.commands.add(requests as u64);
         Turn { used, next }
-    }
-
-    /// Decodes the next request of `rest`, its arguments into `ranges`.
-    #[inline]
-    fn hear(&mut self, rest: &[u8], ranges: &mut Ranges, output: &mut Output) -> Heard {
-        if self.lines.is_some() {
-            return self.hear_line(rest, ranges, output);
-        }
-        match self.decoder.step(rest, ranges) {
-            RespStep::Request { used } => Heard::Request(used, None),
-            RespStep::Empty { used } => Heard::Done(used),
-            RespStep::NeedMore { at_least } => Heard::NeedMore(at_least),
-            RespStep::Broken(error) => {
-                Encoder::new(output, self.protocol).error(&format!("ERR {error}"));
-                self.replies_held += 1;
-                Heard::Over(Next::Close)
-            }
-            RespStep::Http => Heard::Over(Next::Http),
-        }
     }
 
     /// Runs one request as far as it goes at once; `plain` is an attempt without needs, `known` the command if the
@@ -408,7 +383,7 @@ impl Session {
         if !command.arity.allows(args.len()) {
             return Err(wrong_arity(command));
         }
-        if command.has(Flag::Debug) && !commands::Session::may_debug(self) {
+        if command.is_debug() && !commands::Session::may_debug(self) {
             return Err(DEBUG_REFUSED.to_owned());
         }
         if let Some(text) = worker_busy(&self.worker, command) {
@@ -427,7 +402,7 @@ impl Session {
         self.note_error(worker, text);
         let mark = output.mark();
         Encoder::new(output, self.protocol).error(text);
-        if self.lines.is_some() {
+        if !self.port.is_resp() {
             self.settle_line(mark, output);
         }
         self.settle_reply(mark, self.reply_mode, output);
@@ -444,12 +419,8 @@ impl Session {
         before: ReplyMode,
         output: &mut Output,
     ) {
-        if self.queues.is_some() {
-            self.note_message(command, mark, output);
-        } else if self.lines.is_some() {
-            self.count_item(command, args, mark, output);
-        }
-        if self.lines.is_some() {
+        if !self.port.is_resp() {
+            self.count_line(command, args, mark, output);
             self.settle_line(mark, output);
         }
         if messages::subscribes(command) {

@@ -119,8 +119,7 @@ impl Session {
                     tries += 1;
                     pace.wait(async { drop(self.park(engine, shard, want).await) }).await;
                 }
-                Err(Some(Lack::Unread(hash))) => pace.wait(self.read(engine, hash)).await,
-                Err(Some(Lack::Room(_) | Lack::Shards(_) | Lack::Search(_) | Lack::Gate)) => {
+                Err(Some(Lack::Unread(_) | Lack::Room(_) | Lack::Shards(_) | Lack::Search(_) | Lack::Gate)) => {
                     unreachable!("a look lacks nothing else")
                 }
                 Err(None) => pace.wait(gate_open(&engine.gate)).await,
@@ -142,8 +141,9 @@ impl Session {
         fits: &mut [bool],
     ) -> Result<(), Option<Lack>> {
         let _inside = worker.member.enter().ok_or(None)?;
+        // Names and types are known before values are read: no value is waited for.
         let add = |keyspace: &Keyspace, plan: &mut Plan| {
-            some.iter().for_each(|nth| plan.add_key(keyspace, names[*nth], Want::Read));
+            some.iter().for_each(|nth| plan.add_shard(shard_of(keyspace.hash(names[*nth])), Want::Read));
         };
         let look = |tx: &mut Tx<'_>| some.iter().for_each(|nth| fits[*nth] = range.fits(tx, names[*nth]));
         let ((), seen) = worker.executor.look(None, (self.database, worker.engine.clock.now()), add, look)?;

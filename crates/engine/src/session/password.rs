@@ -3,7 +3,6 @@
 use super::Session;
 use crate::auth_failures::delay_ms;
 use base::Ms;
-use wire::resp::Limits;
 
 /// Wrong passwords after which a connection is closed.
 const FAILURES_MAX: u8 = 10;
@@ -69,7 +68,7 @@ impl Session {
 
     fn unlock(&mut self) {
         self.authenticated = true;
-        self.decoder.set_limits(Limits::Full);
+        self.port.set_authenticated(true);
         self.worker.engine.clients.note_unlocked(&self.client);
     }
 
@@ -77,7 +76,7 @@ impl Session {
     pub(super) fn lock_again(&mut self) {
         let engine = &self.worker.engine;
         self.authenticated = self.worker.settings().requirepass.is_none();
-        self.decoder.set_limits(if self.authenticated { Limits::Full } else { Limits::Unauthenticated });
+        self.port.set_authenticated(self.authenticated);
         if !self.authenticated {
             engine.clients.note_locked(&self.client, engine.clock.now());
         }

@@ -14,11 +14,10 @@ use crate::executor::{Lack, LockRetention, SHARDS_MAX};
 use crate::waiter::Answer;
 use crate::waits::{gate_open, loaded, park, raise, read, yield_now};
 use crate::worker::{Sleep, Worker};
-use base::limits::SHARDS;
+use base::instant::Instant;
 use commands::registry::Command;
-use commands::{Failure, Flag, Outcome, Run, SweepNext, Verb};
+use commands::{Failure, Flag, Run, Verb};
 use keyspace::{JobRequest, Keyspace, OffLockJobs, Plan, PrebuiltStrings, ShardState};
-use quanta::Instant;
 use std::future::poll_fn;
 use std::rc::Rc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -29,7 +28,7 @@ use sync::notifier::Level;
 use values::LongString;
 use values::long_string::PIECE_BYTES;
 use wire::resp::Encoder;
-use wire::{Args, Mark, Output, Reply};
+use wire::{Args, Output, Reply};
 
 /// Rounds without all its shards after which a command runs under the gate.
 const ROUNDS_MAX: usize = 4;
@@ -39,10 +38,8 @@ const RERUNS_MAX: usize = 3;
 const STOPPING: &str = "ERR the server is shutting down; the script was rolled back";
 /// Bytes of a string split before others have their turn: some 100 µs.
 const CUT_STEP_BYTES: usize = 100 * PIECE_BYTES;
-/// Maximum number of shards that a sweep asks for beyond the one it waits for.
-const AHEAD_MAX: usize = 16;
 /// Microseconds for which a sweep or a search works before others have their turn.
-const SWEEP_US_MAX: u128 = 500;
+pub(super) const SWEEP_US_MAX: u128 = 500;
 
 /// Run time of a request, waiting excluded.
 #[derive(Clone, Copy, Default)]
@@ -388,110 +385,6 @@ impl Session {
         false
     }
 
-    /// Sweeps over all shards, one at a time. Returns the time for which it ran.
-    async fn sweep(&mut self, worker: &Rc<Worker>, command: Command, args: &Args<'_>, output: &mut Output) -> Duration {
-        let Run::Sweep(begin) = command.run else { unreachable!("asked for a sweep") };
-        let mark = output.mark();
-        let mut took = Duration::ZERO;
-        let result = match begin(args, worker.random()) {
-            Ok(mut sweep) => {
-                took = self.walk(worker, &mut *sweep).await;
-                sweep.finish(&mut Encoder::new(output, self.protocol))
-            }
-            Err(failure) => Err(failure),
-        };
-        self.end_walk(worker, command, result, mark, output);
-        took
-    }
-
-    /// Lets a sweep visit the shards. Returns the time for which it ran.
-    pub(super) async fn walk(&self, worker: &Worker, sweep: &mut dyn commands::Sweep) -> Duration {
-        let (mut took, mut began) = (Duration::ZERO, Instant::now());
-        let mut next = Some(sweep.first_shard());
-        let mut ahead = 0;
-        while let Some(shard) = next.filter(|shard| *shard < SHARDS).or_else(|| sweep.go_back()) {
-            if began.elapsed().as_micros() > SWEEP_US_MAX {
-                took += began.elapsed();
-                yield_now().await;
-                began = Instant::now();
-            }
-            match self.visit(worker, sweep, shard, &mut ahead).await {
-                SweepNext::Next => next = Some(shard + 1),
-                SweepNext::Again => next = Some(shard),
-                SweepNext::Over => break,
-            }
-        }
-        took + began.elapsed()
-    }
-
-    /// Completes the reply of a command that has looked at keys anywhere.
-    pub(super) fn end_walk(
-        &mut self,
-        worker: &Worker,
-        command: Command,
-        result: Outcome,
-        mark: Mark,
-        output: &mut Output,
-    ) {
-        if let Err(failure) = result {
-            return self.fail(worker, Some(command), &failure, output);
-        }
-        // The keys it has seen may be anywhere, so it waits for all frames.
-        if let Some(journal) = &worker.engine.journal {
-            let seen = journal.next();
-            self.saw(seen);
-            self.hide_unreadable(worker, seen, mark, output);
-        }
-    }
-
-    /// Visits a shard; if it is still to be loaded, asks for `ahead` more.
-    pub(super) async fn visit(
-        &self,
-        worker: &Worker,
-        sweep: &mut dyn commands::Sweep,
-        shard: usize,
-        ahead: &mut usize,
-    ) -> SweepNext {
-        let engine = &*worker.engine;
-        let mut unread = None;
-        sweep.prepare();
-        loop {
-            if let Some(hash) = unread.take() {
-                self.read(engine, hash).await;
-            }
-            if let Some(_inside) = worker.member.enter() {
-                if engine.keyspace.shard(shard).is_shut() && self.pass(engine, sweep, shard) {
-                    return SweepNext::Next;
-                }
-                let add = |_: &Keyspace, plan: &mut Plan| plan.add_shard(shard, Want::Read);
-                let visited = worker.executor.look(None, (self.database, engine.clock.now()), add, |tx| {
-                    let unread = if sweep.names_only() { None } else { engine.loading.unread_of(shard) };
-                    unread.map_or_else(|| Ok(sweep.visit(tx, shard)), Err)
-                });
-                match visited {
-                    Ok((Ok(next), _)) => return next,
-                    Ok((Err(hash), _)) => {
-                        unread = Some(hash);
-                        continue;
-                    }
-                    Err(_) => {}
-                }
-            } else {
-                gate_open(&worker.engine.gate).await;
-                continue;
-            }
-            if engine.keyspace.shard(shard).is_shut() {
-                engine.loading.want(shard);
-                (shard + 1..SHARDS).take(*ahead).for_each(|shard| engine.loading.want(shard));
-                // A sweep that has waited for some shards will want more.
-                *ahead = (2 * *ahead + 1).min(AHEAD_MAX);
-            }
-            let parked = self.park(engine, shard, Want::Read).await;
-            // A sweep needs this shard alone, so the next try follows at once.
-            drop(parked);
-        }
-    }
-
     /// Parks at a shard. The client counts as waiting while the shard is still to be loaded.
     pub(super) async fn park<'e>(&self, engine: &'e Engine, shard: usize, want: Want) -> Parked<'e, ShardState> {
         let _early = engine.keyspace.shard(shard).is_shut().then(|| self.client.wait_early());
@@ -502,12 +395,6 @@ impl Session {
     pub(super) async fn read(&self, engine: &Engine, hash: u64) {
         let _early = self.client.wait_early();
         read(engine, hash).await;
-    }
-
-    /// Returns true if a sweep does not need the contents of a shard that is still to be loaded.
-    fn pass(&self, engine: &Engine, sweep: &mut dyn commands::Sweep, shard: usize) -> bool {
-        let known = engine.loading.known(shard, engine.keyspace.map().table(self.database));
-        sweep.pass(shard, known.keys, known.is_changed)
     }
 
     /// Works on clones in turns. Returns the time taken.

@@ -51,7 +51,7 @@ impl Session {
     pub fn refuse_input(&mut self, output: &mut Output) {
         let worker = self.worker.clone();
         self.note_error(&worker, OUT_OF_MEMORY);
-        let text = if self.lines.is_some() { OUT_OF_MEMORY_LINE } else { OUT_OF_MEMORY };
+        let text = if !self.port.is_resp() { OUT_OF_MEMORY_LINE } else { OUT_OF_MEMORY };
         Encoder::new(output, self.protocol).error(text);
         self.replies_held += 1;
         self.closing = true;

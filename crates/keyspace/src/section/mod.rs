@@ -109,6 +109,12 @@ impl Section {
         self.expiring_count
     }
 
+    /// Returns true if a key, or an element of one, has a deadline.
+    #[inline]
+    pub(crate) fn may_expire(&self) -> bool {
+        self.due_count > 0
+    }
+
     /// Returns the heap bytes of entries, values and deadlines. O(1).
     pub fn heap_bytes(&self) -> u64 {
         self.table.heap_bytes() + self.values.strings_bytes + self.values.others_bytes + self.deadlines.heap_bytes()

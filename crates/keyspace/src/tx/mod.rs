@@ -12,6 +12,7 @@ mod own;
 mod reads;
 mod room;
 mod schemas;
+mod shards;
 mod speculation;
 mod touched;
 
@@ -33,7 +34,6 @@ pub use room::MemoryGrant;
 pub use schemas::PREFIX_BYTES_MAX;
 use speculation::Speculating;
 use std::sync::Arc;
-use sync::lock::Want;
 use table::Fields;
 use values::bits::{BitOperation, Mixing};
 use values::{Collection, Hash, List, LongString, Set, Sorted, Stream, StringValue, Value, ValueType, string};
@@ -92,6 +92,7 @@ pub struct Tx<'k> {
     is_scripted: bool,
     searches: Option<&'k OffLockJobs>,
     memory: Option<&'k dyn MemoryGrant>,
+    is_barred: Option<&'k dyn Fn(usize) -> bool>,
     is_of_several: bool,
     speculating: Speculating,
     look_again_ms: Option<Ms>,
@@ -148,6 +149,7 @@ impl<'k> Tx<'k> {
             is_scripted: false,
             searches: None,
             memory: None,
+            is_barred: None,
             is_of_several: false,
             speculating: Speculating::default(),
             look_again_ms: None,
@@ -710,33 +712,6 @@ impl<'k> Tx<'k> {
         result
     }
 
-    /// Returns true if the shard of `key` is held as wanted.
-    pub fn holds(&self, key: &[u8], want: Want) -> bool {
-        self.held.holds(shard_of(self.held.hash(key)), want)
-    }
-
-    /// Returns true if the shard of `key` is held for writing.
-    pub fn holds_for_writing(&self, key: &[u8]) -> bool {
-        self.holds(key, Want::Write)
-    }
-
-    /// Tries to lock one more shard exclusively; fails if it is not free at once, or if a later tx has found a key
-    /// expired there.
-    pub fn extend(&mut self, shard: usize) -> bool {
-        let now = self.now;
-        self.held.holds(shard, Want::Write) || self.held.extend(shard).is_some_and(|state| state.expired_at_ms() <= now)
-    }
-
-    /// Returns true if it holds the gate.
-    pub fn is_gated(&self) -> bool {
-        self.held.is_gated()
-    }
-
-    /// Returns the numbers of the shards held.
-    pub fn shards(&self) -> impl Iterator<Item = usize> {
-        self.held.shards()
-    }
-
     /// Returns true if it has changed the map of databases.
     pub fn map_changed(&self) -> bool {
         !self.moved.is_empty()
@@ -747,12 +722,17 @@ impl<'k> Tx<'k> {
         self.held.states().fold(self.keyspace.map().last(), |seen, state| seen.max(state.last()))
     }
 
-    /// Stamps `end`, the position after this tx's frame, on every shard that it changed. The last step under the locks.
+    /// Stamps `end`, the position after this tx's frame, on every shard that it changed, while it holds them.
     pub fn stamp(&mut self, end: Position) {
         self.held.changed_mut().for_each(|(_, state)| state.stamp(end));
         if self.map_changed() {
             self.keyspace.map().stamp(end);
         }
+    }
+
+    /// Publishes what can be known without their locks of its shards held for writing; their release does it otherwise.
+    pub fn publish_summaries(&self) {
+        self.held.publish();
     }
 
     /// Takes large removed values, to be dropped by a background thread once the shards are released.
