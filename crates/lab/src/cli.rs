@@ -1,6 +1,7 @@
 //! The lab's commands.
 
 use crate::compare::{self, CompareArguments};
+use crate::first_page::{self, FirstPage};
 use crate::replay::{self, ReplayArguments};
 use crate::run::{self, RunArguments};
 use crate::scenario::report::Library;
@@ -57,6 +58,9 @@ pub struct RecordFolders {
     /// The folder of records.
     #[arg(long, default_value = "lab/records")]
     records: PathBuf,
+    /// The file that names the figures of the README and the picture.
+    #[arg(long, default_value = "lab/first-page.toml")]
+    first_page: PathBuf,
 }
 
 /// Runs a command, `list` if there is none; failures are printed on standard error.
@@ -82,14 +86,16 @@ fn put_tables(place: &RecordFolders, readme: &Path, page: &Path) -> Result<(), L
     let library = Library::read(place.scenarios.as_deref())?;
     let measured = report::measured(&library.scenarios, &place.records)?;
     let base = |page: &Path| page.parent().unwrap_or(Path::new("")).to_owned();
-    report::put_table(page, &report::table(&measured, &base(page)))?;
-    report::put_table(readme, &report::short_table(&report::chosen(&measured), &base(readme)))
+    report::put_table(page, &report::table(&measured, &library.reports, &base(page)))?;
+    let first_page = FirstPage::read(&place.first_page)?;
+    report::put_table(readme, &first_page::table(&first_page.chosen(&measured)?, &base(readme)))
 }
 
 fn put_plot(place: &RecordFolders, out: Option<PathBuf>) -> Result<(), LabError> {
     let library = Library::read(place.scenarios.as_deref())?;
     let measured = report::measured(&library.scenarios, &place.records)?;
-    plot::draw(&report::chosen(&measured), &out.unwrap_or_else(|| place.records.join("figures.svg")))
+    let first_page = FirstPage::read(&place.first_page)?;
+    plot::draw(&first_page.chosen(&measured)?, &out.unwrap_or_else(|| place.records.join("figures.svg")))
 }
 
 fn list(name: Option<&str>, folder: Option<&Path>) -> Result<(), LabError> {

@@ -3,7 +3,7 @@
 //! ```text
 //!  lab/reports, lab/scenarios --> [scenario] --> [run] --> [turn] --> [results] --> report.html [page], JSON, CSV
 //!                                                          |    |         |
-//!                             [adapters], [server]  <------+    |         '--> [record] --> [report] --> README table, SVG
+//!                             [adapters], [server]  <------+    |         '--> [record] --> [report], [first_page] --> tables, SVG
 //!                             start, ask, stop                  +--> [load]   lab/records
 //!                                                                    redis-benchmark,
 //!                              [proc] CPU, RSS       [generate] timed calls,
@@ -31,6 +31,7 @@ pub mod cli;
 mod compare;
 mod contents;
 mod fill;
+mod first_page;
 mod generate;
 mod interrupt;
 mod leftover;

@@ -1,4 +1,4 @@
-//! A bar chart of Bobbin's lead or lag: a bar for each of the README's first cases, on a scale where twice as much and
+//! A bar chart of Bobbin's lead or lag: a bar for each of the first page's figures, on a scale where twice as much and
 //! half as much have the same length.
 //!
 //! ```text
@@ -8,7 +8,7 @@
 //!                                   1/4   1/2    1     2    4    8    16
 //! ```
 
-use crate::report::Chosen;
+use crate::first_page::Chosen;
 use crate::{LabError, file_error};
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
@@ -77,23 +77,23 @@ fn across(times: f64) -> i32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::first_page::tests::first_page;
     use crate::record::tests::row;
-    use crate::report::{chosen, measured, tests::scenario_with_rows};
-    use crate::scenario::Scenario;
+    use crate::report::{measured, tests::scenario_with_rows};
 
     #[test]
-    fn the_plot_shows_the_lead_of_each_readme_case() {
+    fn the_plot_shows_the_lead_of_each_chosen_figure() {
         let folder = tempfile::tempdir().unwrap();
         let rows = [row("bobbin", 1, 300.0, 3.0), row("redis", 1, 200.0, 4.0)];
-        let mut scenarios = [scenario_with_rows(folder.path(), &rows)];
+        let scenarios = [scenario_with_rows(folder.path(), &rows)];
         let picture = folder.path().join("figures.svg");
-        let drawn = |scenarios: &[Scenario]| {
-            draw(&chosen(&measured(scenarios, folder.path()).unwrap()), &picture).unwrap();
+        let drawn = |cells: &[(&str, &str)]| {
+            let (page, all) = (first_page(cells), measured(&scenarios, folder.path()).unwrap());
+            draw(&page.chosen(&all).unwrap(), &picture).unwrap();
             std::fs::read_to_string(&picture).unwrap()
         };
-        assert!(!drawn(&scenarios).contains("GET"));
-        scenarios[0].cases[0].readme = Some("GET at once".into());
-        let svg = drawn(&scenarios);
+        assert!(!drawn(&[]).contains("GET"));
+        let svg = drawn(&[("GET at once", "reads/get")]);
         for text in ["<svg", "GET at once", "1.50", "</svg>"] {
             assert!(svg.contains(text), "{text}");
         }

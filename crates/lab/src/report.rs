@@ -1,12 +1,14 @@
 //! From rows to figures: medians of a run, the two sides of a case beside each other, and the tables of the documents.
 //!
-//! The page of figures has every line. The README has ten at most, for which scenarios have a name there, by how far
-//! the first side is ahead.
+//! The page of figures has every line but those of published reports, whose own pages have them. What the README shows is in
+//! `first_page.rs`.
 
+use crate::adapters::Fsync;
 use crate::record::{self, Row};
+use crate::scenario::report::Report;
 use crate::scenario::{Case, Figure, Scenario, Side, Table, Target};
 use crate::statistics::median_of_sorted;
-use crate::{LabError, file_error, io_error};
+use crate::{LabError, file_error, io_error, results};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -23,14 +25,16 @@ pub(crate) struct Compared<'a> {
     by_other: Option<f64>,
     /// The other case in words.
     other: &'a str,
-    /// Its name in README and picture, if they show it.
-    pub(crate) readme: Option<&'a str>,
+    /// The name of its cell in the rows.
+    pub(crate) cell: String,
     /// True if it is the case's own figure, beside which CPU and p99 are shown.
-    is_own: bool,
-    /// The label of the side that it is compared with.
-    against: &'a Side,
+    pub(crate) is_own: bool,
+    /// True if it is compared with the scenario's baseline.
+    pub(crate) is_baseline: bool,
+    /// The side that it is compared with.
+    pub(crate) against: &'a Side,
     /// The subject's, and the other's.
-    sides: [Figures; 2],
+    pub(crate) sides: [Figures; 2],
 }
 
 /// A scenario's cases that have rows, and the file they are from.
@@ -42,9 +46,11 @@ pub(crate) struct Measured<'a> {
 
 /// Medians over the turns of one run of one side.
 #[derive(Default)]
-struct Figures {
+pub(crate) struct Figures {
+    /// What a power failure left of its data.
+    pub(crate) durability: String,
     /// The figure of the line; absent where this side has none.
-    figure: Option<Spread>,
+    pub(crate) figure: Option<Spread>,
     cpu_us: Option<Spread>,
     p99_ms: Option<Spread>,
 }
@@ -122,85 +128,48 @@ pub(crate) fn measured<'a>(scenarios: &'a [Scenario], records: &Path) -> Result<
     Ok(all)
 }
 
-/// A case that the README shows, and where it is from.
-pub(crate) struct Chosen<'m, 'a> {
-    pub(crate) name: &'a str,
-    pub(crate) compared: &'m Compared<'a>,
-    measured: &'m Measured<'a>,
-}
-
-/// Returns the figures that the README shows, with the greatest lead of the first side first.
-pub(crate) fn chosen<'m, 'a>(measured: &'m [Measured<'a>]) -> Vec<Chosen<'m, 'a>> {
-    let of_one = |measured: &'m Measured<'a>| {
-        let named = |compared: &'m Compared<'a>| {
-            compared.lead().and(compared.readme).map(|name| Chosen { name, compared, measured })
-        };
-        measured.cases.iter().filter_map(named)
-    };
-    let mut all: Vec<Chosen> = measured.iter().flat_map(of_one).collect();
-    let lead = |chosen: &Chosen| chosen.compared.lead().unwrap_or(0.0);
-    all.sort_by(|one, other| lead(other).total_cmp(&lead(one)));
-    all
-}
-
-/// Returns the table of the README, which is in the folder `base`, in Markdown.
-pub(crate) fn short_table(chosen: &[Chosen], base: &Path) -> String {
-    let mut text = String::from(
-        "| what | persistence | Bobbin | compared with | ratio | CPU per request |\n|---|---|---|---|---|---|\n",
-    );
-    for Chosen { name, compared, measured } in chosen {
-        let (first, second) = (&measured.scenario.sides[0], compared.against);
-        let durability = match first.durability == second.durability {
-            true => format!("both: {}", first.durability),
-            false => format!("{}: {}; {}: {}", first.label, first.durability, second.label, second.durability),
-        };
-        let median = |side: usize| {
-            let spread = compared.sides[side].figure;
-            spread.map_or("-".to_owned(), |spread| {
-                Scale::of(spread.median, compared.figure).text_with_unit(spread.median)
-            })
-        };
-        text += &format!(
-            "| [{name}]({}) | {durability} | {} | {} {} | {} | {} |\n",
-            link(&measured.file, base),
-            median(0),
-            second.label,
-            median(1),
-            ratio_text(compared),
-            times_text(compared.cpu_ratio()),
-        );
-    }
-    text
-}
-
 /// A link to `file` from a page in the folder `base`, both relative to the root.
-fn link(file: &Path, base: &Path) -> String {
+pub(crate) fn link(file: &Path, base: &Path) -> String {
     match file.strip_prefix(base) {
         Ok(inside) => inside.display().to_string(),
         Err(_) => format!("{}{}", "../".repeat(base.components().count()), file.display()),
     }
 }
 
-/// Returns the table in Markdown for a page in the folder `base`.
-pub(crate) fn table(measured: &[Measured], base: &Path) -> String {
+/// Returns the table in Markdown for a page in the folder `base`: of the scenarios of published `reports` only the links.
+pub(crate) fn table(measured: &[Measured], reports: &[Report], base: &Path) -> String {
     let mut text = String::from(
         "| what | Bobbin | compared with | ratio | target | CPU per request | p99 |\n|---|---|---|---|---|---|---|\n",
     );
     for Measured { scenario, file, cases } in measured {
         let link = link(file, base);
         let date = file.file_name().and_then(|name| name.to_str()?.get(..10)).unwrap_or("record");
+        let page = page_of(scenario, file, reports);
+        let seen = page.as_ref().map_or(String::new(), |page| self::link(page, base));
+        let page_link = if seen.is_empty() { String::new() } else { format!(", [page]({seen})") };
         text += &format!(
-            "| **{}** ([{date}]({link})) | {} | {} | | | | |\n",
+            "| **{}** ([{date}]({link}){page_link}) | {} | {} | | | | |\n",
             scenario.what,
             durability(&scenario.sides[..1]),
             durability(&scenario.sides[1..]),
         );
+        if page.is_some() {
+            continue;
+        }
         let names_peer = scenario.sides.len() > 2;
         for compared in cases {
             text += &case_line(compared, names_peer);
         }
     }
     text
+}
+
+/// Returns the page that was kept beside the record, if a published report has the scenario.
+fn page_of(scenario: &Scenario, file: &Path, reports: &[Report]) -> Option<PathBuf> {
+    let is_of = |report: &&Report| !report.published_machine.is_empty() && report.scenarios.contains(&scenario.name);
+    let report = reports.iter().find(is_of)?;
+    let page = file.parent()?.join("reports").join(&report.name).join(results::PAGE_NAME);
+    page.is_file().then_some(page)
 }
 
 /// Puts the table between its marks in `readme`.
@@ -284,9 +253,9 @@ fn cell_lines<'a>(
         if sides[0].figure.is_some() {
             let is_own = index == 0;
             let is_baseline = scenario.baseline().is_none_or(|baseline| baseline.label == against.label);
-            let readme = case.readme.as_deref().filter(|_| is_own && is_baseline);
             let (by_other, other) = other_of(scenario, rows, target, figure);
-            lines.push(Compared { what, figure, target, by_other, other, readme, is_own, against, sides });
+            let cell = cell.name.clone();
+            lines.push(Compared { what, figure, target, by_other, other, cell, is_own, is_baseline, against, sides });
         }
     }
 }
@@ -308,6 +277,7 @@ fn run_of<'a>(rows: &'a [Row], cell: &str, side: &Side) -> Vec<&'a Row> {
 impl Figures {
     fn of(run: &[&Row], figure: Figure) -> Self {
         Self {
+            durability: run.first().map_or(String::new(), |row| row.durability.clone()),
             figure: Spread::of(run.iter().filter_map(|row| row.figure(figure))),
             cpu_us: Spread::of(run.iter().filter_map(|row| row.cpu_us_per_request)),
             p99_ms: Spread::of(run.iter().filter_map(|row| row.p99_ms)),
@@ -333,7 +303,10 @@ fn ratio(first: Option<Spread>, second: Option<Spread>) -> Option<f64> {
 }
 
 fn durability(sides: &[Side]) -> String {
-    let of = |side: &Side| format!("{}: {}", side.label, side.durability);
+    let of = |side: &Side| {
+        let by_setting = side.fsync.map_or("", Fsync::name);
+        format!("{}: {}", side.label, if side.durability.is_empty() { by_setting } else { &side.durability })
+    };
     sides.iter().map(of).collect::<Vec<_>>().join("; ")
 }
 
@@ -357,12 +330,12 @@ fn case_line(compared: &Compared, names_peer: bool) -> String {
     )
 }
 
-fn times_text(ratio: Option<f64>) -> String {
+pub(crate) fn times_text(ratio: Option<f64>) -> String {
     ratio.map_or("-".into(), |ratio| format!("{ratio:.2} ×"))
 }
 
 /// The ratio with what it is a ratio of, so that nobody has to know whether more is better.
-fn ratio_text(compared: &Compared) -> String {
+pub(crate) fn ratio_text(compared: &Compared) -> String {
     compared.ratio().map_or("-".into(), |ratio| format!("{ratio:.2} × {}", ratio_noun(compared.figure)))
 }
 
@@ -490,7 +463,7 @@ pub(crate) mod tests {
         }
         let scenarios = [scenario_with_rows(folder.path(), &rows)];
         let measured = measured(&scenarios, folder.path()).unwrap();
-        let table = table(&measured, folder.path());
+        let table = table(&measured, &[], folder.path());
         let expected = "| GET | 30.0 k/s (10.0 to 40.0) | 20.0 k/s (10.0 to 30.0) | 1.50 × the rate \
                         | ≥ 1.4 ×, CPU ≤ 0.5 ×: missed | 0.75 × | 1.00 × |";
         assert!(table.contains(expected), "{table}");
@@ -514,7 +487,7 @@ pub(crate) mod tests {
         "#;
         scenarios[0].cases.push(toml::from_str(also).unwrap());
         scenarios[0].cases[0].target = Target::default();
-        let told = |scenarios: &[Scenario]| table(&measured(scenarios, folder.path()).unwrap(), folder.path());
+        let told = |scenarios: &[Scenario]| table(&measured(scenarios, folder.path()).unwrap(), &[], folder.path());
         let line = "| GET, slowly | 2.00 ms (1.50 to 9.00) | - | - | ≤ 2 × \"GET\": met | - | - |";
         assert!(told(&scenarios).contains(line), "{}", told(&scenarios));
         scenarios[0].cases[1].target.times.as_mut().unwrap().max = 1.9;
@@ -530,41 +503,13 @@ pub(crate) mod tests {
         let target = Target { figure_max: Some(2000.0), ..Target::default() };
         scenarios[0].also = vec![Also { what: "turn".into(), figure: Figure::LongestTurnUs, target }];
         let all = measured(&scenarios, folder.path()).unwrap();
-        let table = table(&all, folder.path());
+        let table = table(&all, &[], folder.path());
         // Each turn must hold, not the median alone.
         assert!(table.contains("| GET: turn | 90 µs (80 to 2001) | - | - | ≤ 2000 µs: missed | - | - |"), "{table}");
         // The case's own figure has its name from there, and but one line.
         scenarios[0].cases[0].figure = Figure::LongestTurnUs;
         let all = measured(&scenarios, folder.path()).unwrap();
         assert_eq!((all[0].cases.len(), all[0].cases[0].what.as_str()), (1, "GET: turn"));
-    }
-
-    #[test]
-    fn the_readme_lists_named_cases_by_descending_lead() {
-        let folder = tempfile::tempdir().unwrap();
-        let slow = |side, p99_ms| Row { scenario: "reads/slow".into(), p99_ms: Some(p99_ms), ..row(side, 1, 1.0, 1.0) };
-        let rows = [row("bobbin", 1, 300.0, 1.0), row("redis", 1, 200.0, 2.0), slow("bobbin", 2.0), slow("redis", 8.0)];
-        let mut scenarios = [scenario_with_rows(folder.path(), &rows)];
-        let also = r#"
-            name = "slow"
-            what = "GET, slowly"
-            readme = "GET that waits"
-            load.benchmark = "-t get"
-            check = { command = "PING", answer = "PONG" }
-            figure = "p99_ms"
-        "#;
-        scenarios[0].cases.push(toml::from_str(also).unwrap());
-        let told = |scenarios: &[Scenario]| {
-            short_table(&chosen(&measured(scenarios, folder.path()).unwrap()), &folder.path().join("docs"))
-        };
-        assert!(!told(&scenarios).contains("300"));
-        scenarios[0].cases[0].readme = Some("GET at once".into());
-        let table = told(&scenarios);
-        let lines: Vec<&str> = table.lines().skip(2).collect();
-        assert_eq!(lines.len(), 2, "{table}");
-        assert!(lines[0].starts_with("| [GET that waits]("), "{table}");
-        assert!(lines[0].ends_with(") | both: none | 2.00 ms | redis 8.00 ms | 0.25 × the time | 1.00 × |"), "{table}");
-        assert!(lines[1].ends_with(") | both: none | 300 /s | redis 200 /s | 1.50 × the rate | 0.50 × |"), "{table}");
     }
 
     #[test]

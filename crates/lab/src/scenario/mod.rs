@@ -201,8 +201,6 @@ pub(crate) struct Case {
     pub(crate) figure: Figure,
     #[serde(default)]
     pub(crate) target: Target,
-    /// The name in the README, which shows ten cases at most; if absent, only the page of figures has the case.
-    pub(crate) readme: Option<String>,
 }
 
 /// A preparation before a load, unmeasured.
