@@ -35,8 +35,8 @@ pub struct ShardState {
     noting: Option<Box<(usize, Arc<Flags>)>>,
 }
 
-/// What can be known of a shard without its lock: the number of keys in its first table, whether any may expire, and whether
-/// it has other tables.
+/// A summary of a shard's keys that can be read without its lock: the number of keys in its first table, whether any may
+/// expire, and whether it has other tables.
 ///
 /// ```text
 ///   | has others | may expire | keys (30 bits) | first table (32 bits) |

@@ -1,4 +1,4 @@
-//! What the first page shows of all figures: a file names ten cells at most.
+//! The figures of the first page: a file names ten cells at most.
 //!
 //! ```text
 //!   lab/first-page.toml: cells, their names --> the newest records of each --> table of the README, picture
@@ -22,10 +22,8 @@ pub(crate) struct FirstPage {
 #[serde(deny_unknown_fields)]
 struct NamedCell {
     name: String,
-    /// As in the records: scenario, table, case and column.
+    /// The cell as in the records: scenario, table, case and column. It is shown beside the scenario's baseline.
     cell: String,
-    /// The label of the side beside which it is shown; the scenario's baseline if absent.
-    beside: Option<String>,
 }
 
 /// A figure that the page shows, and where it is from.
@@ -60,8 +58,7 @@ impl FirstPage {
 impl NamedCell {
     fn find<'m, 'a>(&'m self, measured: &'m [Measured<'a>]) -> Result<Chosen<'m, 'a>, LabError> {
         let is_it = |compared: &Compared<'_>| {
-            let is_beside = self.beside.as_ref().map_or(compared.is_baseline, |label| compared.against.label == *label);
-            compared.is_own && is_beside && compared.cell == self.cell && compared.lead().is_some()
+            compared.is_own && compared.is_baseline && compared.cell == self.cell && compared.lead().is_some()
         };
         let of_one = |measured: &'m Measured<'a>| {
             let compared = measured.cases.iter().find(|compared| is_it(compared))?;
@@ -112,8 +109,7 @@ pub(crate) mod tests {
 
     /// Returns a choice of cells with names.
     pub(crate) fn first_page(cells: &[(&str, &str)]) -> FirstPage {
-        let named =
-            |(name, cell): &(&str, &str)| NamedCell { name: (*name).into(), cell: (*cell).into(), beside: None };
+        let named = |(name, cell): &(&str, &str)| NamedCell { name: (*name).into(), cell: (*cell).into() };
         FirstPage { figure: cells.iter().map(named).collect() }
     }
 

@@ -145,8 +145,7 @@ pub(crate) fn table(measured: &[Measured], reports: &[Report], base: &Path) -> S
         let link = link(file, base);
         let date = file.file_name().and_then(|name| name.to_str()?.get(..10)).unwrap_or("record");
         let page = page_of(scenario, file, reports);
-        let seen = page.as_ref().map_or(String::new(), |page| self::link(page, base));
-        let page_link = if seen.is_empty() { String::new() } else { format!(", [page]({seen})") };
+        let page_link = page.as_ref().map_or(String::new(), |page| format!(", [page]({})", self::link(page, base)));
         text += &format!(
             "| **{}** ([{date}]({link}){page_link}) | {} | {} | | | | |\n",
             scenario.what,

@@ -211,7 +211,7 @@ pub(crate) fn all_parts(
     Ok(())
 }
 
-/// What is known of a shard's keys of the database without a look at them.
+/// The knowledge of a shard's keys of the database without a look at them.
 #[derive(Clone, Copy, Debug)]
 pub struct KnownKeys {
     /// Their number, including expired ones not yet removed.

@@ -10,7 +10,7 @@ const DOUBLED_BYTES_MAX: u64 = 1 << 20;
 /// Bytes of the remaining memory that a thread takes at once.
 const CREDIT_BYTES: u64 = 64 << 10;
 
-/// What a transaction needs before it begins.
+/// The journal room and memory that a transaction needs before it begins.
 #[derive(Clone, Copy)]
 pub(crate) struct Demand {
     /// A bound for its frame.
@@ -21,7 +21,7 @@ pub(crate) struct Demand {
 }
 
 impl Demand {
-    /// The demand of a command that changes keys.
+    /// Returns the demand of a command that changes keys.
     pub(crate) fn new(bytes: u64, purpose: Purpose) -> Self {
         Self { bytes, purpose, takes_memory: true }
     }

@@ -60,7 +60,7 @@ use std::time::Duration;
 use sync::gate::Raised;
 use sync::lock::Want;
 
-/// What a transaction lacked; nothing has changed for its caller.
+/// The thing that a transaction lacked; nothing has changed for its caller.
 pub(crate) enum Lack {
     /// Another request holds this shard.
     Locked(usize, Want),
@@ -96,7 +96,7 @@ pub(crate) enum Stop<L> {
     ForOthers(L),
 }
 
-/// What follows when a job was not admitted.
+/// The course of a job that was not admitted.
 pub(crate) enum Refused<L> {
     /// It runs all the same, and only reads.
     Reads,
@@ -220,14 +220,14 @@ pub(crate) struct Scratch {
     log: Log,
 }
 
-/// What a thread keeps from one transaction to the next.
+/// The state that a thread keeps from one transaction to the next.
 pub(crate) struct Executor {
     engine: Arc<Engine>,
     /// The number of the thread, also of its counters; the last one is that of all background threads.
     index: usize,
     log_buffer: RefCell<Option<LogBuffer>>,
     scratch: RefCell<Scratch>,
-    /// Of a script, which may be suspended in its transaction while others run theirs.
+    /// The buffers of a script, which may be suspended in its transaction while others run theirs.
     script_scratch: RefCell<Scratch>,
     /// Workers to which this turn has posted publications.
     pub(crate) notified: RefCell<Vec<u16>>,

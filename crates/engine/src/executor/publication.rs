@@ -1,4 +1,4 @@
-//! What a transaction reports while its shards are held: to watches, to subscribers of messages and key events.
+//! Reports of a transaction while its shards are held: to watches, to subscribers of messages and key events.
 
 use crate::engine::Engine;
 use crate::pubsub::{Message, Stamp, SubscriptionRegistry};

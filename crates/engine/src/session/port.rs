@@ -6,7 +6,7 @@
 //!                '---> Step::NeedMore, Step::Over
 //! ```
 //!
-//! What each protocol does its own way is in `memcached.rs` and `memcacheq.rs`; RESP is read here.
+//! RESP is read here; `memcached.rs` and `memcacheq.rs` have the rules of their protocols.
 
 use super::memcacheq::QueuePort;
 use super::{Next, Session};
