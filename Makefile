@@ -1,7 +1,7 @@
 # What one does with Bobbin. `make` alone lists it; each target's line below is its help.
 
 .DEFAULT_GOAL := help
-.PHONY: help run release test setup-tests lint tools lab bench fuzz differ sim history canaries soak transcripts-against-redis miri asan
+.PHONY: help run release test setup-tests lint tools lab bench fuzz differ sim history canaries soak transcripts-against-redis shared-lines miri asan
 
 # Flags for `make run`: make run FLAGS="--port 7000 --fsync always"
 FLAGS ?=
@@ -19,9 +19,10 @@ export FUZZ_SECONDS SOAK_SECONDS SERVER_PROFILE
 export BOBBIN_PYTHON := $(CURDIR)/.venv/bin/python
 export NODE_PATH := $(CURDIR)/scripts/clients/node_modules
 
-# Code that is built only for schedules and for canaries: lint checks it, for no other target compiles it.
-RARE := --cfg shuttle --cfg bobbin_canary="early-message" --cfg bobbin_canary="early-read" --cfg bobbin_canary="early-reply" \
-	--cfg bobbin_canary="lockless-pop"
+# Code that is built only for schedules, for counts and for canaries: lint checks it, for no other target compiles it.
+RARE := --cfg shuttle --cfg bobbin_counting --cfg bobbin_canary="early-message" --cfg bobbin_canary="early-read" \
+	--cfg bobbin_canary="early-release" --cfg bobbin_canary="early-reply" --cfg bobbin_canary="lockless-pop" \
+	--cfg bobbin_canary="skipped-stamp"
 
 SERVER_TEST := cargo test --profile $(SERVER_PROFILE) -p server
 
@@ -45,7 +46,7 @@ lint: ## check format, clippy, licences, advisories and dependencies
 	cargo fmt --all --check
 	cargo fmt --manifest-path fuzz/Cargo.toml --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
-	RUSTFLAGS='$(RARE)' cargo clippy --target-dir target/rare --locked -p sync -p journal -p engine --lib --tests -- -D warnings
+	RUSTFLAGS='$(RARE)' cargo clippy --target-dir target/rare --locked -p base -p sync -p journal -p engine --lib --tests -- -D warnings
 	@if cargo deny --version >/dev/null 2>&1; \
 	then cargo deny --all-features --log-level error check licenses bans sources && \
 		if timeout 60 cargo deny fetch db >/dev/null 2>&1; \
@@ -86,6 +87,11 @@ soak: ## run what is too long for CI, about SOAK_SECONDS, and note in lab/record
 
 transcripts-against-redis: setup-tests ## run all transcripts against redis-server and list differences
 	cargo test -p commands --test tests against_redis -- --ignored --nocapture
+
+shared-lines: export RUSTFLAGS := --cfg bobbin_counting
+shared-lines: ## count the cache lines that two workers share in a request
+	cargo test --target-dir target/counting -p base --lib primitives::
+	cargo test --target-dir target/counting -p engine --test tests -- --nocapture shared_lines::
 
 miri: ## run the laws of the crates with unsafe code under Miri, where it is installed
 	BOBBIN_CASES=4 cargo +nightly miri test -p blocks -p table -p sync

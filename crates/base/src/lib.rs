@@ -10,6 +10,7 @@ pub mod glob;
 pub mod hash;
 pub mod instant;
 pub mod limits;
+pub mod primitives;
 pub mod programs;
 pub mod random;
 pub mod raw_text;

@@ -15,8 +15,8 @@
 //! The same holds for a guide, the number that a list's owner derives from a child's first item: a search in an ordered
 //! list compares adjacent numbers instead of looking into each child (a sorted set of a million: see `lab/records`).
 
+use base::primitives::atomic::{AtomicU64, Ordering::Relaxed};
 use std::ops::Range;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use crate::End;
 use crate::leaf::ITEM_BYTES_MAX;

@@ -9,9 +9,9 @@
 //! uses only `refs` and `level` and continues as in `inner`. The count is our own rather than `Arc`'s so that a
 //! uniqueness check is one load and the head stays at sixteen bytes.
 
+use base::primitives::atomic::{AtomicU32, Ordering, fence};
 use std::alloc::{Layout, alloc, alloc_zeroed, dealloc, handle_alloc_error};
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicU32, Ordering, fence};
 
 use crate::End;
 use crate::inner::Inner;

@@ -1,7 +1,7 @@
 //! The location of a stored leaf.
 
+use base::primitives::atomic::{AtomicU64, Ordering::Relaxed};
 use std::num::NonZeroU64;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// The location of a leaf's bytes, in terms of the store; this crate only compares and keeps places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -10,9 +10,9 @@
 //! of a node while these are unchanged. So a change discards only the words along its path, a list that is never summarized
 //! keeps none, and a clone shares the known ones.
 
+use base::primitives::atomic::{AtomicU64, Ordering};
 use std::ops::{ControlFlow, Range};
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::inner::{CHILDREN_MAX, Inner};
 use crate::node::{Kind, Node};

@@ -10,10 +10,10 @@
 
 use crate::client::Client;
 use base::Ms;
+use base::primitives::Mutex;
+use base::primitives::atomic::{AtomicU64, Ordering::Relaxed};
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv6Addr};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// The delay after one failure, in milliseconds; each further one doubles it.
 const DELAY_MS_MIN: Ms = 50;

@@ -3,8 +3,8 @@
 use crate::latency::Latency;
 use crate::memcacheq::QueueCounters;
 use crate::session::ItemCount;
+use base::primitives::atomic::{AtomicU64, Ordering::Relaxed};
 use commands::registry;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// One counter with a single writer.
 #[derive(Default)]
@@ -199,7 +199,7 @@ impl Counters {
 /// Error replies by the first word of their text.
 #[derive(Default)]
 pub struct Errors {
-    counts: std::sync::Mutex<std::collections::BTreeMap<String, u64>>,
+    counts: base::primitives::Mutex<std::collections::BTreeMap<String, u64>>,
 }
 
 /// Maximum number of distinct words kept: words from scripts or arguments must not make the map grow forever.
@@ -231,7 +231,7 @@ impl Errors {
 /// Commands and bytes per second, over the last few samples.
 #[derive(Default)]
 pub struct Rates {
-    samples: std::sync::Mutex<std::collections::VecDeque<(base::Ms, Sample)>>,
+    samples: base::primitives::Mutex<std::collections::VecDeque<(base::Ms, Sample)>>,
 }
 
 /// Totals at an instant, or their change per second.

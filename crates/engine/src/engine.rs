@@ -22,11 +22,12 @@ use crate::tracking::Tracker;
 use crate::watchdog::WatchdogState;
 use base::clock::Clock;
 use base::hash::KeyHasher;
+use base::primitives::Mutex;
+use base::primitives::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 use base::{Ms, Position};
 use journal::{Journal, Level, Policy, Recovery};
 use keyspace::{Classes, Keyspace};
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::task::Waker;
 use sync::gate::Gate;
 

@@ -5,12 +5,13 @@ use crate::executor::{Demand, Executor, Job, Lack, NotAdmitted, Refused, Served,
 use base::Ms;
 use base::instant::Instant;
 use base::limits::SHARDS;
+use base::primitives::Mutex;
+use base::primitives::atomic::Ordering::Relaxed;
 use journal::{Purpose, Refusal};
 use keyspace::{IndexStep, Keyspace, Plan, TableId, Tx};
 use std::any::Any;
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex};
 use sync::gate::Member;
 use sync::lock::Want;
 

@@ -5,10 +5,11 @@
 
 use crate::waiter::Waiter;
 use base::limits::SHARDS;
+use base::primitives::atomic::{AtomicBool, AtomicU64, Ordering};
+use base::primitives::{Mutex, MutexGuard};
 use commands::Flag;
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, Weak};
+use std::sync::{Arc, Weak};
 
 /// The watches of one connection: any change to any of its keys marks it.
 #[derive(Default)]

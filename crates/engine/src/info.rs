@@ -7,11 +7,11 @@ use crate::engine::{Engine, VERSION};
 use crate::latency::{Latency, percentiles_ns};
 use crate::watchdog::WatchedThing;
 use base::limits::SHARDS;
+use base::primitives::atomic::Ordering::Relaxed;
 use commands::{MemoryFigures, REDIS_VERSION, Topic, registry};
 use keyspace::IndexState;
 use std::collections::BTreeSet;
 use std::fmt::Write;
-use std::sync::atomic::Ordering::Relaxed;
 
 /// A section: its name, whether plain INFO shows it, and its writer.
 type Section = (&'static str, bool, fn(&Engine, &mut String));

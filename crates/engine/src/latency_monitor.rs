@@ -1,8 +1,8 @@
 //! Slow events: for each kind, the latest seconds in which one took at least `latency-monitor-threshold`.
 
+use base::primitives::Mutex;
 use commands::SlowEvents;
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::Mutex;
 
 /// Seconds kept per kind, as in Redis.
 const SAMPLES_MAX: usize = 160;

@@ -4,9 +4,9 @@ use crate::counters::Counters;
 use crate::engine::{Engine, VERSION};
 use crate::info;
 use crate::session::ItemCount;
+use base::primitives::atomic::Ordering::Relaxed;
 use commands::{Facts, MEMCACHED_VERSION};
 use std::fmt::Display;
-use std::sync::atomic::Ordering::Relaxed;
 
 /// Returns the names and values of a topic; `None` if there is no such topic.
 pub(crate) fn facts(engine: &Engine, topic: &str) -> Option<Facts> {

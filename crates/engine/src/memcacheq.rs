@@ -2,11 +2,11 @@
 
 use crate::engine::Engine;
 use crate::memcached::{add, of_server, total};
+use base::primitives::Mutex;
+use base::primitives::atomic::AtomicU64;
+use base::primitives::atomic::Ordering::Relaxed;
 use commands::{Facts, MEMCACHEQ_VERSION};
 use std::collections::BTreeMap;
-use std::sync::Mutex;
-use std::sync::atomic::AtomicU64;
-use std::sync::atomic::Ordering::Relaxed;
 
 /// Maximum number of queues that one worker counts by name: names that come and go must not make the map grow forever.
 /// Beyond, only the totals count.

@@ -14,8 +14,9 @@
 //! bounded however late the next reading is.
 
 use base::instant::Instant;
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
-use std::sync::{Mutex, OnceLock};
+use base::primitives::Mutex;
+use base::primitives::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
+use std::sync::OnceLock;
 use std::time::Duration;
 
 /// The share of the limit, as a divisor, that stays free for restarts, checkpoints and replies.
@@ -258,7 +259,7 @@ impl Memory {
 }
 
 impl WatchedMemory {
-    fn state(&self) -> std::sync::MutexGuard<'_, MemoryState> {
+    fn state(&self) -> base::primitives::MutexGuard<'_, MemoryState> {
         self.state.lock().expect("no holder panics")
     }
 }

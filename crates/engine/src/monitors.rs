@@ -3,10 +3,11 @@
 use crate::client::Client;
 use crate::pubsub::Stamp;
 use crate::pushes::{Push, Sent};
+use base::primitives::RwLock;
+use base::primitives::atomic::{AtomicU8, AtomicU64, Ordering};
 use commands::ItemEvent;
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, PoisonError};
 
 /// Maximum number of item watchers, as in memcached.
 const ITEM_WATCHERS_MAX: usize = 20;

@@ -6,9 +6,10 @@
 //!
 //! If nobody has taken the receiving end, as in a simulated world, the caller runs the job.
 
+use base::primitives::Mutex;
 use std::future::poll_fn;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex};
 use std::task::{Poll, Waker};
 
 /// The work to be done.

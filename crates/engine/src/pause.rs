@@ -1,8 +1,8 @@
 //! CLIENT PAUSE: all commands, or only writes, wait until a given time.
 
 use base::Ms;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use base::primitives::Mutex;
+use base::primitives::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::task::Waker;
 
 /// The pause of a server; usually none.

@@ -1,9 +1,9 @@
 //! Counts of requests by the prefix of their keys: `stats detail` of memcached. A prefix ends before the first colon.
 
+use base::primitives::Mutex;
+use base::primitives::atomic::{AtomicBool, Ordering::Relaxed};
 use commands::PrefixCounts;
 use std::collections::BTreeMap;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// Maximum number of counted prefixes: client-chosen key names must not make the map grow forever.
 const PREFIXES_MAX: usize = 65_536;
@@ -42,7 +42,7 @@ impl PrefixMap {
         self.lock().clear();
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<Vec<u8>, PrefixCounts>> {
+    fn lock(&self) -> base::primitives::MutexGuard<'_, BTreeMap<Vec<u8>, PrefixCounts>> {
         self.counts.lock().expect("no holder panics")
     }
 }

@@ -11,9 +11,10 @@
 //! instant belongs after the pushes already posted, and before all later ones.
 
 use crate::pubsub::Stamp;
+use base::primitives::atomic::{AtomicU64, AtomicUsize, Ordering};
+use base::primitives::{Mutex, MutexGuard};
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, PoisonError};
 
 /// The content of a push.
 pub(crate) enum Push {

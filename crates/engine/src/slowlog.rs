@@ -1,9 +1,9 @@
 //! The slow log: the newest commands that took longer than the bound.
 
+use base::primitives::Mutex;
 use commands::SlowEntry;
 use commands::registry::Command;
 use std::collections::VecDeque;
-use std::sync::Mutex;
 use wire::Args;
 
 /// Maximum number of arguments in an entry, and of bytes in each, as in Redis.

@@ -17,11 +17,12 @@ use crate::pubsub::Stamp;
 use crate::pushes::{Push, Sent};
 use base::cost::{self, Work};
 use base::limits::SHARDS;
+use base::primitives::atomic::{AtomicUsize, Ordering};
+use base::primitives::{Mutex, MutexGuard, RwLock};
 use keyspace::{Named, Tx};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Bound;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, PoisonError};
 
 /// Maximum number of keys evicted from an oversized table whenever some are added.
 const EVICTED_MAX: usize = 16;

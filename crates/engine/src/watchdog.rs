@@ -13,13 +13,14 @@
 use crate::engine::Engine;
 use crate::worker::Worker;
 use base::instant::Instant;
+use base::primitives::Mutex;
+use base::primitives::atomic::{AtomicU16, AtomicU64, Ordering::Relaxed};
 use commands::registry::{self, Command};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::future::poll_fn;
 use std::pin::pin;
-use std::sync::atomic::{AtomicU16, AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// A kind of watched operation.
@@ -231,7 +232,7 @@ impl WatchdogState {
         }
     }
 
-    fn lock_waits(&self) -> std::sync::MutexGuard<'_, RoomWaits> {
+    fn lock_waits(&self) -> base::primitives::MutexGuard<'_, RoomWaits> {
         self.room_waits.lock().expect("no holder panics")
     }
 

@@ -15,6 +15,8 @@ mod queues;
 mod searches;
 mod sessions;
 mod sets;
+#[cfg(bobbin_counting)]
+mod shared_lines;
 mod sorted;
 mod sorts;
 mod speculations;

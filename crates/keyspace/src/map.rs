@@ -6,9 +6,9 @@
 use crate::TableId;
 use base::Position;
 use base::limits::DATABASES_MAX;
+use base::primitives::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
+use base::primitives::{Mutex, MutexGuard};
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
-use std::sync::{Mutex, MutexGuard};
 
 /// The server's own table, which belongs to no database: always named, never exchanged.
 pub const OF_SERVER: TableId = TableId::MAX;

@@ -11,9 +11,9 @@
 use crate::Keyspace;
 use crate::shard_of;
 use base::limits::SHARDS;
+use base::primitives::atomic::{AtomicU64, Ordering::Relaxed};
 use blocks::counting_retired;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// Running sum of released bytes per shard; read without its lock.
 pub(crate) struct RetiredBytes(Box<[AtomicU64]>);

@@ -4,10 +4,10 @@ use crate::cut::{NAMES_BYTES_MAX, Turning};
 use crate::key_index::{Flags, IndexDeltas, NotesTaken};
 use crate::section::Section;
 use crate::{Keyspace, OF_SERVER, TableId};
+use base::primitives::atomic::{AtomicU64, Ordering::Relaxed};
 use base::{Ms, Position};
 use smallvec::SmallVec;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use sync::lock::Publish;
 
 /// Bits of the CAS numbers that a shard can assign per millisecond and keep distinct across a restart.

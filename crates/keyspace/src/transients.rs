@@ -1,8 +1,8 @@
 //! Temporary memory of commands beside the data: the total over all connections is bounded.
 
 use crate::Keyspace;
+use base::primitives::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// Memory of a running command, counted until dropped.
 #[derive(Debug)]

@@ -1,16 +1,15 @@
-//! The atomics, mutex and clock of this crate: the standard ones, or shuttle's under `--cfg shuttle`, so that shuttle
-//! explores the schedules of the same code that ships.
+//! The atomics, mutex and clock of this crate: those of `base::primitives`, or shuttle's under `--cfg shuttle`, so that
+//! shuttle explores the schedules of the same code that ships.
 
+#[cfg(not(shuttle))]
+pub use base::primitives::{Mutex, MutexGuard, atomic};
 #[cfg(shuttle)]
 pub use shuttle::{
     sync::{Arc, Mutex, MutexGuard, atomic},
     thread,
 };
 #[cfg(not(shuttle))]
-pub use std::{
-    sync::{Arc, Mutex, MutexGuard, atomic},
-    thread,
-};
+pub use std::{sync::Arc, thread};
 
 use std::sync::PoisonError;
 use std::time::Duration;
@@ -21,6 +20,7 @@ use std::time::Duration;
 pub struct Padded<T>(pub T);
 
 /// Locks a mutex whose critical sections cannot panic half-way, so that poison can be ignored.
+#[track_caller]
 pub fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

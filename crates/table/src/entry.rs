@@ -11,6 +11,7 @@
 //! Key, extras and expiry precede the content, so that a string grows in place at its end, up to the size class.
 //! The class follows from the lengths, so no capacity is stored.
 
+use base::primitives::note_write;
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::marker::PhantomData;
 use std::ptr::{NonNull, copy_nonoverlapping};
@@ -73,7 +74,10 @@ impl<'a, V> Entry<'a, V> {
         let bit = sign << lead::SIGNS_SHIFT;
         // SAFETY: alive and unchanged during 'a, except for the atomic changes made here.
         let lead = unsafe { self.raw.lead() };
-        lead.is_some_and(|lead| lead.load(Relaxed) & bit != bit && lead.fetch_or(bit, Relaxed) & bit != bit)
+        lead.filter(|lead| lead.load(Relaxed) & bit != bit).is_some_and(|lead| {
+            note_write(lead);
+            lead.fetch_or(bit, Relaxed) & bit != bit
+        })
     }
 
     /// Returns the three checkpoint marks.
@@ -92,6 +96,7 @@ impl<'a, V> Entry<'a, V> {
         let before = self.head().load(Relaxed);
         let after = before & !head::TOUCHED_MASK | now_seconds & head::TOUCHED_MASK;
         if before != after {
+            note_write(self.head());
             // Readers that touch concurrently write the same other bits: those change only under exclusive access.
             self.head().store(after, Relaxed);
         }

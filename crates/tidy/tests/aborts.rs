@@ -102,7 +102,7 @@ fn source(tokens: &dyn quote::ToTokens) -> String {
 fn is_test(attributes: &[syn::Attribute]) -> bool {
     attributes.iter().any(|attribute| {
         let text = source(&attribute.meta);
-        text == "test" || text.contains("cfg(test)") || text.contains("cfg(shuttle)") || text.contains("bobbin_canary")
+        text == "test" || text.contains("cfg(test)") || text.contains("cfg(shuttle)") || text.contains("bobbin_")
     })
 }
 

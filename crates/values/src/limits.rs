@@ -2,7 +2,7 @@
 //!
 //! A value that passes a limit becomes large by its own effect and stays so: replay is independent of limits.
 
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use base::primitives::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// One of the settings.
 pub struct Limit(AtomicU64);

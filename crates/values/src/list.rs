@@ -2,7 +2,7 @@
 
 pub use blocks::BlockList as List;
 
-use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
+use base::primitives::atomic::{AtomicI64, Ordering::Relaxed};
 
 /// The value of `list-max-listpack-size`: only a name in replies depends on it, so one number for the whole process is
 /// enough.

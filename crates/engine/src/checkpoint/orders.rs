@@ -2,8 +2,8 @@
 
 use super::CheckpointTask;
 use base::limits::SHARDS;
+use base::primitives::{Mutex, MutexGuard};
 use base::{Ms, Position};
-use std::sync::{Mutex, MutexGuard};
 use std::task::{Context, Poll, Waker};
 use store::Store;
 

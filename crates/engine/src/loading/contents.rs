@@ -2,9 +2,9 @@
 
 use super::gather::Effects;
 use crate::checkpoint::Usage;
+use base::primitives::atomic::{AtomicBool, Ordering::Relaxed};
 use keyspace::{Alive, Keyspace, LoadError, TableCount};
 use rustix::io::Errno;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use store::{Reader, ShardRecord, StoreError};
 use values::{Value, ValueType};
 

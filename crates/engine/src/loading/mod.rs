@@ -23,12 +23,12 @@ pub use loader::Loader;
 
 use crate::checkpoint::Usage;
 use base::limits::SHARDS;
+use base::primitives::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
+use base::primitives::{Mutex, MutexGuard};
 use contents::{NotRead, Shard, ShardContents};
 use keyspace::{Keyspace, Plan, TableId};
 use late::{Number, Values};
 use std::collections::{BTreeSet, VecDeque};
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
-use std::sync::{Mutex, MutexGuard};
 use std::task::{Context, Poll, Waker};
 use store::Reader;
 

@@ -4,12 +4,12 @@
 use super::{Publication, SubscriptionRegistry, index};
 use crate::client::Client;
 use crate::expire_cycle::DeferredDrop;
+use base::primitives::atomic::Ordering::Relaxed;
 use commands::Topic;
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
 use std::task::{Context, Waker};
 
 /// Maximum number of subscriber queues filled before others have their turn: some 50 µs.

@@ -29,13 +29,14 @@ pub(crate) use dispatcher::{Delivered, Dispatcher, SubscriberQueue};
 use base::Position;
 use base::cost::{self, Work};
 use base::glob::{Case, matches, matches_counted};
+use base::primitives::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use base::primitives::{Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use commands::Topic;
 use std::collections::hash_map::RandomState;
 use std::collections::{BTreeSet, HashMap};
 use std::hash::BuildHasher;
 use std::ops::Bound;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, PoisonError};
 use sync::notifier::Notifier;
 use wire::resp::message;
 

@@ -15,11 +15,12 @@
 //! the reader rebuilds the catalogue.
 
 use base::cost::{self, Work};
+use base::primitives::atomic::{AtomicU64, Ordering::Relaxed};
+use base::primitives::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 use lua::Registered;
 use std::collections::BTreeMap;
 use std::ops::Bound::{Excluded, Unbounded};
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::Arc;
 use values::Hash;
 
 /// One version of a library.

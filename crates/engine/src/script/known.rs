@@ -2,9 +2,9 @@
 //!
 //! They are stored in 256 maps, by the first byte of their names, so growing never rehashes much at once.
 
+use base::primitives::atomic::{AtomicBool, Ordering::Relaxed};
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// Scripts kept from EVAL; those from SCRIPT LOAD stay until SCRIPT FLUSH.
 const EVALUATED_MAX: usize = 500;

@@ -19,11 +19,12 @@ pub(crate) use memo::{By, Memo};
 pub(crate) use known::Script;
 
 use base::instant::Instant;
+use base::primitives::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering::Relaxed};
+use base::primitives::{Mutex, MutexGuard, RwLock};
 use catalogue::{Catalogue, Counts};
 use commands::{FunctionStats, RunningFunction};
 use known::KnownScripts;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, RwLock};
+use std::sync::{Arc, OnceLock};
 use wire::{Args, OwnedRequest};
 
 /// The sink of redis.log and of messages about scripts: a level from 0 (debugging) to 3 (warnings), and a text.

@@ -6,9 +6,9 @@ use crate::client::Client;
 use crate::info;
 use crate::latency::by_powers_us;
 use base::cost::{self, Work};
+use base::primitives::atomic::Ordering::Relaxed;
 use commands::{ClientFilter, MemoryFigures, ReplyMode, Saving, SlowEntry, SlowEvents, Switch, Topic};
 use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
 use wire::resp::Protocol;
 
 impl commands::Session for Session {

@@ -5,9 +5,9 @@ use crate::client::Client;
 use crate::item_log;
 use crate::monitors::LineKind;
 use crate::worker::Worker;
+use base::primitives::atomic::Ordering::Relaxed;
 use commands::registry::Command;
 use commands::{ItemEvent, Run, Verb};
-use std::sync::atomic::Ordering::Relaxed;
 use wire::Args;
 
 impl Session {

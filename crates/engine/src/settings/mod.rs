@@ -25,9 +25,10 @@ pub use setting::{Fact, Mutability, Setting, SettingGroup};
 pub use table::{FACTS, SETTINGS, find, nearest};
 pub use targets::Targets;
 
+use base::primitives::atomic::{AtomicU64, Ordering};
+use base::primitives::{Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, PoisonError};
 
 /// Every setting with its origin, shared by all threads and changed by CONFIG SET.
 pub struct Settings {

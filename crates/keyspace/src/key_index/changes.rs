@@ -6,12 +6,12 @@ use super::chunk::{self, KIND_BITS};
 use crate::TableId;
 use base::Ms;
 use base::limits::SHARDS;
-use base::varint;
-use std::sync::Arc;
-use std::sync::atomic::{
+use base::primitives::atomic::{
     AtomicU64,
     Ordering::{Acquire, Relaxed, Release},
 };
+use base::varint;
+use std::sync::Arc;
 use values::ValueType;
 
 /// Accounted size of a note beside its name, in bytes: its size while it is sorted.

@@ -34,14 +34,15 @@ pub use names::{Page, Span};
 use crate::{Keyspace, OF_SERVER, ShardState, TableId, kind_of};
 use base::Ms;
 use base::limits::SHARDS;
-use changes::{Changes, ShardBits};
-use names::{Names, Scratch};
-use std::collections::{BTreeMap, VecDeque};
-use std::sync::atomic::{
+use base::primitives::atomic::{
     AtomicBool, AtomicU64,
     Ordering::{Acquire, Relaxed, Release},
 };
-use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
+use base::primitives::{Mutex, MutexGuard};
+use changes::{Changes, ShardBits};
+use names::{Names, Scratch};
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, TryLockError};
 
 /// Notes sorted per batch, and their bytes: some 100 µs.
 const NOTES_SORTED: usize = 500;

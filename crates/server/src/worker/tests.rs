@@ -4,7 +4,6 @@ use super::*;
 use engine::settings::Draft;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::sync::mpsc;
 
 const PATIENCE: Duration = Duration::from_secs(30);
 
