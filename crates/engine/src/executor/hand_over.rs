@@ -3,9 +3,9 @@
 use super::LockRetention;
 use crate::engine::Engine;
 use base::Position;
+use base::primitives::atomic::Ordering::Relaxed;
 use journal::{Late, LogBuffer, Reservation};
 use keyspace::{Log, Payload, Tx};
-use std::sync::atomic::Ordering::Relaxed;
 
 /// Takes a position for the tx's frame when all its changes are made, calls `publish` with the tx and the position that the
 /// reply has seen, then releases the shards, or leaves the one to `retention`, and hands the frame over. Leaves the log empty. Returns that
@@ -25,11 +25,41 @@ pub(super) fn hand_over<'t>(
         return seen;
     };
     let claim = claim.expect("a command that changes keys was admitted");
+    if cfg!(bobbin_canary = "early-release") {
+        return release_early(engine, tx, claim, log_buffer, publish);
+    }
     let ticket = log_buffer.take(claim, tx.log().payload_bytes());
     let position = ticket.end;
-    tx.stamp(position);
+    // In that canary build a step is skipped, so that readers do not wait for the frame: the history test must find it.
+    if !cfg!(bobbin_canary = "skipped-stamp") {
+        tx.stamp(position);
+    }
     publish(&tx, seen.max(position));
     let log = end(tx, retention);
+    match log.payload_mut().complete() {
+        Some(bytes) => log_buffer.hand_over(ticket, now, bytes),
+        None => log_buffer.hand_over_late(ticket, now, late(engine, std::mem::take(log.payload_mut()))),
+    }
+    log.clear();
+    seen.max(position)
+}
+
+/// In that canary build alone: shards are released before the frame takes its position, so that frames may lie in another order
+/// than that of their changes: the history test must find it.
+#[cold]
+fn release_early<'t>(
+    engine: &Engine,
+    tx: Tx<'t>,
+    claim: Reservation,
+    log_buffer: &mut LogBuffer,
+    publish: impl FnOnce(&Tx<'t>, Position),
+) -> Position {
+    let (seen, now) = (tx.seen(), tx.now());
+    publish(&tx, seen);
+    let log = end(tx, None);
+    std::thread::yield_now();
+    let ticket = log_buffer.take(claim, log.payload_bytes());
+    let position = ticket.end;
     match log.payload_mut().complete() {
         Some(bytes) => log_buffer.hand_over(ticket, now, bytes),
         None => log_buffer.hand_over_late(ticket, now, late(engine, std::mem::take(log.payload_mut()))),

@@ -31,10 +31,14 @@ const CANARY: Option<&str> = if cfg!(bobbin_canary = "early-message") {
     Some("early-message")
 } else if cfg!(bobbin_canary = "early-read") {
     Some("early-read")
+} else if cfg!(bobbin_canary = "early-release") {
+    Some("early-release")
 } else if cfg!(bobbin_canary = "early-reply") {
     Some("early-reply")
 } else if cfg!(bobbin_canary = "lockless-pop") {
     Some("lockless-pop")
+} else if cfg!(bobbin_canary = "skipped-stamp") {
+    Some("skipped-stamp")
 } else {
     None
 };
