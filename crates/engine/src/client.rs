@@ -3,11 +3,12 @@
 use crate::pushes::ClientPushes;
 use crate::waiter::{Answer, Waiter};
 use base::Ms;
+use base::primitives::Mutex;
+use base::primitives::atomic::{AtomicBool, AtomicU16, AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use commands::ClientFilter;
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
-use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::task::{Context, Waker};
 
 /// Local connections accepted beyond `maxclients`: an operator must be able to reach a full server.
@@ -67,6 +68,8 @@ pub struct Client {
     attributes: Mutex<Option<Box<ClientAttributes>>>,
     closing: AtomicBool,
     idle: Mutex<Option<Waker>>,
+    /// `idle` holds the waker of the connection's task, which is always the same.
+    is_idle: AtomicBool,
     blocked: Mutex<Option<Arc<Waiter>>>,
     /// It waits for loading, or for the end of a pause.
     is_early: AtomicBool,
@@ -169,6 +172,7 @@ impl Client {
             attributes: Mutex::default(),
             closing: AtomicBool::new(false),
             idle: Mutex::default(),
+            is_idle: AtomicBool::new(false),
             blocked: Mutex::default(),
             is_early: AtomicBool::new(false),
             locked_ms: AtomicU64::new(0),
@@ -241,7 +245,10 @@ impl Client {
 
     /// Makes the connection check for pushes.
     pub(crate) fn wake(&self) {
-        let waker = self.idle.lock().expect("no holder panics").take();
+        let mut idle = self.idle.lock().expect("no holder panics");
+        self.is_idle.store(false, Relaxed);
+        let waker = idle.take();
+        drop(idle);
         waker.into_iter().for_each(Waker::wake);
     }
 
@@ -258,11 +265,13 @@ impl Client {
 
     /// Returns true if it was asked to close; otherwise registers the context for that.
     pub fn is_closing(&self, context: Option<&mut Context<'_>>) -> bool {
-        if let Some(context) = context {
+        // Whoever takes the waker wakes the task, which then comes here again.
+        if let Some(context) = context
+            && !self.is_idle.load(Relaxed)
+        {
             let mut idle = self.idle.lock().expect("no holder panics");
-            if !idle.as_ref().is_some_and(|waker| waker.will_wake(context.waker())) {
-                *idle = Some(context.waker().clone());
-            }
+            *idle = Some(context.waker().clone());
+            self.is_idle.store(true, Relaxed);
         }
         self.closing.load(Relaxed)
     }

@@ -1,6 +1,7 @@
 //! A non-blocking stream socket, TCP or unix, in the event loop.
 //!
-//! Events are edge-triggered, so readiness is remembered: a socket is readable until a read did not fill its buffer.
+//! Events are edge-triggered, so readiness is remembered here, and cleared in the event loop at once: a socket is readable
+//! until a read did not fill its buffer.
 
 use crate::event;
 use rustix::buffer::spare_capacity;
@@ -47,13 +48,11 @@ impl Socket {
             match self.read_some(buffer) {
                 Ok((_, 0)) => return Err(Gone),
                 Ok((room_bytes, bytes)) => {
-                    if bytes < room_bytes {
-                        self.forget(Interest::READABLE);
-                    }
+                    self.unread = bytes == room_bytes;
                     return Ok(bytes);
                 }
                 Err(Errno::AGAIN) => {
-                    self.forget(Interest::READABLE);
+                    self.unread = false;
                     return Ok(0);
                 }
                 Err(Errno::INTR) => {}
@@ -88,7 +87,9 @@ impl Socket {
             match written {
                 Ok(bytes) => return Ok(Some(bytes)),
                 Err(Errno::AGAIN) => {
-                    self.forget(Interest::WRITABLE);
+                    // Clears the readiness; the next edge sets it again.
+                    let is_full = |_: &OwnedFd| Err::<(), _>(io::ErrorKind::WouldBlock.into());
+                    let _ = self.descriptor.try_io(Interest::WRITABLE, is_full);
                     return Ok(None);
                 }
                 Err(Errno::INTR) => {}
@@ -103,7 +104,8 @@ impl Socket {
             return Poll::Ready(Ok(()));
         }
         match self.descriptor.poll_read_ready(context) {
-            Poll::Ready(Ok(_)) => {
+            Poll::Ready(Ok(mut ready)) => {
+                ready.clear_ready();
                 self.unread = true;
                 Poll::Ready(Ok(()))
             }
@@ -128,13 +130,5 @@ impl Socket {
             guard.clear_ready();
             self.unread = true;
         }
-    }
-
-    /// Clears the readiness; the next edge sets it again.
-    fn forget(&mut self, interest: Interest) {
-        if interest.is_readable() {
-            self.unread = false;
-        }
-        let _ = self.descriptor.try_io(interest, |_| Err::<(), _>(io::ErrorKind::WouldBlock.into()));
     }
 }

@@ -18,13 +18,14 @@ use engine::{Engine, Session, Worker};
 use std::cell::{Cell, RefCell};
 use std::io;
 use std::rc::Rc;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, mpsc};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
+use tokio::runtime::{LocalOptions, LocalRuntime};
 use tokio::sync::Notify;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
-use tokio::task::{LocalSet, spawn_local};
+use tokio::task::spawn_local;
 use tracing::{debug, info, warn};
 use wire::{Output, Ranges};
 
@@ -140,18 +141,23 @@ impl Workers {
         let crew = Arc::new(Crew::new(senders));
         engine.scripts.set_logger(Box::new(log_of_script));
         let (listeners, mut socket_files) = Listener::all_of(listeners, &engine.settings);
+        let (started, starts) = mpsc::channel();
         let mut threads = Vec::new();
         for (index, worker_queue) in worker_queues.into_iter().enumerate() {
-            let runtime = crew.runtime(index)?;
-            let (engine, crew) = (engine.clone(), crew.clone());
+            let (engine, crew, started) = (engine.clone(), crew.clone(), started.clone());
             let accepting =
                 Accepting { listeners: listeners.clone(), _socket_files: std::mem::take(&mut socket_files) };
-            let body = move || {
-                let local = LocalSet::new();
-                local.block_on(&runtime, work(engine, crew, index, worker_queue, (accepting, maps_first)));
+            // An event loop is made by the thread that it runs on.
+            let body = move || match crew.event_loop(index) {
+                Ok(event_loop) => {
+                    report(&started, Ok(()));
+                    event_loop.block_on(work(engine, crew, index, worker_queue, (accepting, maps_first)));
+                }
+                Err(error) => report(&started, Err(error)),
             };
             threads.push(thread::Builder::new().name(format!("bobbin-{index}")).spawn(body)?);
         }
+        starts.iter().take(count).collect::<io::Result<()>>()?;
         Ok(Self { crew, threads })
     }
 
@@ -166,6 +172,11 @@ impl Workers {
             thread.join().expect("a worker aborts rather than panics");
         }
     }
+}
+
+/// Reports to the thread that starts workers whether one has an event loop; by now it may have given up.
+fn report(started: &mpsc::Sender<io::Result<()>>, result: io::Result<()>) {
+    let _ = started.send(result);
 }
 
 /// Logs texts from and about scripts, by level.
@@ -190,14 +201,14 @@ impl Crew {
     }
 
     /// Creates the event loop for the worker with this number; it signals when it waits for events.
-    fn runtime(self: &Arc<Self>, index: usize) -> io::Result<tokio::runtime::Runtime> {
+    fn event_loop(self: &Arc<Self>, index: usize) -> io::Result<LocalRuntime> {
         let (parking, unparking) = (self.clone(), self.clone());
         tokio::runtime::Builder::new_current_thread()
             .enable_io()
             .enable_time()
             .on_thread_park(move || parking.seats[index].pulse.set_waiting(true))
             .on_thread_unpark(move || unparking.seats[index].pulse.set_waiting(false))
-            .build()
+            .build_local(LocalOptions::default())
     }
 
     /// Takes a place for a connection, if there is one: among `maxclients`, or in the reserve for local ones if
