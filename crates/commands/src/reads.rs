@@ -2,16 +2,13 @@
 //! change keys read some of them first.
 
 use crate::parse;
-use crate::registry::{self, Command};
+use crate::registry::Command;
 use crate::spec::{CommandSpec, CountedReads, Fact, Flag};
-use std::sync::LazyLock;
 use sync::lock::Want;
 use wire::Args;
 
-/// Indexed by command.
-static COUNTED: LazyLock<Vec<CountedReads>> = LazyLock::new(|| registry::commands().map(counted).collect());
-
-fn counted(command: &CommandSpec) -> CountedReads {
+/// Returns which of a command's lookups count.
+pub(crate) fn counted(command: &CommandSpec) -> CountedReads {
     let own = command.fact(|fact| if let Fact::Reads(reads) = fact { Some(reads) } else { None });
     own.unwrap_or_else(|| match () {
         () if !command.writes() || command.has(Flag::ReportedAsReader) => CountedReads::All,
@@ -21,14 +18,16 @@ fn counted(command: &CommandSpec) -> CountedReads {
 }
 
 /// Returns how many of a command's first lookups count as reads. O(arguments), and O(1) for most commands.
+#[inline]
 pub fn counted_reads(command: &Command, args: &Args<'_>) -> u32 {
     let named = |wanted: fn(Want) -> bool| {
         let mut count = 0;
         command.for_each_key(args, |_, want| count += u32::from(wanted(want)));
         count
     };
-    match COUNTED[command.index()] {
+    match command.counted_reads() {
         CountedReads::None => 0,
+        CountedReads::All => u32::MAX,
         CountedReads::Changed => 1,
         CountedReads::ChangedIfGet => u32::from(args.from(3).iter().any(|option| parse::is(option, "GET"))),
         CountedReads::ChangedIfGetAlone => {
@@ -37,6 +36,5 @@ pub fn counted_reads(command: &Command, args: &Args<'_>) -> u32 {
         }
         CountedReads::Sources => named(|want| want == Want::Read),
         CountedReads::Named => named(|_| true),
-        CountedReads::All => u32::MAX,
     }
 }

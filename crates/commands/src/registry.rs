@@ -1,6 +1,7 @@
 //! All commands, and their lookup by name.
 
-use crate::spec::{CommandSpec, Flag, KeySpec};
+use crate::reads;
+use crate::spec::{CommandSpec, CountedReads, Flag, KeySpec};
 use keyspace::{Keyspace, Plan};
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -14,6 +15,7 @@ pub struct Command {
     spec: &'static CommandSpec,
     index: u16,
     traits: u16,
+    counted_reads: CountedReads,
 }
 
 const WRITES: u16 = 1;
@@ -39,7 +41,7 @@ impl Command {
             (one_key == Some(Want::Write), WRITES_ONE_KEY),
         ];
         let traits = traits.into_iter().filter(|(holds, _)| *holds).fold(0, |all, (_, bit)| all | bit);
-        Self { spec, index, traits }
+        Self { spec, index, traits, counted_reads: reads::counted(spec) }
     }
 
     #[inline]
@@ -89,6 +91,12 @@ impl Command {
             None if self.is(HAS_ONE_KEY) => self.for_each_key(args, |key, want| plan.add_key(keyspace, key, want)),
             _ => self.spec.plan(args, keyspace, plan),
         }
+    }
+
+    /// Returns which of its lookups count as reads.
+    #[inline]
+    pub(crate) fn counted_reads(&self) -> CountedReads {
+        self.counted_reads
     }
 
     /// Returns its index in [`commands`].

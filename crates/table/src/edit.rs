@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use base::Ms;
 
 use crate::entry::{Entry, Raw};
-use crate::shape::{Form, Shape, head};
+use crate::shape::{Expiry, Form, Shape, head};
 use crate::table::Slot;
 use crate::{Content, Extras, Fields, NewContent, OwnedContent};
 
@@ -80,6 +80,25 @@ impl<'a, V> EntryMut<'a, V> {
         // SAFETY: the entry now has this shape, which was computed for `content`.
         unsafe { self.raw().write_content(&shape, content) };
         drop(old_value);
+    }
+
+    /// Overwrites a string or a number by one of the same form and length, if the entry has neither an expiry nor extras.
+    /// Returns false if it has, or if that needs another layout.
+    pub fn overwrite(&mut self, content: &NewContent<'_, V>) -> bool {
+        let shape = self.shape();
+        let is_plain = shape.extras.is_none() && shape.expiry == Expiry::Never && shape.form != Form::Value;
+        if !is_plain || shape.with_content(content) != shape {
+            return false;
+        }
+        // SAFETY: the entry has the shape that this content has, and no value that would have to be dropped.
+        unsafe {
+            match content {
+                NewContent::Bytes(bytes) => self.raw().write_content(&shape, NewContent::Bytes(bytes)),
+                NewContent::Int(int) => self.raw().write_content(&shape, NewContent::Int(*int)),
+                NewContent::Value(_) => return false,
+            }
+        }
+        true
     }
 
     /// Returns the mutable value; `None` if the content is not a value.

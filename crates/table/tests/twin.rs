@@ -92,6 +92,8 @@ fn prefix(hash: u64) -> u64 {
 enum Step {
     Put(usize, Plain, Option<u64>, Option<Extras>),
     Remove(usize),
+    /// Overwrites a content by one like it, if it is plain.
+    Overwrite(usize, Plain),
     Append(usize, Vec<u8>),
     Resize(usize, usize),
     Expire(usize, Option<u64>),
@@ -133,6 +135,7 @@ fn change(keys: usize) -> impl Strategy<Value = Step> {
     prop_oneof![
         8 => (at.clone(), plain(), expiry(), extras())
             .prop_map(|(at, content, expires, extras)| Step::Put(at, content, expires, extras)),
+        4 => (at.clone(), plain()).prop_map(|(at, content)| Step::Overwrite(at, content)),
         3 => (at.clone(), extras()).prop_map(|(at, extras)| Step::Extra(at, extras)),
         2 => (at.clone(), 0u8..16).prop_map(|(at, sign)| Step::Sign(at, sign)),
         4 => at.clone().prop_map(Step::Remove),
@@ -178,6 +181,18 @@ fn record(entry: Entry<'_, Root>) -> Record {
     Record { content, expires_at_ms, extras, marks: entry.marks(), touched: entry.touched() }
 }
 
+/// Returns true if both are stored in the same form and length.
+fn are_alike(one: &Plain, other: &Plain) -> bool {
+    // The least number of bytes that hold it, sign included.
+    let bytes =
+        |int: i64| (0..8).find(|bytes| int == 0 || *bytes > 0 && int >> (8 * bytes - 1) == int >> 63).unwrap_or(8);
+    match (one, other) {
+        (Plain::Bytes(one), Plain::Bytes(other)) => one.len() == other.len(),
+        (Plain::Int(one), Plain::Int(other)) => bytes(*one) == bytes(*other),
+        _ => false,
+    }
+}
+
 impl Pair {
     fn new(hash: Hash) -> Self {
         Self { table: Table::new(), twin: Twin::new(), token: Arc::new(()), hash }
@@ -207,7 +222,8 @@ impl Pair {
             }
             Step::Scan(at) => self.scan(*at),
             Step::Visit(at, count, marks) => self.visit(*at, *count, *marks),
-            Step::Append(at, _)
+            Step::Overwrite(at, _)
+            | Step::Append(at, _)
             | Step::Resize(at, _)
             | Step::Expire(at, _)
             | Step::Extra(at, _)
@@ -258,10 +274,19 @@ impl Pair {
 
     fn edit(&mut self, at: usize, step: &Step) {
         let name = self.name(at);
+        let overwriting = if let Step::Overwrite(_, content) = step { Some(self.new_content(content)) } else { None };
         let entry = self.table.find_mut(self.hash.of(at), &key(at));
         assert_eq!(entry.is_some(), self.twin.contains_key(&name));
         let (Some(mut entry), Some(record)) = (entry, self.twin.get_mut(&name)) else { return };
         match (step, &mut record.content) {
+            (Step::Overwrite(_, new), content) => {
+                let is_plain = record.expires_at_ms.is_none() && record.extras.is_none();
+                let is_overwritten = entry.overwrite(&overwriting.expect("made above"));
+                assert_eq!(is_overwritten, is_plain && are_alike(content, new), "{content:?} by {new:?}");
+                if is_overwritten {
+                    *content = new.clone();
+                }
+            }
             (Step::Append(_, tail), Plain::Bytes(bytes)) => {
                 entry.append(tail);
                 bytes.extend(tail);

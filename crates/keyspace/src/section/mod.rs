@@ -311,6 +311,10 @@ impl Section {
         let mut before = Times::default();
         if let Some(mut entry) = self.table.find_mut(hash, key) {
             self.marking.changing(hash, &mut entry);
+            // Most often a string is overwritten by one like it; then no total and no deadline changes.
+            if fields == Fields::default() && entry.overwrite(&content) {
+                return entry.touch(self.now_s);
+            }
             before = Times::of(entry.read());
             let kind_before = kind_of(entry.read());
             let old = entry.value_mut().map(|value| std::mem::replace(value, Value::List(List::new())));
