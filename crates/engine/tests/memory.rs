@@ -162,6 +162,22 @@ fn a_long_string_is_refused_when_it_does_not_fit() {
     assert_eq!(client.call_bytes(&[b"SET", b"long", &long]), "+OK\r\n");
 }
 
+#[test]
+fn many_pairs_with_a_long_string_are_refused_when_they_do_not_fit() {
+    let (world, mut client, used_bytes) = limited();
+    used_bytes.store(LIMIT_BYTES - 65 * MB, Relaxed);
+    world.engine.memory.look();
+    let long = vec![b'x'; 2 << 20];
+    let keys: Vec<String> = (0..200).map(|key| format!("key:{key}")).collect();
+    let pairs = keys.iter().flat_map(|key| [key.as_bytes(), if key == "key:7" { &long } else { b"value" }]);
+    let request: Vec<&[u8]> = std::iter::once(&b"MSET"[..]).chain(pairs).collect();
+    assert_eq!(client.call_bytes(&request), OOM);
+    assert_eq!(client.call("EXISTS key:1 key:7"), ":0\r\n");
+    ease(&world, &used_bytes);
+    assert_eq!(client.call_bytes(&request), "+OK\r\n");
+    assert_eq!(client.call("STRLEN key:7"), format!(":{}\r\n", long.len()));
+}
+
 /// Data that does not fit is not loaded; keys in it are answered at once, and it is loaded once there is room.
 #[test]
 fn loading_halts_at_the_memory_limit_and_resumes_with_room() {

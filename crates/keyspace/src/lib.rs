@@ -16,8 +16,6 @@
 
 #![forbid(unsafe_code)]
 
-mod bitop;
-mod combine;
 mod cut;
 mod deadlines;
 pub mod effect;
@@ -26,6 +24,7 @@ mod held;
 mod key_index;
 mod map;
 mod notes;
+mod off_lock;
 mod pins;
 mod prebuilt;
 mod search;
@@ -36,8 +35,6 @@ mod transients;
 mod tx;
 mod undo;
 
-pub use bitop::BitopRequest;
-pub use combine::{Combining, Made, OfWhen, Sources};
 pub use cut::{Alive, CutTail, LoadError, Loading, MapState, Merge, Unread, named_by};
 pub use cut::{
     Batch, BlockSink, BlockSource, CutStep, Inline, STEP_ENTRIES, TableCount, TurnMemory, Turned, ValueChange,
@@ -53,9 +50,10 @@ pub use held::{Held, Plan, RetainedLock};
 pub use key_index::{CatchUp, Found, IndexState, IndexStep, KeyOrder, OrderTurn, Page, Span};
 pub use map::{DatabaseMap, LIBRARIES, OF_SERVER, SCHEMAS};
 pub use notes::{Classes, Deed, Note};
+pub use off_lock::{Computation, Computed, OFF_LOCK_TRIES_MAX, OfWhen, OffLockJob, OffLockJobs, Sources};
 pub use pins::{Garbage, Pin};
 pub use prebuilt::PrebuiltStrings;
-pub use search::{Finding, JobRequest, OffLockJob, OffLockJobs, Search, SearchQuery, SearchRequest};
+pub use search::{Finding, Search, SearchQuery};
 pub use section::{
     Entry, OwnedEntry, Section, hash_of, kind_of, list_of, queue_of, set_of, sorted_of, stream_of, string_of,
     tagged_of, value_of,
@@ -68,9 +66,9 @@ pub use tx::{Abandon, MemoryGrant, PREFIX_BYTES_MAX, Reads, Tx, Version, WrongTy
 
 use base::hash::KeyHasher;
 use base::limits::SHARDS;
+use base::primitives::atomic::{AtomicU64, Ordering::Relaxed};
 use pins::RetiredBytes;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use sync::lock::ShardLock;
 
 /// A table's permanent id: FLUSH gives a database a new one, SWAPDB exchanges two.

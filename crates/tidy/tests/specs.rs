@@ -7,7 +7,8 @@ const REPORTED: &[&str] =
     &["name", "syntax", "arity", "keys", "access", "flags", "facts", "group", "cost", "since", "brief", "answer"];
 
 /// A line that compares a command's name on purpose: a fault that canaries build in.
-const CANARY: &str = "crates/engine/src/session/attempt.rs: Run::Local(handler) if command.name == \"LPOP\" => {";
+const CANARY: &str =
+    "crates/engine/src/session/attempt.rs: RequestWay::Transaction(handler) if command.name == \"LPOP\" => {";
 
 #[test]
 fn a_specification_names_every_field_that_clients_see() {

@@ -158,16 +158,6 @@ impl Mixing {
         mixing
     }
 
-    /// Returns the operation.
-    pub fn operation(&self) -> BitOperation {
-        self.operation
-    }
-
-    /// Returns the sources.
-    pub fn sources(&self) -> &[LongString] {
-        &self.sources
-    }
-
     /// Returns true if `sources` are unchanged from those used here.
     pub fn is_of(&self, sources: &[LongString]) -> bool {
         self.sources.len() == sources.len()

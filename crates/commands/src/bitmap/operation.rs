@@ -1,11 +1,8 @@
-//! BITOP: combines the bits of several strings.
-//!
-//! For long strings it runs without locks: the handler asks its tx, which is abandoned, and the command reruns with the
-//! result.
+//! BITOP: combines the bits of several strings. For long strings it runs off the lock.
 
 use crate::prelude::*;
-use keyspace::Whole;
-use values::bits::BitOperation;
+use keyspace::{Computation, Whole};
+use values::bits::{BitOperation, Mixing};
 use values::{LongString, Value, string};
 
 pub(crate) const COMMANDS: &[CommandSpec] = &[BITOP];
@@ -40,27 +37,82 @@ const OPERATIONS: &[(&str, BitOperation)] = &[
     ("ONE", BitOperation::One),
 ];
 
+/// Bytes of the sources, in all, up to which it runs under the locks: eight pieces at most.
+const LOCKED_BYTES_MAX: usize = 32 << 10;
+/// Bytes of all sources per step: a piece of equal bytes costs 50 µs, since it is packed.
+const STEP_BYTES: usize = 8 << 10;
+
 fn bitop(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let operation = operation(args)?;
     let key = args.get(2);
-    let sources = args
-        .from(3)
-        .iter()
-        .map(|source| Ok(tx.string(source)?.map_or_else(LongString::default, |string| string.to_long())));
-    let sources = sources.collect::<Result<Vec<_>, Failure>>()?;
-    let result = tx.mix(key, operation, sources)?;
-    let bytes_count = result.bytes_count();
-    if bytes_count == 0 {
-        tx.remove(key);
-    } else if bytes_count > string::INLINE_BYTES_MAX {
-        let whole = Whole::plain(Value::Text(result), None);
-        tx.put_whole(tx.database(), key, &whole)?;
+    let string = |source| -> Result<_, Failure> { Ok(tx.string(source)?.map(|string| Value::Text(string.to_long()))) };
+    let sources = args.from(3).iter().map(string).collect::<Result<Vec<_>, Failure>>()?;
+    let begin = move |sources: Vec<Option<Value>>| Operating(Mixing::new(operation, strings(&sources)));
+    let result = if bytes_count(&sources) <= LOCKED_BYTES_MAX {
+        let mut operating = begin(sources);
+        while !operating.step() {}
+        operating.result()
     } else {
-        tx.need_room((bytes_count + key.len() + 128) as u64)?;
-        tx.put_string(key, &result.to_vec(0..bytes_count), Expiry::Clear);
-    }
-    reply.int(bytes_count as i64);
+        let words: Vec<&[u8]> = args.iter().collect();
+        tx.compute(&words, sources, move |sources| Box::new(begin(sources)))?
+    };
+    let bytes = match result {
+        None => {
+            tx.remove(key);
+            0
+        }
+        Some(Value::Text(result)) if result.bytes_count() <= string::INLINE_BYTES_MAX => {
+            let bytes = result.to_vec(0..result.bytes_count());
+            tx.need_room((bytes.len() + key.len() + 128) as u64)?;
+            tx.put_string(key, &bytes, Expiry::Clear);
+            bytes.len()
+        }
+        Some(result) => {
+            let bytes = length(&result);
+            tx.put_whole(tx.database(), key, &Whole::plain(result, None))?;
+            bytes
+        }
+    };
+    reply.int(bytes as i64);
     Ok(())
+}
+
+/// A BITOP in progress.
+struct Operating(Mixing);
+
+impl Computation for Operating {
+    fn step(&mut self) -> bool {
+        self.0.step(STEP_BYTES)
+    }
+
+    fn result(&self) -> Option<Value> {
+        let result = self.0.result();
+        (result.bytes_count() > 0).then(|| Value::Text(result.clone()))
+    }
+
+    fn resumed(&self, sources: &[Option<Value>]) -> Option<Box<dyn Computation>> {
+        Some(Box::new(Self(self.0.again(strings(sources)))))
+    }
+}
+
+/// Returns the strings, an empty one for an absent one.
+fn strings(sources: &[Option<Value>]) -> Vec<LongString> {
+    let string = |source: &Option<Value>| match source {
+        Some(Value::Text(string)) => string.clone(),
+        _ => LongString::default(),
+    };
+    sources.iter().map(string).collect()
+}
+
+fn bytes_count(sources: &[Option<Value>]) -> usize {
+    sources.iter().flatten().map(length).sum()
+}
+
+fn length(string: &Value) -> usize {
+    match string {
+        Value::Text(string) => string.bytes_count(),
+        _ => 0,
+    }
 }
 
 fn operation(args: &Args) -> Result<BitOperation, Failure> {

@@ -3,12 +3,12 @@
 //! ```text
 //! little    written, or read, under the lock
 //! much      DUMP: from a clone, in steps as the reply is sent
-//!           RESTORE: in turns without the lock, before the command runs (again): see `Tx::combine`
+//!           RESTORE: in turns without the lock, before the command runs (again): see `Tx::compute`
 //! ```
 
 use crate::prelude::*;
 use base::Ms;
-use keyspace::{Combining, Pin, Whole};
+use keyspace::{Computation, OfWhen, Pin, Whole};
 use rdb::{Dumping, Fault, Restoring};
 use values::Value;
 use wire::{More, Source};
@@ -219,8 +219,9 @@ fn read(tx: &mut Tx, key: &[u8], payload: &[u8]) -> Result<Value, Failure> {
     // The address of the bytes distinguishes them from another RESTORE in the same EXEC.
     let place = (payload.as_ptr().addr() as u64).to_le_bytes();
     let length = (payload.len() as u64).to_le_bytes();
-    let made =
-        tx.make(&[b"RESTORE", key, &place, &length], Vec::new(), move |_| Box::new(Reading(Restoring::new(&text))))?;
+    let made = tx.try_compute(OfWhen::Now, &[b"RESTORE", key, &place, &length], Vec::new(), move |_| {
+        Box::new(Reading(Restoring::new(&text)))
+    })?;
     made.map_err(Failure::text).map(|value| value.expect("a payload without a fault has a value"))
 }
 
@@ -238,7 +239,7 @@ fn words(fault: Fault) -> &'static str {
 /// A payload being read without a lock.
 struct Reading(Restoring);
 
-impl Combining for Reading {
+impl Computation for Reading {
     fn step(&mut self) -> bool {
         self.0.step()
     }

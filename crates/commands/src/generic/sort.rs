@@ -3,7 +3,7 @@
 //! ```text
 //! few elements, no other keys     under the lock
 //! many, or other keys, returned   on a clone made at the start, without a lock; other keys are read one by one
-//! many, stored                    likewise, and again if the source has changed meanwhile: see `Tx::combine`
+//! many, stored                    likewise, and again if the source has changed meanwhile: see `Tx::compute`
 //! other keys, stored              on a clone made at the start; the result is stored at one instant
 //! ```
 
@@ -186,7 +186,7 @@ fn sort(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, may_store: bool) -> Out
             None => OfWhen::Then,
             Some(_) => OfWhen::Now,
         };
-        let made = tx.make_of(of_when, &words, vec![source], move |values| {
+        let made = tx.try_compute(of_when, &words, vec![source], move |values| {
             let elements = values.into_iter().flatten().find_map(SortElements::of);
             Box::new(Sorting::new(elements.unwrap_or(SortElements::List(List::new())), order.clone()))
         })?;

@@ -11,7 +11,7 @@
 use crate::in_order::{InOrder, Number};
 use crate::sorted::score::score;
 use blocks::{Direction, End};
-use keyspace::{Combining, Tx};
+use keyspace::{Computation, Tx};
 use std::cmp::Ordering;
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
@@ -346,7 +346,7 @@ impl Sorting {
     }
 }
 
-impl Combining for Sorting {
+impl Computation for Sorting {
     fn step(&mut self) -> bool {
         for _ in 0..STEP_ELEMENTS {
             if self.go_on() {

@@ -4,7 +4,7 @@
 //! ```text
 //! few members to check   under the locks
 //! many, returned         on a clone, in steps as the reply is sent
-//! many, stored           on a clone without the locks, before the command runs (again): see `Tx::combine`
+//! many, stored           on a clone without the locks, before the command runs (again): see `Tx::compute`
 //! ```
 
 use super::area::{Area, GeoShape};
@@ -16,7 +16,7 @@ use crate::prelude::*;
 use crate::sorted::range::put_result;
 use base::raw_text;
 use blocks::Direction;
-use keyspace::{Combining, Pin, Whole};
+use keyspace::{Computation, Pin, Whole};
 use values::{Sorted, Value, limits};
 use wire::{More, SOURCE_STEP_BYTES, Source};
 
@@ -495,7 +495,7 @@ fn put(tx: &mut Tx, args: &Args, sorted: Sorted, wanted: GeoQuery, store: Store,
         Storing::new(walk, distances).finished()
     } else {
         let words: Vec<&[u8]> = args.iter().collect();
-        tx.combine(&words, vec![Some(Value::Sorted(sorted))], move |values| {
+        tx.compute(&words, vec![Some(Value::Sorted(sorted))], move |values| {
             let sorted = values.into_iter().flatten().find_map(|value| match value {
                 Value::Sorted(sorted) => Some(sorted),
                 _ => None,
@@ -544,7 +544,7 @@ impl Storing {
     }
 }
 
-impl Combining for Storing {
+impl Computation for Storing {
     fn step(&mut self) -> bool {
         if !self.is_found {
             self.is_found = self.walk.step();

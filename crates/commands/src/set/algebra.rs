@@ -3,12 +3,12 @@
 //! ```text
 //! little work      under the locks
 //! much, returned   on clones as of one instant, in steps as the reply is sent
-//! much, stored     on clones without the locks, before the command runs (again): see `Tx::combine`
+//! much, stored     on clones without the locks, before the command runs (again): see `Tx::compute`
 //! ```
 
 use super::all::{self, MembersReply};
 use crate::prelude::*;
-use keyspace::{Combining, Pin, Whole};
+use keyspace::{Computation, Pin, Whole};
 use values::set::{SetAlgebra, SetLimits, SetOperation};
 use values::{Set, Value};
 use wire::{More, Source};
@@ -172,7 +172,7 @@ fn store(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, operation: SetOperatio
     } else {
         let words: Vec<&[u8]> = args.iter().collect();
         let values = sets.into_iter().map(|set| Some(set).filter(|set| !set.is_empty()).map(Value::Set)).collect();
-        tx.combine(&words, values, move |values| {
+        tx.compute(&words, values, move |values| {
             let sets = values.into_iter().map(|value| match value {
                 Some(Value::Set(set)) => set,
                 _ => Set::new(),
@@ -211,7 +211,7 @@ impl SetStoring {
     }
 }
 
-impl Combining for SetStoring {
+impl Computation for SetStoring {
     fn step(&mut self) -> bool {
         self.0.step()
     }

@@ -6,7 +6,7 @@ use super::reply::{MemberFormat, MembersByScoreReply};
 use super::score::score_or;
 use crate::prelude::*;
 use base::raw_text;
-use keyspace::{Combining, Pin, WrongType};
+use keyspace::{Computation, Pin, WrongType};
 use values::set::SetOperation;
 use values::sorted::{Aggregate, Asked, Members, SortedAlgebra, SortedLimits, Source};
 use values::{Sorted, Value, limits};
@@ -321,7 +321,7 @@ pub(super) fn combined(
     values: Vec<Option<Value>>,
     begin: impl Fn(Vec<Option<Value>>) -> SortedAlgebra + Send + Sync + 'static,
 ) -> Result<Sorted, Failure> {
-    let made = tx.combine(words, values, move |values| Box::new(SortedStoring(begin(values))))?;
+    let made = tx.compute(words, values, move |values| Box::new(SortedStoring(begin(values))))?;
     Ok(made.and_then(sorted_of).unwrap_or_default())
 }
 
@@ -355,7 +355,7 @@ fn value(members: &Members) -> Option<Value> {
 
 struct SortedStoring(SortedAlgebra);
 
-impl Combining for SortedStoring {
+impl Computation for SortedStoring {
     fn step(&mut self) -> bool {
         self.0.step()
     }

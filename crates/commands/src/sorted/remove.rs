@@ -5,7 +5,7 @@
 use super::algebra::sorted_of;
 use super::score::{MemberRange, Scores};
 use crate::prelude::*;
-use keyspace::Combining;
+use keyspace::Computation;
 use values::sorted::Removing;
 use values::{Sorted, Value};
 
@@ -143,7 +143,7 @@ impl Removal {
         let after = match sorted {
             Some(sorted) => {
                 let words: Vec<&[u8]> = args.iter().collect();
-                let made = tx.combine(&words, vec![Some(Value::Sorted(sorted))], move |mut values| {
+                let made = tx.compute(&words, vec![Some(Value::Sorted(sorted))], move |mut values| {
                     let sorted = values.pop().flatten().and_then(sorted_of).unwrap_or_default();
                     Box::new(Removed(Removing::new(sorted, rank, count)))
                 })?;
@@ -171,7 +171,7 @@ impl Removal {
 
 struct Removed(Removing);
 
-impl Combining for Removed {
+impl Computation for Removed {
     fn step(&mut self) -> bool {
         self.0.step()
     }

@@ -173,7 +173,7 @@ impl World {
                     room_bytes = bytes;
                     output.truncate(mark);
                 }
-                Err(Failure::Abandon(Abandon::Search(wanted))) => {
+                Err(Failure::Abandon(Abandon::Compute(wanted))) => {
                     assert!(searches.begin(*wanted).is_none(), "nobody else changes the list");
                     self.search(&mut searches);
                     output.truncate(mark);
@@ -219,7 +219,7 @@ impl World {
         };
         let mut tx = Tx::new(&self.keyspace, held, self.database, self.now, &mut log, room_bytes);
         tx.set_cuts(&cuts);
-        tx.set_searches(searches);
+        tx.set_jobs(searches);
         tx.take_notes();
         let index = registry::commands().position(|known| known.name == command.name).expect("a command of the table");
         tx.begin_command(index as u16, crate::events::reports_misses(command));

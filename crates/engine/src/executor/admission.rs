@@ -9,6 +9,8 @@ use journal::{Purpose, Refusal, Reservation};
 const DOUBLED_BYTES_MAX: u64 = 1 << 20;
 /// Bytes of the remaining memory that a thread takes at once.
 const CREDIT_BYTES: u64 = 64 << 10;
+/// The credit of each thread once it has found that memory has no limit.
+const UNLIMITED: u64 = u64::MAX;
 
 /// The journal room and memory that a transaction needs before it begins.
 #[derive(Clone, Copy)]
@@ -67,9 +69,18 @@ impl Executor {
         Ok(claim)
     }
 
+    /// Returns true if every demand is met: there is neither a journal nor a limit of memory.
+    #[inline]
+    pub(super) fn admits_all(&self) -> bool {
+        self.credit_bytes.get() == UNLIMITED && self.engine.journal.is_none()
+    }
+
     /// Takes memory for a frame of `bytes` and the data it adds. Returns false if not enough is left.
     #[inline]
     pub(crate) fn may_grow(&self, bytes: u64) -> bool {
+        if self.credit_bytes.get() == UNLIMITED {
+            return true;
+        }
         let bytes = bytes.saturating_add(bytes.min(DOUBLED_BYTES_MAX));
         match self.credit_bytes.get().checked_sub(bytes) {
             Some(left) => {
@@ -84,7 +95,7 @@ impl Executor {
     fn ask_memory(&self, bytes: u64) -> bool {
         let memory = &self.engine.memory;
         if !memory.is_limited() {
-            self.credit_bytes.set(u64::MAX);
+            self.credit_bytes.set(UNLIMITED);
             return true;
         }
         let credit_bytes = self.credit_bytes.get();

@@ -53,7 +53,7 @@ use crate::watchdog::Hold;
 use base::instant::Instant;
 use base::{Ms, Position};
 use journal::{LogBuffer, Reservation};
-use keyspace::{Abandon, JobRequest, Keyspace, Log, Plan, Tx};
+use keyspace::{Abandon, Keyspace, Log, Plan, Sources, Tx};
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 use std::time::Duration;
@@ -72,8 +72,8 @@ pub(crate) enum Lack {
     Room(u64),
     /// These shards are needed too.
     Shards(Vec<usize>),
-    /// A big list is to be searched without its lock.
-    Search(Box<JobRequest>),
+    /// Large values are to be worked on off the lock.
+    Compute(Box<Sources>),
     /// It can only run under the gate.
     Gate,
 }
@@ -82,7 +82,7 @@ impl From<Abandon> for Lack {
     fn from(abandon: Abandon) -> Self {
         match abandon {
             Abandon::Room(bytes) => Self::Room(bytes),
-            Abandon::Search(wanted) => Self::Search(wanted),
+            Abandon::Compute(sources) => Self::Compute(sources),
             Abandon::Speculate => unreachable!("a command runs speculatively only where it may"),
         }
     }
@@ -329,6 +329,9 @@ impl Executor {
     /// Admits a job; returns its result if it ends here.
     #[inline]
     fn admit_job<'j, J: Job<'j>>(&self, job: &mut J) -> Result<Option<Reservation>, Result<(), J::Lack>> {
+        if self.admits_all() {
+            return Ok(None);
+        }
         let Some(demand) = job.demand() else { return Ok(None) };
         self.admit(&demand).or_else(|refusal| match job.refused(refusal, &demand) {
             Refused::Reads => Ok(None),

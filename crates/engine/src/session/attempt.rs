@@ -1,16 +1,17 @@
 //! One attempt at a command: how it runs at once, or why it has to wait.
 //!
 //! ```text
-//!   pauses, the order of names --> by the command's way to run --> OneCommand --> the executor
-//!                                        |                             |
-//!                                  Gate, Sweep, ...               its own lack, Waiting, Speculate          Suspend
+//!   its way --> pauses, the order of names --> OneCommand --> the executor
+//!      |                  |                        |
+//!   Gate, Verb, ...    Paused, Behind      its own lack, Waiting, OffLock                                Suspend
 //! ```
 
 use super::element_wait::ElementWait;
 use super::gather::ARGUMENTS_MAX;
-use super::parts::{is_done_by_parts, is_to_be_sorted};
+use super::off_lock::{OffLock, OffLockState};
+use super::parts::has_many_keys;
 use super::script::is_run_by_lua;
-use super::speculate::{self, SpeculativeResult};
+use super::speculate;
 use super::suspend::Suspend;
 use super::{POISONED, Session, write_failure};
 use crate::executor::{self, Caller, Demand, Job, LockRetention, NotAdmitted, Outgoing, Refused, Served, Stop};
@@ -18,15 +19,14 @@ use crate::tracking::Own;
 use crate::waiter::Waiter;
 use crate::watchdog::RoomWait;
 use crate::worker::Worker;
+use base::primitives::atomic::Ordering::Relaxed;
 use base::{Ms, Position};
 use commands::registry::Command;
-use commands::{Failure, Flag, Local, Run, Verb};
+use commands::{BeginSweep, Failure, Flag, Local, OfSession, Run, Verb};
 use journal::Refusal;
-use keyspace::{Abandon, Keyspace, OffLockJobs, Plan, PrebuiltStrings, Tx};
-use std::cell::Cell;
+use keyspace::{Abandon, Keyspace, Plan, PrebuiltStrings, Tx};
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
 use sync::gate::Raised;
 use sync::lock::Want;
 use values::LongString;
@@ -45,16 +45,26 @@ pub(crate) struct RetryState {
     pub(super) shards: Vec<usize>,
     /// Long strings that it may store, split into pieces.
     pub(super) cuts: PrebuiltStrings,
-    /// Big lists to search, and the search results.
-    pub(super) jobs: OffLockJobs,
-    /// The result of a speculative run, to be committed.
-    pub(super) speculated: Cell<Option<Box<SpeculativeResult>>>,
-    /// Number of speculative runs so far.
-    pub(super) speculations: u32,
+    /// Its work off the lock.
+    pub(super) off_lock: OffLockState,
     /// Its position in the queues of its keys, if it waits there and retries by itself.
     pub(super) wait: Option<ElementWait>,
     /// Its wait for journal room.
     pub(super) room_wait: Option<RoomWait>,
+}
+
+/// The way of a request, which its command's [`Run`] and its length decide before anything is attempted.
+pub(super) enum RequestWay {
+    /// In one transaction, by this handler.
+    Transaction(Local),
+    /// In looks at very many keys, and then one at all their shards.
+    Gather,
+    /// On the connection or the server.
+    Session(OfSession),
+    /// Over all shards, at once if that is short.
+    Sweep(BeginSweep),
+    /// By the engine itself.
+    Verb(Verb),
 }
 
 /// The context of an attempt.
@@ -90,64 +100,92 @@ impl Session {
         Ok(needs)
     }
 
+    /// Returns the way of a request, under the gate or not.
+    ///
+    /// # Errors
+    /// Returns why it waits in any case.
+    #[inline]
+    pub(super) fn way(&self, command: &Command, args: &Args<'_>, is_gated: bool) -> Result<RequestWay, Suspend> {
+        Ok(match command.run {
+            Run::Local(_) if has_many_keys(command, args) && !is_gated => return Err(Suspend::ManyKeys),
+            Run::Gather { .. } if args.len() > ARGUMENTS_MAX => RequestWay::Gather,
+            Run::Local(handler) | Run::Gather { at_once: handler, .. } | Run::Blocking { try_now: handler, .. } => {
+                RequestWay::Transaction(handler)
+            }
+            Run::Gate(handler) if is_gated => RequestWay::Transaction(handler),
+            Run::Gate(_) => return Err(Suspend::Gate),
+            Run::Parts { is_long, .. } if is_long(self, args) => return Err(Suspend::Parts),
+            Run::Session(handler) | Run::Parts { at_once: handler, .. } => RequestWay::Session(handler),
+            Run::Sweep(begin) => RequestWay::Sweep(begin),
+            Run::Range { .. } => return Err(Suspend::Range),
+            Run::Engine(verb) if waits(verb) => return Err(Suspend::Verb),
+            Run::Engine(verb) => RequestWay::Verb(verb),
+        })
+    }
+
+    /// Returns why a command may not begin now: clients are paused, or the order of names is behind.
+    #[inline]
+    pub(super) fn held_back(&self, worker: &Worker, command: &Command, is_gated: bool, now: Ms) -> Option<Suspend> {
+        let writes = self.any_command(command, |command| command.is_held_with_writes());
+        // A script itself declares whether it writes: see `wait_if_it_writes`.
+        let is_held =
+            writes && self.any_command(command, |command| command.is_held_with_writes() && !is_run_by_lua(command));
+        if worker.engine.pause.holds(is_held, || now).is_some() && !command.has(Flag::Admin) {
+            return Some(Suspend::Paused { writes: is_held });
+        }
+        (writes && !is_gated && worker.engine.keyspace.order().is_behind()).then_some(Suspend::Behind)
+    }
+
     /// Runs a command if everything it needs is available at once.
     pub(super) fn attempt(
         &mut self,
         attempt: &Attempt<'_>,
+        way: RequestWay,
         retention: &mut LockRetention<'_>,
         command: Command,
         args: &Args<'_>,
         output: &mut Output,
     ) -> Result<(), Suspend> {
         let &Attempt { worker, raised, now, .. } = attempt;
-        if !matches!(command.run, Run::Local(_)) {
+        if !matches!(way, RequestWay::Transaction(_)) {
             // The attempt may hold other shards.
             retention.let_go(&worker.executor);
         }
-        let writes = self.any_command(&command, |command| command.is_held_with_writes());
-        // Checked here, since a command may have waited for something else when the pause began. A script itself
-        // declares whether it writes: see `wait_if_it_writes`.
-        let is_held =
-            writes && self.any_command(&command, |command| command.is_held_with_writes() && !is_run_by_lua(command));
-        if worker.engine.pause.holds(is_held, || now).is_some() && !command.has(Flag::Admin) {
-            return Err(Suspend::Paused { writes: is_held });
+        // Checked here, since a command may have waited for something else when the pause began.
+        if let Some(why) = self.held_back(worker, &command, raised.is_some(), now) {
+            return Err(why);
         }
-        if writes && raised.is_none() && worker.engine.keyspace.order().is_behind() {
-            return Err(Suspend::Behind);
-        }
-        match command.run {
+        match way {
             #[cfg(bobbin_canary = "lockless-pop")]
-            Run::Local(handler) if command.name == "LPOP" => {
+            RequestWay::Transaction(handler) if command.name == "LPOP" => {
                 self.pop_in_two_steps(attempt, command, handler, args, output)
             }
-            Run::Local(_)
-                if raised.is_none() && (is_done_by_parts(&command, args) || is_to_be_sorted(&command, args)) =>
-            {
-                Err(Suspend::ManyKeys)
-            }
-            Run::Local(handler) => self.run_one(attempt, retention, command, handler, args, output),
-            Run::Gather { .. } if raised.is_none() && args.len() > ARGUMENTS_MAX => Err(Suspend::ManyKeys),
-            Run::Gather { at_once, .. } => self.run_one(attempt, retention, command, at_once, args, output),
-            Run::Blocking { try_now, .. } => self.run_one(attempt, retention, command, try_now, args, output),
-            Run::Gate(handler) if raised.is_some() => self.run_one(attempt, retention, command, handler, args, output),
-            Run::Gate(_) => Err(Suspend::Gate),
-            Run::Parts { is_long, .. } if is_long(&*self, args) => Err(Suspend::Parts),
-            Run::Session(handler) | Run::Parts { at_once: handler, .. } => {
-                let mark = output.mark();
-                let protocol =
-                    if command.has(Flag::SetsProtocol) { self.protocol_after_hello(args) } else { self.protocol };
-                let outcome = handler(self, args, &mut Encoder::new(output, protocol));
-                self.saw_counts(worker, &command);
-                if let Err(failure) = outcome {
-                    output.truncate(mark);
-                    self.fail(worker, Some(command), &failure, output);
-                }
+            RequestWay::Transaction(handler) => self.run_one(attempt, retention, command, handler, args, output),
+            RequestWay::Gather => self.settle(attempt, args, output),
+            RequestWay::Session(handler) => {
+                self.run_on_session(worker, command, handler, args, output);
                 Ok(())
             }
-            Run::Sweep(_) if raised.is_none() => self.sweep_at_once(worker, command, args, output),
-            Run::Sweep(_) => Err(Suspend::Sweep),
-            Run::Range { .. } => Err(Suspend::Range),
-            Run::Engine(verb) => self.run_verb(attempt, command, verb, args, output),
+            RequestWay::Sweep(begin) => self.sweep_at_once(worker, command, begin, args, output),
+            RequestWay::Verb(verb) => self.run_verb(attempt, command, verb, args, output),
+        }
+    }
+
+    fn run_on_session(
+        &mut self,
+        worker: &Worker,
+        command: Command,
+        handler: OfSession,
+        args: &Args<'_>,
+        output: &mut Output,
+    ) {
+        let mark = output.mark();
+        let protocol = if command.has(Flag::SetsProtocol) { self.protocol_after_hello(args) } else { self.protocol };
+        let outcome = handler(self, args, &mut Encoder::new(output, protocol));
+        self.saw_counts(worker, &command);
+        if let Err(failure) = outcome {
+            output.truncate(mark);
+            self.fail(worker, Some(command), &failure, output);
         }
     }
 
@@ -222,7 +260,7 @@ impl Session {
     pub(super) fn prepare<'t>(&self, worker: &'t Worker, tx: &mut Tx<'t>, needs: &'t RetryState) {
         tx.set_memory(&worker.executor);
         tx.set_touching(!self.client.no_touch.load(Relaxed));
-        tx.set_searches(&needs.jobs);
+        tx.set_jobs(&needs.off_lock.jobs);
         tx.set_seed(worker.random());
         tx.set_cuts(&needs.cuts);
     }
@@ -364,7 +402,7 @@ impl<'j> Job<'j> for OneCommand<'j, '_> {
             self.go_by_line(tx, served)?;
         }
         executor::begin_command(tx, &self.command, self.args);
-        let outcome = if self.args.len() > speculate::ARGUMENTS_MAX || self.needs.speculations > 0 {
+        let outcome = if self.args.len() > speculate::ARGUMENTS_MAX || self.needs.off_lock.speculations > 0 {
             let work = (self.handler, self.args);
             self.session.apply_speculation(self.worker, self.needs, &self.command, work, tx, self.output)
         } else {
@@ -392,7 +430,7 @@ impl OneCommand<'_, '_> {
     /// Returns the missing requirement; or that the request's own wait has ended, by this call or by another client.
     fn go_by_line(&mut self, tx: &mut Tx<'_>, served: &mut Served) -> Result<(), Stop<Suspend>> {
         // A speculative result is only valid for the values now present.
-        if self.needs.speculations == 0 {
+        if self.needs.off_lock.speculations == 0 {
             let request = (&self.command, self.args);
             executor::serve_due(&self.worker.engine, tx, self.session.database, request, served)
                 .map_err(|lack| Stop::Undo(lack.into()))?;
@@ -418,7 +456,7 @@ impl OneCommand<'_, '_> {
             Failure::Abandon(Abandon::Speculate) => {
                 let snapshot = session.snapshot(worker, command, args, tx);
                 served.leave_claim();
-                Err(Stop::ForOthers(Suspend::Speculate(snapshot)))
+                Err(Stop::ForOthers(Suspend::OffLock(OffLock::Speculate(snapshot))))
             }
             Failure::Abandon(lack) => Err(Stop::Undo(lack.into())),
             failure => {
@@ -469,6 +507,16 @@ impl Caller for Session {
 /// Returns true if a command found nothing: for a waiter already in a queue, another type also counts as nothing.
 fn is_nothing(failure: &Failure, needs: &RetryState) -> bool {
     matches!(failure, Failure::Nothing) || needs.wait.is_some() && matches!(failure, Failure::WrongType)
+}
+
+/// Returns true if a verb waits for something in any case.
+fn waits(verb: Verb) -> bool {
+    match verb {
+        Verb::Multi | Verb::Discard | Verb::Exec | Verb::Watch | Verb::Unwatch => false,
+        Verb::Eval | Verb::ScriptLoad | Verb::Library(_) => false,
+        Verb::Migrate | Verb::FlushStrings | Verb::FlushQueues | Verb::ListQueues | Verb::DropTagged => true,
+        Verb::WaitDisk | Verb::Pause | Verb::DebugSleep | Verb::DebugReload | Verb::Save | Verb::Shutdown => true,
+    }
 }
 
 /// Returns the out-of-memory line of memcached, also used for MemcacheQ.

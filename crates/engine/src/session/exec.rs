@@ -9,12 +9,12 @@ use crate::executor::{Demand, Job, NotAdmitted, Refused, Served, Stop, begin_com
 use crate::script::catalogue::CatalogueChanges;
 use crate::worker::Worker;
 use base::Ms;
+use base::primitives::atomic::Ordering::Relaxed;
 use commands::registry::Command;
 use commands::{Failure, Flag, OUT_OF_MEMORY, Outcome, Run, SweepNext, Verb};
 use journal::{Purpose, Refusal};
 use keyspace::{Abandon, Keyspace, LIBRARIES, Plan, Reads, Tx};
 use std::rc::Rc;
-use std::sync::atomic::Ordering::Relaxed;
 use sync::lock::Want;
 use wire::resp::Encoder;
 use wire::{Args, Mark, Output, OwnedRequest, Reply};
@@ -83,19 +83,7 @@ impl Session {
                 Encoder::new(output, self.protocol).ok();
                 Ok(())
             }
-            Verb::Migrate
-            | Verb::FlushStrings
-            | Verb::FlushQueues
-            | Verb::ListQueues
-            | Verb::DropTagged
-            | Verb::WaitDisk
-            | Verb::Pause
-            | Verb::DebugSleep
-            | Verb::DebugReload
-            | Verb::Save
-            | Verb::Shutdown => {
-                return Err(Suspend::Verb);
-            }
+            _ => return Err(Suspend::Verb),
         };
         if let Err(failure) = outcome {
             self.fail(worker, Some(command), &failure, output);

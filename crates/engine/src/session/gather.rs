@@ -7,24 +7,24 @@
 //!                                                                                            changed: look up, reply
 //! ```
 //!
-//! The reply was true while all shards were held. After [`ROUNDS_MAX`] rounds all changed keys are looked up under the
-//! locks, however many they are.
+//! The reply was true while all shards were held. In the last try (see [`OFF_LOCK_TRIES_MAX`]) all changed keys are looked
+//! up under the locks, however many they are.
 
 use super::Session;
+use super::attempt::Attempt;
+use super::off_lock::{OffLock, OffLockState};
+use super::suspend::Suspend;
 use crate::engine::Engine;
-use crate::executor::Lack;
-use crate::waits::{gate_open, raise, yield_now};
+use crate::waits::{gate_open, yield_now};
 use crate::worker::Worker;
 use base::Ms;
 use base::instant::Instant;
 use base::limits::SHARDS;
-use commands::Gather;
+use base::primitives::atomic::Ordering::Relaxed;
 use commands::registry::Command;
-use keyspace::{Keyspace, Plan, Tx, Version};
-use std::rc::Rc;
-use std::sync::atomic::Ordering::Relaxed;
+use commands::{Gather, Run};
+use keyspace::{Keyspace, OFF_LOCK_TRIES_MAX, Plan, Tx, Version};
 use std::time::Duration;
-use sync::gate::Raised;
 use sync::lock::Want;
 use wire::resp::Encoder;
 use wire::{Args, Output};
@@ -33,10 +33,6 @@ use wire::{Args, Output};
 pub(super) const ARGUMENTS_MAX: usize = 256;
 /// Maximum number of keys looked up again while all shards are held: some 300 µs.
 const KEYS_AGAIN_MAX: usize = 1_000;
-/// Rounds after which all changed keys are looked up under the locks.
-const ROUNDS_MAX: usize = 3;
-/// Tries for all shards before the gate is raised.
-const TRIES_MAX: usize = 4;
 /// Microseconds of work before others have their turn.
 const WORK_US_MAX: u128 = 300;
 /// Keys looked up between two clock readings.
@@ -64,7 +60,14 @@ impl ShardKeys {
     }
 
     /// Looks at its keys from number `from` on until too long after `began`; returns the first one not looked at.
-    fn look(&mut self, tx: &mut Tx<'_>, shard: usize, from: usize, to_look: &mut ToLook<'_>, began: Instant) -> usize {
+    fn look(
+        &mut self,
+        tx: &mut Tx<'_>,
+        (shard, from): (usize, usize),
+        gather: &mut dyn Gather,
+        args: &Args<'_>,
+        began: Instant,
+    ) -> usize {
         if from == 0 {
             self.seen = Some(SeenKeys { version: tx.version(shard), until: Ms::MAX });
         }
@@ -73,7 +76,7 @@ impl ShardKeys {
         for keys in self.at[from..].chunks(KEYS_A_LOOK) {
             for &at in keys {
                 let at = at as usize;
-                until = until.min(to_look.gather.look(tx, at, to_look.args.get(at)).unwrap_or(Ms::MAX));
+                until = until.min(gather.look(tx, at, args.get(at)).unwrap_or(Ms::MAX));
             }
             done += keys.len();
             if began.elapsed().as_micros() > WORK_US_MAX {
@@ -85,10 +88,51 @@ impl ShardKeys {
     }
 }
 
-/// The keys to look at, and the session that records the reads.
-struct ToLook<'a> {
-    args: &'a Args<'a>,
+/// The look-ups of a request.
+pub(super) struct GatheredKeys {
     gather: Box<dyn Gather>,
+    shards: Vec<ShardKeys>,
+    /// Shards that have changed since they were looked at, or were not.
+    stale: Vec<usize>,
+    tries: u32,
+}
+
+impl GatheredKeys {
+    /// Hashes all keys.
+    async fn begin(worker: &Worker, command: Command, args: &Args<'_>, pace: &mut GatherPace) -> Self {
+        let Run::Gather { begin, .. } = command.run else { unreachable!("asked for a look at keys") };
+        let mut gather = begin(args);
+        let mut shards: Vec<ShardKeys> = (0..SHARDS).map(|_| ShardKeys::default()).collect();
+        for at in 1..args.len() {
+            shards[keyspace::shard_of(worker.engine.keyspace.hash(args.get(at)))].at.push(at as u32);
+            gather.expect();
+            if at.is_multiple_of(KEYS_A_LOOK) {
+                pace.rest_if_due().await;
+            }
+        }
+        pace.rest_if_due().await;
+        let stale = (0..SHARDS).filter(|shard| !shards[*shard].at.is_empty()).collect();
+        Self { gather, shards, stale, tries: 0 }
+    }
+
+    /// Looks again at the changed keys, whose shards are held, if they are at most `keys_max`; otherwise notes the shards that
+    /// contain them. Returns true if all is as it was seen.
+    fn validate(&mut self, tx: &mut Tx<'_>, args: &Args<'_>, keys_max: usize) -> bool {
+        let is_stale = |shard: &usize| {
+            let keys = &self.shards[*shard];
+            !keys.at.is_empty() && !keys.is_true(tx, *shard)
+        };
+        self.stale = (0..SHARDS).filter(is_stale).collect();
+        if self.stale.iter().map(|shard| self.shards[*shard].at.len()).sum::<usize>() > keys_max {
+            return false;
+        }
+        for shard in &self.stale {
+            for &at in &self.shards[*shard].at {
+                self.gather.look(tx, at as usize, args.get(at as usize));
+            }
+        }
+        true
+    }
 }
 
 /// The pace of work done in pieces, between which others have their turn.
@@ -127,49 +171,36 @@ impl GatherPace {
 }
 
 impl Session {
-    /// Runs a command that gathers. Returns the time for which it ran.
+    /// Looks at the keys of shards that have not been looked at, or have changed since. Returns the time taken.
     pub(super) async fn gather(
         &mut self,
-        worker: &Rc<Worker>,
-        command: Command,
-        args: &Args<'_>,
-        output: &mut Output,
+        worker: &Worker,
+        state: &OffLockState,
+        (command, args): (Command, &Args<'_>),
     ) -> Duration {
-        let commands::Run::Gather { begin, .. } = command.run else { unreachable!("asked for a look at keys") };
-        // Yields first: decoding such a long request was a turn.
+        // Yields first: what came before was a turn.
         yield_now().await;
-        // An invalidation of a key it has looked at follows the reply, even if the key is looked at again: the client
-        // may drop a fresh value, but never keeps a stale one.
-        self.note_heard();
         let mut pace = GatherPace::begin();
-        let mut to_look = ToLook { args, gather: begin(args) };
-        let mut parts: Vec<ShardKeys> = (0..SHARDS).map(|_| ShardKeys::default()).collect();
-        for at in 1..args.len() {
-            parts[keyspace::shard_of(worker.engine.keyspace.hash(args.get(at)))].at.push(at as u32);
-            to_look.gather.expect();
-            if at.is_multiple_of(KEYS_A_LOOK) {
-                pace.rest_if_due().await;
+        let mut gathering = match state.gathered.take() {
+            Some(gathering) => gathering,
+            None => {
+                // An invalidation of a key it has looked at follows the reply, even if the key is looked at again: the
+                // client may drop a fresh value, but never keeps a stale one.
+                self.note_heard();
+                Box::new(GatheredKeys::begin(worker, command, args, &mut pace).await)
             }
+        };
+        let stale = std::mem::take(&mut gathering.stale);
+        if !worker.engine.loading.is_over() {
+            stale.iter().for_each(|shard| worker.engine.loading.want(*shard));
         }
-        pace.rest_if_due().await;
-        let mut stale: Vec<usize> = (0..SHARDS).filter(|shard| !parts[*shard].at.is_empty()).collect();
-        for round in 1.. {
-            if !worker.engine.loading.is_over() {
-                stale.iter().for_each(|shard| worker.engine.loading.want(*shard));
-            }
-            for shard in stale {
-                self.look(worker, shard, &mut parts[shard], &mut to_look, &mut pace).await;
-            }
-            pace.rest().await;
-            let keys_max = if round < ROUNDS_MAX { KEYS_AGAIN_MAX } else { usize::MAX };
-            stale = self.settle(worker, &mut parts, &mut to_look, keys_max, &mut pace).await;
-            if stale.is_empty() {
-                break;
-            }
+        let GatheredKeys { gather, shards, tries, .. } = &mut *gathering;
+        for shard in stale {
+            self.look(worker, (shard, &mut shards[shard]), &mut **gather, args, &mut pace).await;
         }
-        let mark = output.mark();
-        to_look.gather.finish(&mut Encoder::new(output, self.protocol));
-        self.hide_unreadable(worker, self.watermark, mark, output);
+        *tries += 1;
+        state.gathered.set(Some(gathering));
+        pace.rest().await;
         pace.took()
     }
 
@@ -177,15 +208,15 @@ impl Session {
     async fn look(
         &self,
         worker: &Worker,
-        shard: usize,
-        part: &mut ShardKeys,
-        to_look: &mut ToLook<'_>,
+        (shard, keys): (usize, &mut ShardKeys),
+        gather: &mut dyn Gather,
+        args: &Args<'_>,
         pace: &mut GatherPace,
     ) {
         let mut done = 0;
-        while done < part.at.len() {
+        while done < keys.at.len() {
             pace.rest_if_due().await;
-            to_look.gather.prepare();
+            gather.prepare();
             let Some(inside) = worker.member.enter() else {
                 gate_open(&worker.engine.gate).await;
                 continue;
@@ -194,13 +225,13 @@ impl Session {
             let from = done;
             let add = |_: &Keyspace, plan: &mut Plan| plan.add_shard(shard, Want::Read);
             let looked = worker.executor.look(None, (self.database, engine.clock.now()), add, |tx| {
-                if let Some(hash) = first_unread(engine, part, to_look.args) {
+                if let Some(hash) = first_unread(engine, keys, args) {
                     return Some(hash);
                 }
                 tx.set_touching(!self.client.no_touch.load(Relaxed));
-                done = part.look(tx, shard, from, to_look, pace.began);
-                let keys = part.at[from..done].iter().map(|at| to_look.args.get(*at as usize));
-                self.note_looked(worker, shard, keys);
+                done = keys.look(tx, (shard, from), gather, args, pace.began);
+                let names = keys.at[from..done].iter().map(|at| args.get(*at as usize));
+                self.note_looked(worker, shard, names);
                 worker.executor.note_reads(tx.reads);
                 None
             });
@@ -213,84 +244,57 @@ impl Session {
         }
     }
 
-    /// Holds all shards and looks again at changed keys, if they are at most `keys_max`; otherwise returns the shards
-    /// that contain them.
-    async fn settle(
+    /// Replies with what has been gathered if it is true of one instant, with all its shards held.
+    ///
+    /// # Errors
+    /// Returns what it lacks, or that it has to look again.
+    pub(super) fn settle(
         &mut self,
-        worker: &Rc<Worker>,
-        parts: &mut [ShardKeys],
-        to_look: &mut ToLook<'_>,
-        keys_max: usize,
-        pace: &mut GatherPace,
-    ) -> Vec<usize> {
-        let wait_began = Instant::now();
-        for tries in 0.. {
-            let settled = if tries < TRIES_MAX {
-                let Some(_inside) = worker.member.enter() else {
-                    gate_open(&worker.engine.gate).await;
-                    continue;
-                };
-                self.settle_held(worker, None, parts, to_look, keys_max)
-            } else {
-                let raised = raise(worker).await;
-                pace.began = Instant::now();
-                self.settle_held(worker, Some(&raised), parts, to_look, keys_max)
-            };
-            match settled {
-                Ok(stale) => {
-                    if tries > 0 {
-                        worker.note_wait(wait_began.elapsed());
-                    }
-                    return stale;
-                }
-                Err(Lack::Locked(shard, want)) => {
-                    pace.wait(async { drop(self.park(&worker.engine, shard, want).await) }).await;
-                }
-                Err(_) => unreachable!("a hold fails for a lock alone"),
-            }
-        }
-        unreachable!("under the gate every shard is held")
-    }
-
-    fn settle_held(
-        &mut self,
-        worker: &Worker,
-        raised: Option<&Raised<'_>>,
-        parts: &mut [ShardKeys],
-        to_look: &mut ToLook<'_>,
-        keys_max: usize,
-    ) -> Result<Vec<usize>, Lack> {
-        to_look.gather.prepare();
-        let shards: Vec<usize> = (0..SHARDS).filter(|shard| !parts[*shard].at.is_empty()).collect();
-        let add = |_: &Keyspace, plan: &mut Plan| shards.iter().for_each(|shard| plan.add_shard(*shard, Want::Read));
-        let (stale, seen) = worker.executor.look(raised, (self.database, worker.engine.clock.now()), add, |tx| {
+        attempt: &Attempt<'_>,
+        args: &Args<'_>,
+        output: &mut Output,
+    ) -> Result<(), Suspend> {
+        let &Attempt { worker, needs, raised, now, .. } = attempt;
+        let again = Suspend::OffLock(OffLock::Gather);
+        let Some(mut gathering) = needs.off_lock.gathered.take() else { return Err(again) };
+        gathering.gather.prepare();
+        let held: Vec<usize> = (0..SHARDS).filter(|shard| !gathering.shards[*shard].at.is_empty()).collect();
+        let keys_max = if gathering.tries < OFF_LOCK_TRIES_MAX { KEYS_AGAIN_MAX } else { usize::MAX };
+        let add = |_: &Keyspace, plan: &mut Plan| held.iter().for_each(|shard| plan.add_shard(*shard, Want::Read));
+        let validated = worker.executor.look(raised, (self.database, now), add, |tx| {
             tx.set_touching(!self.client.no_touch.load(Relaxed));
-            let mut stale = shards.clone();
-            stale.retain(|shard| !parts[*shard].is_true(tx, *shard));
-            if stale.iter().map(|shard| parts[*shard].at.len()).sum::<usize>() > keys_max {
-                return Some(stale);
+            let is_true = gathering.validate(tx, args, keys_max);
+            for shard in gathering.stale.iter().filter(|_| is_true) {
+                let names = gathering.shards[*shard].at.iter().map(|at| args.get(*at as usize));
+                self.note_looked(worker, *shard, names);
             }
-            for shard in stale {
-                for &at in &parts[shard].at {
-                    to_look.gather.look(tx, at as usize, to_look.args.get(at as usize));
-                }
-                let keys = parts[shard].at.iter().map(|at| to_look.args.get(*at as usize));
-                self.note_looked(worker, shard, keys);
+            is_true
+        });
+        match validated {
+            Ok((true, seen)) => {
+                self.saw(seen);
+                let mark = output.mark();
+                gathering.gather.finish(&mut Encoder::new(output, self.protocol));
+                self.hide_unreadable(worker, self.watermark, mark, output);
+                Ok(())
             }
-            None
-        })?;
-        if stale.is_none() {
-            self.saw(seen);
+            Ok((false, _)) => {
+                needs.off_lock.gathered.set(Some(gathering));
+                Err(again)
+            }
+            Err(lack) => {
+                needs.off_lock.gathered.set(Some(gathering));
+                Err(lack.into())
+            }
         }
-        Ok(stale.unwrap_or_default())
     }
 }
 
-/// Returns the hash of a key of `part` whose value is still to be read, if there is one; the shard is held.
-fn first_unread(engine: &Engine, part: &ShardKeys, args: &Args<'_>) -> Option<u64> {
+/// Returns the hash of a key of `keys` whose value is still to be read, if there is one; the shard is held.
+fn first_unread(engine: &Engine, keys: &ShardKeys, args: &Args<'_>) -> Option<u64> {
     if engine.loading.is_over() {
         return None;
     }
-    let mut hashes = part.at.iter().map(|at| engine.keyspace.hash(args.get(*at as usize)));
+    let mut hashes = keys.at.iter().map(|at| engine.keyspace.hash(args.get(*at as usize)));
     hashes.find(|hash| engine.loading.is_unread(*hash))
 }

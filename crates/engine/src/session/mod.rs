@@ -26,6 +26,7 @@ mod memcacheq;
 mod messages;
 mod migrate;
 mod monitor;
+mod off_lock;
 mod order;
 mod parts;
 mod password;
@@ -52,18 +53,19 @@ use crate::executor::LockRetention;
 use crate::script::runner::Yielder;
 use crate::tracking::Own;
 use crate::worker::Worker;
-use attempt::Attempt;
+use attempt::{Attempt, RequestWay};
 use base::Position;
 use base::instant::Instant;
+use base::primitives::atomic::Ordering::Relaxed;
 use commands::registry::{self, Command, Lookup};
 use commands::{Failure, Flag, ReplyMode, Run, Verb};
 use messages::{Outbox, Subscriptions};
+use off_lock::OffLock;
 use password::Passwords;
 use port::{Port, Step};
 use slow::Took;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
 use std::task::{Context, Poll};
 use std::time::Duration;
 use sync::notifier::Level;
@@ -356,6 +358,11 @@ impl Session {
             Ok(needs) => needs,
             Err(why) => return Ran::NotNow(command, why),
         };
+        let way = match self.way(&command, args, false) {
+            Ok(RequestWay::Gather) => return Ran::NotNow(command, Suspend::OffLock(OffLock::Gather)),
+            Ok(way) => way,
+            Err(why) => return Ran::NotNow(command, why),
+        };
         let in_place = script::is_tried_in_place(&command);
         let result = if in_place && worker.runner.is_taken() {
             Err(Suspend::RunnerBusy)
@@ -364,7 +371,7 @@ impl Session {
             self.begin_script(needs.unwrap_or_default(), false, command, args, output).1
         } else {
             let attempt = Attempt { needs: needs.as_ref().unwrap_or(plain.needs), ..*plain };
-            self.attempt(&attempt, retention, command, args, output)
+            self.attempt(&attempt, way, retention, command, args, output)
         };
         match result {
             Ok(()) => {
@@ -589,7 +596,7 @@ enum Ran {
 fn holds_shards(command: &Command, args: &Args<'_>) -> bool {
     match command.run {
         Run::Gather { .. } => args.len() <= gather::ARGUMENTS_MAX,
-        Run::Local(_) => !parts::is_done_by_parts(command, args) && !parts::is_to_be_sorted(command, args),
+        Run::Local(_) => !parts::has_many_keys(command, args),
         Run::Blocking { .. } | Run::Gate(_) | Run::Engine(Verb::Exec | Verb::Eval | Verb::Library(_)) => true,
         Run::Sweep(_) | Run::Range { .. } | Run::Session(_) | Run::Parts { .. } | Run::Engine(_) => false,
     }

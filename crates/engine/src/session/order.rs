@@ -119,7 +119,7 @@ impl Session {
                     tries += 1;
                     pace.wait(async { drop(self.park(engine, shard, want).await) }).await;
                 }
-                Err(Some(Lack::Unread(_) | Lack::Room(_) | Lack::Shards(_) | Lack::Search(_) | Lack::Gate)) => {
+                Err(Some(Lack::Unread(_) | Lack::Room(_) | Lack::Shards(_) | Lack::Compute(_) | Lack::Gate)) => {
                     unreachable!("a look lacks nothing else")
                 }
                 Err(None) => pace.wait(gate_open(&engine.gate)).await,

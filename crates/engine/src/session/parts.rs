@@ -43,16 +43,12 @@ const COPIED_ARGUMENT_BYTES_MAX: usize = 16 << 10;
 /// Keys hashed between two clock readings.
 const KEYS_A_LOOK: usize = 16;
 
-/// Returns true if a request has so many keys that they are removed in parts.
+/// Returns true if a request has so many keys that they are removed in parts, or so many pairs that they are sorted by
+/// shard.
 #[inline]
-pub(super) fn is_done_by_parts(command: &Command, args: &Args<'_>) -> bool {
-    args.len() > ARGUMENTS_MAX && command.has(Flag::KeyByKey)
-}
-
-/// Returns true if a request has so many pairs that they must be sorted by shard.
-#[inline]
-pub(super) fn is_to_be_sorted(command: &Command, args: &Args<'_>) -> bool {
-    args.len() > ARGUMENTS_MAX && command.has(Flag::Pairs) && !args.len().is_multiple_of(2)
+pub(super) fn has_many_keys(command: &Command, args: &Args<'_>) -> bool {
+    let is_of_pairs = || command.has(Flag::Pairs) && !args.len().is_multiple_of(2);
+    args.len() > ARGUMENTS_MAX && (command.has(Flag::KeyByKey) || is_of_pairs())
 }
 
 impl Session {

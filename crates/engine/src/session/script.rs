@@ -9,7 +9,7 @@ use super::attempt::Attempt;
 use super::monitor::Asker;
 use super::suspend::Suspend;
 use super::{RetryState, Session};
-use crate::executor::{LockRetention, begin_command};
+use crate::executor::begin_command;
 use crate::script::runner::{Begun, ScriptJob, Yielder};
 use crate::script::{By, Control, Script};
 use crate::worker::Worker;
@@ -166,11 +166,11 @@ impl Session {
             };
             let now = worker.engine.clock.now();
             let attempt = Attempt { worker: &worker, needs, raised: Some(&raised), now, is_outside: false };
-            self.attempt(&attempt, &mut LockRetention::new(&worker.engine.keyspace), command, args, output)
+            self.attempt_alone(&attempt, command, args, output)
         } else if let Some(_inside) = worker.member.enter() {
             let now = worker.engine.clock.now();
             let attempt = Attempt { worker: &worker, needs, raised: None, now, is_outside: false };
-            self.attempt(&attempt, &mut LockRetention::new(&worker.engine.keyspace), command, args, output)
+            self.attempt_alone(&attempt, command, args, output)
         } else {
             Err(Suspend::Shards(Vec::new()))
         };

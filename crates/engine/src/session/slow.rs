@@ -7,20 +7,20 @@ use super::Session;
 use super::attempt::{Attempt, RetryState};
 use super::element_wait::ElementWait;
 use super::flush::Flushed;
+use super::off_lock::OffLock;
 use super::suspend::Suspend;
 use crate::checkpoint::{Asked, Patience, Reason};
 use crate::engine::Engine;
-use crate::executor::{Lack, LockRetention, SHARDS_MAX};
+use crate::executor::{LockRetention, SHARDS_MAX};
 use crate::waiter::Answer;
 use crate::waits::{gate_open, loaded, park, raise, read, yield_now};
 use crate::worker::{Sleep, Worker};
 use base::instant::Instant;
 use commands::registry::Command;
 use commands::{Failure, Flag, Run, Verb};
-use keyspace::{JobRequest, Keyspace, OffLockJobs, Plan, PrebuiltStrings, ShardState};
+use keyspace::{PrebuiltStrings, ShardState};
 use std::future::poll_fn;
 use std::rc::Rc;
-use std::sync::atomic::Ordering::Relaxed;
 use std::task::Poll;
 use std::time::Duration;
 use sync::lock::{Parked, Want};
@@ -50,6 +50,39 @@ pub(super) struct Took {
     pub(super) searched: Duration,
 }
 
+/// The course of a request that waits.
+#[derive(Default)]
+struct Course {
+    /// Waits for a shard since it last got further.
+    rounds: usize,
+    /// Reruns of a script for more shards.
+    met: usize,
+    /// Time worked off the lock, and time waited for shards and the gate.
+    searched: Duration,
+    waited: Duration,
+    /// When its wait for an element ends.
+    ends: Option<Ends>,
+}
+
+impl Course {
+    /// Returns its run time, if its last attempt ran for `held`.
+    fn took(&self, held: Duration) -> Took {
+        Took { held, searched: self.searched }
+    }
+}
+
+/// What follows a wait.
+enum Waited<'w> {
+    /// An attempt, from a place in a shard's line if there is one, under the gate or not.
+    Attempt(Option<Parked<'w, ShardState>>, bool),
+    /// Another wait.
+    Wait(Suspend),
+    /// Nothing: the request has ended.
+    Over(Took),
+    /// Nothing: a script is busy.
+    Busy,
+}
+
 /// The needs found by earlier attempts, kept while the request lives. Clones may turn out to be the last reference to a
 /// big list, so a background thread drops them.
 struct Lent<'w> {
@@ -59,9 +92,9 @@ struct Lent<'w> {
 
 impl Drop for Lent<'_> {
     fn drop(&mut self) {
-        if !self.needs.jobs.is_empty() || !self.needs.cuts.is_empty() || self.needs.speculations > 0 {
-            let RetryState { jobs: searches, cuts, speculated: performance, .. } = std::mem::take(&mut self.needs);
-            self.worker.engine.deferred_drop.free(Box::new((searches, cuts, performance.into_inner())));
+        if self.needs.off_lock.is_large() || !self.needs.cuts.is_empty() {
+            let RetryState { off_lock, cuts, .. } = std::mem::take(&mut self.needs);
+            self.worker.engine.deferred_drop.free(Box::new((off_lock, cuts)));
         }
     }
 }
@@ -85,6 +118,12 @@ impl RetryState {
         Suspend::StillWaiting { look_again_ms: Some(worker.engine.clock.now() + in_ms) }
     }
 
+    fn add_shards(&mut self, shards: Vec<usize>) {
+        self.shards.extend(shards);
+        self.shards.sort_unstable();
+        self.shards.dedup();
+    }
+
     /// Returns true if it waits while a script is busy: if its command allows that, or if it waits for an element.
     fn is_patient(&self, command: &Command) -> bool {
         self.wait.is_some() || command.has(Flag::AllowBusy)
@@ -105,6 +144,7 @@ impl RetryState {
 }
 
 impl Session {
+    /// Runs a request to its end. Returns the time for which it ran.
     pub(super) async fn run_until_done(
         &mut self,
         worker: &Rc<Worker>,
@@ -116,109 +156,138 @@ impl Session {
         let needs = RetryState { cuts: self.cut(&command, args).await, ..RetryState::default() };
         let mut lent = Lent { needs, worker };
         let needs = &mut lent.needs;
-        let (mut why, mut ends) = (why, None);
-        let (mut rounds, mut met) = (0, 0);
-        let (mut searched, mut waited) = (Duration::ZERO, Duration::ZERO);
+        let (mut why, mut course) = (why, Course::default());
         loop {
-            let mut parked = None;
-            let mut gated = false;
-            match needs.keep_place(worker, why) {
-                // Neither a round nor a wait for a lock: nobody holds the shard.
-                Suspend::Unloaded(shard, want) => {
-                    parked = Some(self.park(&worker.engine, shard, want).await);
-                }
-                Suspend::Unread(hash) => self.read(&worker.engine, hash).await,
-                Suspend::Locked(shard, want) if rounds < ROUNDS_MAX => {
-                    rounds += 1;
-                    let began = Instant::now();
-                    match unless_busy(worker, needs.is_patient(&command), park(&worker.engine, shard, want)).await {
-                        Some(place) => parked = Some(place),
-                        None => return self.fail_busy(worker, command, output),
-                    }
-                    waited += began.elapsed();
-                }
-                why @ (Suspend::RunnerBusy | Suspend::Behind) => {
-                    if unless_busy(worker, needs.is_patient(&command), wait_turn(worker, &why)).await.is_none() {
-                        return self.fail_busy(worker, command, output);
-                    }
-                }
-                Suspend::Script(ticket) => {
-                    let job = ticket.outcome().await;
-                    let took = Took { held: job.took, searched };
-                    let result;
-                    (*needs, result) = self.take_back(*job, output);
-                    let Err(next) = result else { return took };
+            let (place, is_gated) = match self.wait_for(worker, needs, &mut course, (command, args), why, output).await
+            {
+                Waited::Attempt(place, is_gated) => (place, is_gated),
+                Waited::Wait(next) => {
                     why = next;
                     continue;
                 }
-                Suspend::Locked(..) | Suspend::Gate => gated = true,
-                Suspend::Loading => {
-                    worker.engine.loading.want_all();
-                    let _early = self.client.wait_early();
-                    loaded(&worker.engine).await;
-                }
-                Suspend::Shards(shards) => {
-                    needs.shards.extend(shards);
-                    needs.shards.sort_unstable();
-                    needs.shards.dedup();
-                    met += usize::from(self.needs_runner(&command));
-                    gated = needs.shards.len() > SHARDS_MAX || met > RERUNS_MAX;
-                }
-                // More than was asked for before, so it may be available at once.
-                Suspend::Room(bytes) if bytes > needs.room_bytes => needs.room_bytes = bytes,
-                Suspend::Room(_) => wait_room(worker).await,
-                Suspend::LongStrings => {}
-                why @ (Suspend::Search(_) | Suspend::Speculate(_)) => {
-                    let is_patient = needs.is_patient(&command);
-                    let working = self.work_ahead(worker, needs, (command, args), why, output);
-                    let Some((took, is_complete)) = unless_busy(worker, is_patient, working).await else {
-                        return self.fail_busy(worker, command, output);
-                    };
-                    (searched, rounds) = (searched + took, 0);
-                    if is_complete {
-                        return Took { held: Duration::ZERO, searched };
-                    }
-                }
-                Suspend::Delayed(span_ms) => worker.sleep(span_ms).await,
-                Suspend::Paused { writes } => self.wait_pause(worker, writes).await,
-                why @ (Suspend::Waiting(_) | Suspend::StillWaiting { .. }) => {
-                    if !self.wait_blocked(worker, (command, args), (needs, why), &mut ends, output).await {
-                        return Took { held: Duration::ZERO, searched };
-                    }
-                    rounds = 0;
-                }
-                why => {
-                    let held = self.run_apart(worker, why, command, args, output).await;
-                    return Took { held, searched };
-                }
-            }
-            let tried = self.try_again(worker, needs, gated, command, args, output, &mut waited).await;
+                Waited::Over(took) => return took,
+                Waited::Busy => return self.fail_busy(worker, command, output),
+            };
+            let tried = self.try_again(worker, needs, is_gated, command, args, output, &mut course.waited).await;
             let Some((began, result)) = tried else { return self.fail_busy(worker, command, output) };
-            drop(parked);
+            drop(place);
             worker.executor.end_turn();
             match result {
                 Ok(()) => {
-                    worker.note_wait(waited);
-                    return Took { held: began.elapsed(), searched };
+                    worker.note_wait(course.waited);
+                    return Took { held: began.elapsed(), searched: course.searched };
                 }
                 Err(next) => why = next,
             }
         }
     }
 
-    /// Works on clones before the next attempt. Returns the time taken, and whether the reply is complete.
-    async fn work_ahead(
+    /// Waits for what a request lacks, or does what it has to do before the next attempt.
+    async fn wait_for<'w>(
         &mut self,
-        worker: &Worker,
+        worker: &'w Rc<Worker>,
         needs: &mut RetryState,
-        request: (Command, &Args<'_>),
+        course: &mut Course,
+        (command, args): (Command, &Args<'_>),
         why: Suspend,
         output: &mut Output,
-    ) -> (Duration, bool) {
+    ) -> Waited<'w> {
+        let is_patient = needs.is_patient(&command);
+        match needs.keep_place(worker, why) {
+            // Neither a round nor a wait for a lock: nobody holds the shard.
+            Suspend::Unloaded(shard, want) => {
+                return Waited::Attempt(Some(self.park(&worker.engine, shard, want).await), false);
+            }
+            Suspend::Unread(hash) => self.read(&worker.engine, hash).await,
+            Suspend::Locked(shard, want) if course.rounds < ROUNDS_MAX => {
+                course.rounds += 1;
+                let began = Instant::now();
+                let parking = park(&worker.engine, shard, want);
+                let Some(place) = unless_busy(worker, is_patient, parking).await else { return Waited::Busy };
+                course.waited += began.elapsed();
+                return Waited::Attempt(Some(place), false);
+            }
+            Suspend::Locked(..) => return Waited::Attempt(None, true),
+            Suspend::Gate => {
+                // One that waits for an element meets a pause from its place.
+                let is_admitted = needs.wait.is_some() || self.wait_admitted(worker, &command, is_patient).await;
+                return if is_admitted { Waited::Attempt(None, true) } else { Waited::Busy };
+            }
+            why @ (Suspend::RunnerBusy | Suspend::Behind) => {
+                if unless_busy(worker, is_patient, wait_turn(worker, &why)).await.is_none() {
+                    return Waited::Busy;
+                }
+            }
+            Suspend::Loading => {
+                worker.engine.loading.want_all();
+                let _early = self.client.wait_early();
+                loaded(&worker.engine).await;
+            }
+            Suspend::Shards(shards) => {
+                needs.add_shards(shards);
+                course.met += usize::from(self.needs_runner(&command));
+                return Waited::Attempt(None, needs.shards.len() > SHARDS_MAX || course.met > RERUNS_MAX);
+            }
+            // More than was asked for before, so it may be available at once.
+            Suspend::Room(bytes) if bytes > needs.room_bytes => needs.room_bytes = bytes,
+            Suspend::Room(_) => wait_room(worker).await,
+            Suspend::LongStrings => {}
+            Suspend::Delayed(span_ms) => worker.sleep(span_ms).await,
+            Suspend::Paused { writes } => self.wait_pause(worker, writes).await,
+            Suspend::OffLock(work) => {
+                if matches!(work, OffLock::Gather) && !self.wait_admitted(worker, &command, is_patient).await {
+                    return Waited::Busy;
+                }
+                let working = self.work_off_lock(worker, needs, (command, args), work, output);
+                let Some((took, is_complete)) = unless_busy(worker, is_patient, working).await else {
+                    return Waited::Busy;
+                };
+                (course.searched, course.rounds) = (course.searched + took, 0);
+                if is_complete {
+                    return Waited::Over(course.took(Duration::ZERO));
+                }
+            }
+            why => return self.wait_otherwise(worker, needs, course, (command, args), why, output).await,
+        }
+        Waited::Attempt(None, false)
+    }
+
+    /// Waits for an element or for a script, or runs to its end a request that needs no further attempt.
+    async fn wait_otherwise<'w>(
+        &mut self,
+        worker: &Rc<Worker>,
+        needs: &mut RetryState,
+        course: &mut Course,
+        (command, args): (Command, &Args<'_>),
+        why: Suspend,
+        output: &mut Output,
+    ) -> Waited<'w> {
         match why {
-            Suspend::Search(wanted) => (self.search(worker, needs, *wanted).await, false),
-            Suspend::Speculate(snapshot) => self.speculate(worker, needs, request, snapshot, output).await,
-            _ => unreachable!("others need no work"),
+            why @ (Suspend::Waiting(_) | Suspend::StillWaiting { .. }) => {
+                if !self.wait_blocked(worker, (command, args), (needs, why), &mut course.ends, output).await {
+                    return Waited::Over(course.took(Duration::ZERO));
+                }
+                course.rounds = 0;
+                Waited::Attempt(None, false)
+            }
+            Suspend::Script(ticket) => {
+                let job = ticket.outcome().await;
+                let took = course.took(job.took);
+                let result;
+                (*needs, result) = self.take_back(*job, output);
+                result.map_or_else(Waited::Wait, |()| Waited::Over(took))
+            }
+            Suspend::Stopping => {
+                self.fail(worker, Some(command), &Failure::text(STOPPING), output);
+                Waited::Over(course.took(Duration::ZERO))
+            }
+            why => {
+                if !self.wait_admitted(worker, &command, needs.is_patient(&command)).await {
+                    return Waited::Busy;
+                }
+                let held = self.run_apart(worker, why, command, args, output).await;
+                Waited::Over(course.took(held))
+            }
         }
     }
 
@@ -233,14 +302,11 @@ impl Session {
     ) -> Duration {
         let (began, is_patient) = (Instant::now(), command.has(Flag::AllowBusy));
         let held = match why {
-            Suspend::Stopping => {
-                self.fail(worker, Some(command), &Failure::text(STOPPING), output);
-                Some(Duration::ZERO)
+            Suspend::Sweep(begun) => {
+                unless_busy(worker, is_patient, self.sweep(worker, command, begun, args, output)).await
             }
-            Suspend::Sweep => unless_busy(worker, is_patient, self.sweep(worker, command, args, output)).await,
             Suspend::Range => unless_busy(worker, is_patient, self.range(worker, command, args, output)).await,
-            Suspend::ManyKeys if command.writes() => Some(self.write_many(worker, command, args, output).await),
-            Suspend::ManyKeys => unless_busy(worker, is_patient, self.gather(worker, command, args, output)).await,
+            Suspend::ManyKeys => Some(self.write_many(worker, command, args, output).await),
             Suspend::Parts => Some(self.run_parts(worker, command, args, output).await),
             Suspend::Verb => {
                 self.run_slow_verb(worker, command, args, output).await;
@@ -287,10 +353,10 @@ impl Session {
             began = Instant::now();
             let now = worker.engine.clock.now();
             let attempt = Attempt { worker, needs, raised: Some(&raised), now, is_outside: false };
-            self.attempt(&attempt, &mut LockRetention::new(&worker.engine.keyspace), command, args, output)
+            self.attempt_alone(&attempt, command, args, output)
         } else if let Some(_inside) = worker.member.enter() {
             let attempt = Attempt { worker, needs, raised: None, now, is_outside: false };
-            self.attempt(&attempt, &mut LockRetention::new(&worker.engine.keyspace), command, args, output)
+            self.attempt_alone(&attempt, command, args, output)
         } else if needs.wait.is_some() {
             // The gate is up, perhaps for a script; the request keeps its position meanwhile.
             Err(Suspend::RunnerBusy)
@@ -300,6 +366,19 @@ impl Session {
             Err(Suspend::Shards(Vec::new()))
         };
         Some((began, result))
+    }
+
+    /// Makes an attempt that is not one of a turn's requests.
+    pub(super) fn attempt_alone(
+        &mut self,
+        attempt: &Attempt<'_>,
+        command: Command,
+        args: &Args<'_>,
+        output: &mut Output,
+    ) -> Result<(), Suspend> {
+        let way = self.way(&command, args, attempt.raised.is_some())?;
+        let mut retention = LockRetention::new(&attempt.worker.engine.keyspace);
+        self.attempt(attempt, way, &mut retention, command, args, output)
     }
 
     fn fail_busy(&mut self, worker: &Worker, command: Command, output: &mut Output) -> Took {
@@ -322,6 +401,21 @@ impl Session {
             cuts.add(argument, text);
         }
         cuts
+    }
+
+    /// Waits until nothing holds a command back. Returns false if a script is busy before that.
+    async fn wait_admitted(&self, worker: &Worker, command: &Command, is_patient: bool) -> bool {
+        while let Some(why) = self.held_back(worker, command, false, worker.engine.clock.now()) {
+            match why {
+                Suspend::Paused { writes } => self.wait_pause(worker, writes).await,
+                why => {
+                    if unless_busy(worker, is_patient, wait_turn(worker, &why)).await.is_none() {
+                        return false;
+                    }
+                }
+            }
+        }
+        true
     }
 
     async fn wait_pause(&self, worker: &Worker, writes: bool) {
@@ -395,69 +489,6 @@ impl Session {
     pub(super) async fn read(&self, engine: &Engine, hash: u64) {
         let _early = self.client.wait_early();
         read(engine, hash).await;
-    }
-
-    /// Works on clones in turns. Returns the time taken.
-    async fn search(&mut self, worker: &Worker, needs: &mut RetryState, wanted: JobRequest) -> Duration {
-        if let Some(earlier) = needs.jobs.begin(wanted) {
-            worker.engine.deferred_drop.free(Box::new(earlier));
-        }
-        let mut took = Duration::ZERO;
-        loop {
-            // Yields first: the attempt was a turn.
-            yield_now().await;
-            let began = Instant::now();
-            let mut is_over = false;
-            let mut in_the_way = None;
-            while !is_over && in_the_way.is_none() && began.elapsed().as_micros() < SWEEP_US_MAX {
-                if needs.jobs.wants().is_some() {
-                    in_the_way = self.show(worker, &mut needs.jobs).err();
-                } else {
-                    is_over = needs.jobs.step();
-                }
-            }
-            took += began.elapsed();
-            if is_over {
-                return took;
-            }
-            match in_the_way {
-                Some(Some(Lack::Locked(shard, want) | Lack::Unloaded(shard, want))) => {
-                    drop(self.park(&worker.engine, shard, want).await);
-                }
-                Some(Some(Lack::Unread(hash))) => self.read(&worker.engine, hash).await,
-                Some(Some(Lack::Room(_) | Lack::Shards(_) | Lack::Search(_) | Lack::Gate)) => {
-                    unreachable!("a look lacks nothing else")
-                }
-                Some(None) => gate_open(&worker.engine.gate).await,
-                None => {}
-            }
-        }
-    }
-
-    /// Gives a search the key it wants, under the lock of its shard alone.
-    ///
-    /// # Errors
-    /// Returns what it lacks; `None`: the gate is up.
-    fn show(&mut self, worker: &Worker, searches: &mut OffLockJobs) -> Result<(), Option<Lack>> {
-        let engine = &*worker.engine;
-        let Some(key) = searches.wants() else { return Ok(()) };
-        let hash = engine.keyspace.hash(key);
-        let _inside = worker.member.enter().ok_or(None)?;
-        let add = |_: &Keyspace, plan: &mut Plan| plan.add_shard(keyspace::shard_of(hash), Want::Read);
-        let (is_unread, seen) = worker.executor.look(None, (self.database, engine.clock.now()), add, |tx| {
-            if !engine.loading.is_over() && engine.loading.is_unread(hash) {
-                return true;
-            }
-            tx.set_touching(!self.client.no_touch.load(Relaxed));
-            searches.look(tx);
-            worker.executor.note_reads(tx.reads);
-            false
-        })?;
-        if is_unread {
-            return Err(Some(Lack::Unread(hash)));
-        }
-        self.saw(seen);
-        Ok(())
     }
 
     async fn run_slow_verb(&mut self, worker: &Rc<Worker>, command: Command, args: &Args<'_>, output: &mut Output) {

@@ -2,7 +2,7 @@
 //! locks.
 //!
 //! ```text
-//! attempt: much to do --> Suspend::Speculate(snapshot) --> Offload pool: the command on clones --.
+//! attempt: much to do --> OffLock::Speculate(snapshot) --> Offload pool: the command on clones --.
 //!    ^                                                                               |
 //!    `-- again: keys unchanged? --> Tx::commit, the prepared reply           (a reader: the reply, at once)
 //!                           `-- no: run speculatively once more, then under the locks
@@ -14,10 +14,10 @@ use crate::executor::begin_command;
 use crate::waits::yield_now;
 use crate::worker::Worker;
 use base::instant::Instant;
+use base::primitives::atomic::Ordering::Relaxed;
 use commands::registry::Command;
 use commands::{Failure, Local, Outcome, Run};
-use keyspace::{Snapshot, Speculation, Tx};
-use std::sync::atomic::Ordering::Relaxed;
+use keyspace::{OFF_LOCK_TRIES_MAX, Snapshot, Speculation, Tx};
 use std::time::Duration;
 use wire::resp::{Encoder, Protocol};
 use wire::{Args, Output};
@@ -26,8 +26,6 @@ use wire::{Args, Output};
 pub(super) const ARGUMENTS_MAX: usize = 1024;
 /// Maximum number of keys of a command that runs speculatively: cloning this many values is cheap.
 const KEYS_MAX: usize = 64;
-/// Speculative runs of a command before it is run under its locks.
-const TRIES_MAX: u32 = 2;
 
 /// Bytes of a request copied per turn: a few hundred microseconds where memory is fresh.
 const COPIED_BYTES: usize = 512 << 10;
@@ -44,7 +42,9 @@ pub(crate) struct SpeculativeResult {
 fn may_speculate(needs: &RetryState, command: &Command, args: &Args<'_>) -> bool {
     let mut keys_count = 0;
     command.for_each_key(args, |_, _| keys_count += 1);
-    needs.speculations < TRIES_MAX && command.keeps_to_its_keys() && (1..=KEYS_MAX).contains(&keys_count)
+    needs.off_lock.speculations < OFF_LOCK_TRIES_MAX
+        && command.keeps_to_its_keys()
+        && (1..=KEYS_MAX).contains(&keys_count)
 }
 
 impl Session {
@@ -59,7 +59,7 @@ impl Session {
         tx: &mut Tx<'_>,
         output: &mut Output,
     ) -> Outcome {
-        if let Some(performance) = needs.speculated.take() {
+        if let Some(performance) = needs.off_lock.speculated.take() {
             if performance.speculation.is_true(tx) {
                 let SpeculativeResult { speculation, outcome, reply, .. } = *performance;
                 tx.need_room(speculation.payload_bytes())?;
@@ -124,7 +124,7 @@ impl Session {
         };
         let performance = worker.engine.offload.run(job).await;
         let took = performance.took;
-        needs.speculations += 1;
+        needs.off_lock.speculations += 1;
         // If events are on, the tx itself reports keys that were looked up in vain.
         let waits = matches!(performance.outcome, Err(Failure::Nothing));
         if !command.writes() && !waits && !worker.engine.publishes_events() {
@@ -132,7 +132,7 @@ impl Session {
             return (took, true);
         }
         needs.room_bytes = needs.room_bytes.max(performance.speculation.payload_bytes());
-        needs.speculated.set(Some(performance));
+        needs.off_lock.speculated.set(Some(performance));
         (took, false)
     }
 

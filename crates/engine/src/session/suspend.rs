@@ -1,10 +1,12 @@
 //! Why a request waits: the missing requirement of an attempt.
 
 use super::element_wait::ElementWait;
+use super::off_lock::OffLock;
 use crate::executor::Lack;
 use crate::script::runner::ScriptTicket;
 use base::Ms;
-use keyspace::{Abandon, JobRequest, Snapshot};
+use commands::Sweep;
+use keyspace::Abandon;
 use std::rc::Rc;
 use sync::lock::Want;
 
@@ -22,10 +24,8 @@ pub(crate) enum Suspend {
     Room(u64),
     /// These shards are needed too.
     Shards(Vec<usize>),
-    /// A big list is to be searched without its lock.
-    Search(Box<JobRequest>),
-    /// It touches so much that it is to run speculatively on this snapshot.
-    Speculate(Box<Snapshot>),
+    /// Work is to be done off the lock before the next attempt.
+    OffLock(OffLock),
     /// It can only run under the gate.
     Gate,
     /// CLIENT PAUSE, perhaps of writes alone.
@@ -46,11 +46,11 @@ pub(crate) enum Suspend {
     },
     /// It has strings that take longer than a turn to split.
     LongStrings,
-    /// It sweeps over all shards.
-    Sweep,
+    /// It sweeps over all shards; the sweep, if it has begun.
+    Sweep(Option<Box<dyn Sweep>>),
     /// It walks names in order.
     Range,
-    /// It has very many keys: they are looked up or removed in parts, or sorted before they are stored.
+    /// It has very many keys: they are removed in parts, or sorted before they are stored.
     ManyKeys,
     /// It does a lot of work on the connection or the server.
     Parts,
@@ -72,7 +72,7 @@ impl From<Lack> for Suspend {
             Lack::Unread(hash) => Self::Unread(hash),
             Lack::Room(bytes) => Self::Room(bytes),
             Lack::Shards(shards) => Self::Shards(shards),
-            Lack::Search(wanted) => Self::Search(wanted),
+            Lack::Compute(sources) => Self::OffLock(OffLock::Compute(sources)),
             Lack::Gate => Self::Gate,
         }
     }

@@ -15,7 +15,7 @@ use crate::worker::Worker;
 use base::instant::Instant;
 use base::limits::SHARDS;
 use commands::registry::Command;
-use commands::{KnownKeys, Outcome, Run, SweepNext};
+use commands::{BeginSweep, KnownKeys, Outcome, Run, Sweep, SweepNext};
 use keyspace::{Keyspace, Plan, TableId};
 use std::rc::Rc;
 use std::time::Duration;
@@ -29,18 +29,19 @@ const AHEAD_MAX: usize = 16;
 const VISITS_AT_ONCE_MAX: usize = 64;
 
 impl Session {
-    /// Sweeps over all shards, one at a time. Returns the time for which it ran.
+    /// Sweeps over all shards, one at a time, by the sweep that was begun or a new one. Returns the time for which it ran.
     pub(super) async fn sweep(
         &mut self,
         worker: &Rc<Worker>,
         command: Command,
+        begun: Option<Box<dyn Sweep>>,
         args: &Args<'_>,
         output: &mut Output,
     ) -> Duration {
         let Run::Sweep(begin) = command.run else { unreachable!("asked for a sweep") };
         let mark = output.mark();
         let mut took = Duration::ZERO;
-        let result = match begin(args, worker.random()) {
+        let result = match begun.map_or_else(|| begin(args, worker.random()), Ok) {
             Ok(mut sweep) => {
                 took = self.walk(worker, &mut *sweep).await;
                 sweep.finish(&mut Encoder::new(output, self.protocol))
@@ -52,7 +53,7 @@ impl Session {
     }
 
     /// Lets a sweep visit the shards. Returns the time for which it ran.
-    pub(super) async fn walk(&self, worker: &Worker, sweep: &mut dyn commands::Sweep) -> Duration {
+    pub(super) async fn walk(&self, worker: &Worker, sweep: &mut dyn Sweep) -> Duration {
         let (mut took, mut began) = (Duration::ZERO, Instant::now());
         let mut next = sweep.first_shard();
         let mut ahead = 0;
@@ -80,21 +81,21 @@ impl Session {
     /// Runs a short sweep at once.
     ///
     /// # Errors
-    /// Returns [`Suspend::Sweep`] if it is long or something is in its way: it begins again, with waits.
+    /// Returns [`Suspend::Sweep`] if it is long: it goes on with waits; or if something is in its way: then it begins again.
     pub(super) fn sweep_at_once(
         &mut self,
         worker: &Worker,
         command: Command,
+        begin: BeginSweep,
         args: &Args<'_>,
         output: &mut Output,
     ) -> Result<(), Suspend> {
-        let Run::Sweep(begin) = command.run else { unreachable!("asked for a sweep") };
         if !worker.engine.loading.is_over() {
-            return Err(Suspend::Sweep);
+            return Err(Suspend::Sweep(None));
         }
         let mark = output.mark();
         let result = match begin(args, worker.random()) {
-            Ok(sweep) if !sweep.is_short() => return Err(Suspend::Sweep),
+            Ok(sweep) if !sweep.is_short() => return Err(Suspend::Sweep(Some(sweep))),
             Ok(mut sweep) => {
                 self.visit_at_once(worker, &mut *sweep)?;
                 sweep.finish(&mut Encoder::new(output, self.protocol))
@@ -105,14 +106,14 @@ impl Session {
         Ok(())
     }
 
-    fn visit_at_once(&self, worker: &Worker, sweep: &mut dyn commands::Sweep) -> Result<(), Suspend> {
+    fn visit_at_once(&self, worker: &Worker, sweep: &mut dyn Sweep) -> Result<(), Suspend> {
         let engine = &*worker.engine;
         let mut next = sweep.first_shard();
         let began = Instant::now();
         for visits in 0.. {
             let Some(shard) = self.next_to_visit(engine, sweep, next) else { break };
             if visits == VISITS_AT_ONCE_MAX || began.elapsed().as_micros() > SWEEP_US_MAX / 2 {
-                return Err(Suspend::Sweep);
+                return Err(Suspend::Sweep(None));
             }
             let add = |_: &Keyspace, plan: &mut Plan| plan.add_shard(shard, Want::Read);
             let at = (self.database, engine.clock.now());
@@ -120,14 +121,14 @@ impl Session {
                 Ok((SweepNext::Next, _)) => next = shard + 1,
                 Ok((SweepNext::Again, _)) => next = shard,
                 Ok((SweepNext::Over, _)) => break,
-                Err(_) => return Err(Suspend::Sweep),
+                Err(_) => return Err(Suspend::Sweep(None)),
             }
         }
         Ok(())
     }
 
     /// Returns the first shard from `next` on that a sweep must visit; then those to which it goes back.
-    fn next_to_visit(&self, engine: &Engine, sweep: &mut dyn commands::Sweep, next: usize) -> Option<usize> {
+    fn next_to_visit(&self, engine: &Engine, sweep: &mut dyn Sweep, next: usize) -> Option<usize> {
         let table = engine.keyspace.map().table(self.database);
         let mut shards = next..SHARDS;
         shards.find(|shard| !sweep.pass(*shard, known_keys(engine, *shard, table))).or_else(|| sweep.go_back())
@@ -157,7 +158,7 @@ impl Session {
     pub(super) async fn visit(
         &self,
         worker: &Worker,
-        sweep: &mut dyn commands::Sweep,
+        sweep: &mut dyn Sweep,
         shard: usize,
         ahead: &mut usize,
     ) -> SweepNext {

@@ -4,9 +4,9 @@
 //! in one of two ways: [`Tx::end`] returns the log to be framed, [`Tx::abandon`] restores every key.
 
 mod asker;
-mod combine;
 mod expire;
 mod item;
+mod off_lock;
 mod order;
 mod own;
 mod reads;
@@ -16,13 +16,13 @@ mod shards;
 mod speculation;
 mod touched;
 
-use crate::bitop::BitopRequest;
 use crate::effect::{self, Effect, Log, event};
 use crate::guard::{Absent, Expiry, HashMut, ListMut, SetMut, SortedMut, StreamMut, StringMut, Whole};
 use crate::held::{Held, RetainedLock};
 use crate::notes::{Classes, Deed, KeyEvents, Note, Stood};
+use crate::off_lock::{OffLockJobs, Sources};
 use crate::prebuilt::PrebuiltStrings;
-use crate::search::{Finding, JobRequest, OffLockJobs, Prepared, SearchQuery, SearchRequest};
+use crate::search::Prepared;
 use crate::section::{Entry, Section, Standing, is_live, kind_of, standing, string_of, value_of};
 use crate::undo::{OldKey, Undo};
 use crate::{Garbage, Keyspace, TableId, shard_of};
@@ -35,7 +35,6 @@ pub use schemas::PREFIX_BYTES_MAX;
 use speculation::Speculating;
 use std::sync::Arc;
 use table::Fields;
-use values::bits::{BitOperation, Mixing};
 use values::{Collection, Hash, List, LongString, Set, Sorted, Stream, StringValue, Value, ValueType, string};
 
 /// The key holds another type than the command works on.
@@ -48,18 +47,11 @@ pub enum Abandon {
     /// Its frame needs this many bytes of journal room in all.
     Room(u64),
     /// Work on clones of large values is needed first, without locks.
-    Search(Box<JobRequest>),
+    Compute(Box<Sources>),
     /// It touches so much that it must first run speculatively, on clones of its keys.
     Speculate,
 }
 
-/// Number of lock-free attempts on clones, before the work is done under the locks.
-const TRIES_MAX: u32 = 2;
-/// Maximum searches per EXEC: each reruns all of its commands, and a list in a table that the EXEC itself created is
-/// never found again.
-const SEARCHES_MAX: usize = 8;
-/// BITOP over at most this many source bytes runs under the locks: eight pieces at most.
-const MIXED_BYTES_MAX: usize = 32 << 10;
 /// Maximum bytes of a recorded removal, excluding its key.
 const REMOVE_BYTES_MAX: u64 = 64;
 /// Expired fields of one hash that a writer removes along the way.
@@ -90,7 +82,7 @@ pub struct Tx<'k> {
     touches: bool,
     /// A script's call is running.
     is_scripted: bool,
-    searches: Option<&'k OffLockJobs>,
+    jobs: Option<&'k OffLockJobs>,
     memory: Option<&'k dyn MemoryGrant>,
     is_barred: Option<&'k dyn Fn(usize) -> bool>,
     is_of_several: bool,
@@ -147,7 +139,7 @@ impl<'k> Tx<'k> {
             moved: Vec::new(),
             touches: true,
             is_scripted: false,
-            searches: None,
+            jobs: None,
             memory: None,
             is_barred: None,
             is_of_several: false,
@@ -180,11 +172,6 @@ impl<'k> Tx<'k> {
     /// Returns a random number. Record the result of what it decides, not the draw.
     pub fn random(&mut self) -> u64 {
         self.random.next_u64()
-    }
-
-    /// Sets the finished searches.
-    pub fn set_searches(&mut self, searches: &'k OffLockJobs) {
-        self.searches = Some(searches);
     }
 
     /// Declares that several commands run in it, all at one instant. A command that finds key names in values then
@@ -343,61 +330,6 @@ impl<'k> Tx<'k> {
     /// If it holds another type.
     pub fn sorted(&mut self, key: &[u8]) -> Result<Option<&Sorted>, WrongType> {
         self.value(key)
-    }
-
-    /// Returns the search result for the list under `key`, which exists and is large.
-    ///
-    /// # Errors
-    /// If it has not been searched yet, or has changed since; the third attempt searches the changed parts here. Beyond
-    /// [`SEARCHES_MAX`] searches in one EXEC, all others run here.
-    pub fn search(&mut self, key: &[u8], aim: &SearchQuery) -> Result<Finding<'k>, Abandon> {
-        let (table, searches, is_last_try) = (self.table, self.searches, self.is_last_try());
-        let list = self.list(key).ok().flatten().expect("just seen by the caller");
-        match searches.and_then(|searches| searches.get(table, key, aim)) {
-            Some(search) if search.wanted.list.shares_root_with(list) => Ok(Finding::Still(search)),
-            Some(search) if search.tries >= TRIES_MAX => Ok(Finding::Now(Arc::new(search.again(list)))),
-            None if is_last_try => Ok(Finding::Now(list.find_all(&aim.needle, aim.direction, aim.limit))),
-            _ => {
-                let wanted = SearchRequest { table, key: key.into(), aim: aim.clone(), list: list.clone() };
-                Err(Abandon::Search(Box::new(JobRequest::Search(wanted))))
-            }
-        }
-    }
-
-    /// Returns true if work not done yet must be done here.
-    fn is_last_try(&self) -> bool {
-        self.speculating == Speculating::Now || self.searches.is_some_and(|searches| searches.count() >= SEARCHES_MAX)
-    }
-
-    /// Returns the result of BITOP over `sources`, of any size, to be put under `key`. The sources are as they are now.
-    ///
-    /// # Errors
-    /// If there is much work not done yet, or a source has changed since; the third attempt does the changed parts
-    /// here. Beyond [`SEARCHES_MAX`] such jobs in one EXEC, all others run here.
-    pub fn mix(
-        &mut self,
-        key: &[u8],
-        operation: BitOperation,
-        sources: Vec<LongString>,
-    ) -> Result<LongString, Abandon> {
-        let (table, searches) = (self.table, self.searches);
-        let done = searches.and_then(|searches| searches.get_mix(table, key, operation, sources.len()));
-        let bytes: usize = sources.iter().map(LongString::bytes_count).sum();
-        let is_last = match done {
-            Some(done) if done.mixing.is_of(&sources) => return Ok(done.mixing.result().clone()),
-            Some(done) => done.tries >= TRIES_MAX,
-            None => bytes <= MIXED_BYTES_MAX || self.is_last_try(),
-        };
-        let mut mixing = match done {
-            Some(done) => done.mixing.again(sources),
-            None => Mixing::new(operation, sources),
-        };
-        if is_last {
-            while !mixing.step(usize::MAX) {}
-            return Ok(mixing.result().clone());
-        }
-        let wanted = BitopRequest { table, key: key.into(), mixing, tries: 0 };
-        Err(Abandon::Search(Box::new(JobRequest::Mix(wanted))))
     }
 
     /// Iterates over the current table's live entries in `shard`, in hash order, from `from_hash` on.

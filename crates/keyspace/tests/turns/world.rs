@@ -204,9 +204,9 @@ impl World {
             let held = Held::under_gate(&self.keyspace);
             let mut tx = Tx::new(&self.keyspace, held, 0, self.now, &mut log, u64::MAX);
             tx.keep_old();
-            tx.set_searches(&searches);
+            tx.set_jobs(&searches);
             match run(&mut tx) {
-                Err(Abandon::Search(wanted)) => {
+                Err(Abandon::Compute(wanted)) => {
                     tx.abandon();
                     drop(searches.begin(*wanted));
                     while !searches.step() {}
