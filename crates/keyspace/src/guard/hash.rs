@@ -49,7 +49,13 @@ impl<'t, 'k> HashMut<'t, 'k> {
         let now = self.tx.now();
         let HashFigures { live_len: len_before, expired_count, mut is_large } =
             self.hash().map_or_else(HashFigures::default, |hash| hash.figures(now));
-        self.need_room(pairs)?;
+        // A bound for the usual case, in which a command's claim suffices; and one for all records that may follow.
+        let may_grow = !is_large && must_grow(self.hash(), pairs);
+        if expired_count > 0 || may_grow || matches!(expiry, FieldExpiry::At(_)) {
+            self.need_room(pairs)?;
+        } else {
+            self.need_room_for(1, 2, pairs)?;
+        }
         if expired_count > 0 {
             self.expire();
             is_large = self.hash().is_some_and(Hash::is_large);
@@ -61,7 +67,7 @@ impl<'t, 'k> HashMut<'t, 'k> {
             pairs if expiry == FieldExpiry::Keep => HashChange::PutKeeping { pairs },
             pairs => HashChange::Put { pairs },
         };
-        let must_grow = !is_large && must_grow(self.hash(), pairs);
+        let must_grow = may_grow && !is_large && must_grow(self.hash(), pairs);
         let mut rest = pairs;
         if must_grow && self.before == Before::Unknown {
             // Only an existing hash turns large, and many fields are put into a large one.
@@ -144,8 +150,13 @@ impl<'t, 'k> HashMut<'t, 'k> {
 
     /// Requires room for all records of one method: each has the key, and two the fields.
     fn need_room(&self, items: &[&[u8]]) -> Result<(), Abandon> {
+        self.need_room_for(2, RECORDS_MAX, items)
+    }
+
+    /// Requires room for so many records, of which `with_items` have the items.
+    fn need_room_for(&self, with_items: u64, records: u64, items: &[&[u8]]) -> Result<(), Abandon> {
         let items_bytes: u64 = items.iter().map(|item| (item.len() + varint::BYTES_MAX) as u64).sum();
-        self.tx.need_room(2 * items_bytes + RECORDS_MAX * (self.key.len() as u64 + FIELDS_BYTES_MAX))
+        self.tx.need_room(with_items * items_bytes + records * (self.key.len() as u64 + FIELDS_BYTES_MAX))
     }
 
     fn change(&mut self, change: HashChange<'_>) {
