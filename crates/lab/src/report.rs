@@ -47,7 +47,7 @@ pub(crate) struct Measured<'a> {
 /// Medians over the turns of one run of one side.
 #[derive(Default)]
 pub(crate) struct Figures {
-    /// What a power failure left of its data.
+    /// The part of its data that a power failure left.
     pub(crate) durability: String,
     /// The figure of the line; absent where this side has none.
     pub(crate) figure: Option<Spread>,

@@ -20,7 +20,7 @@
 //!    overdue lifts it and sends its writer to the next round (the last round is under the gate). While readers share
 //!    the lock and no bar is up, no reader sleeps.
 //!
-//! What a value **publishes** ([`Publish`]) can be read without its lock. Each writer stores it beside the state when it
+//! The word that a value **publishes** ([`Publish`]) can be read without its lock. Each writer stores it beside the state when it
 //! leaves, at the latest; who holds several locks, or tells others of its changes, stores it by [`Write::publish`] before
 //! the first is released and anybody is told.
 //!
@@ -38,7 +38,7 @@ use crate::gate::Raised;
 use crate::primitives::atomic::{AtomicU32, AtomicU64, Ordering};
 use crate::primitives::{Deadline, Mutex, lock};
 
-/// What the word of a lock is before its value is loaded: nothing is known.
+/// The word of a lock before its value is loaded: nothing is known.
 pub const UNKNOWN: u64 = u64::MAX;
 
 /// A value of which others may read a word without its lock.
@@ -64,7 +64,7 @@ impl<T, const N: usize> Publish for [T; N] {}
 #[repr(C, align(128))]
 pub struct ShardLock<T: Publish> {
     state: AtomicU32,
-    /// What the value published last.
+    /// The word that the value published last.
     published: AtomicU64,
     #[cfg(shuttle)]
     forgets_to_wake: bool,

@@ -2,9 +2,9 @@
 
 use super::LockRetention;
 use crate::engine::Engine;
-use base::Position;
 use base::primitives::atomic::Ordering::Relaxed;
-use journal::{Late, LogBuffer, Reservation};
+use base::{Ms, Position};
+use journal::{FrameSlot, Late, LogBuffer, Reservation};
 use keyspace::{Log, Payload, Tx};
 
 /// Takes a position for the tx's frame when all its changes are made, calls `publish` with the tx and the position that the
@@ -35,17 +35,12 @@ pub(super) fn hand_over<'t>(
         tx.stamp(position);
     }
     publish(&tx, seen.max(position));
-    let log = end(tx, retention);
-    match log.payload_mut().complete() {
-        Some(bytes) => log_buffer.hand_over(ticket, now, bytes),
-        None => log_buffer.hand_over_late(ticket, now, late(engine, std::mem::take(log.payload_mut()))),
-    }
-    log.clear();
+    pass_on(engine, end(tx, retention), log_buffer, ticket, now);
     seen.max(position)
 }
 
-/// In that canary build alone: shards are released before the frame takes its position, so that frames may lie in another order
-/// than that of their changes: the history test must find it.
+/// For that canary build alone: releases the shards before the frame takes its position, so that frames may lie in another
+/// order than that of their changes; the history test must find it.
 #[cold]
 fn release_early<'t>(
     engine: &Engine,
@@ -60,12 +55,18 @@ fn release_early<'t>(
     std::thread::yield_now();
     let ticket = log_buffer.take(claim, log.payload_bytes());
     let position = ticket.end;
+    pass_on(engine, log, log_buffer, ticket, now);
+    seen.max(position)
+}
+
+/// Hands the frame to the journal, and clears the log.
+#[inline]
+fn pass_on(engine: &Engine, log: &mut Log, log_buffer: &mut LogBuffer, ticket: FrameSlot, now: Ms) {
     match log.payload_mut().complete() {
         Some(bytes) => log_buffer.hand_over(ticket, now, bytes),
         None => log_buffer.hand_over_late(ticket, now, late(engine, std::mem::take(log.payload_mut()))),
     }
     log.clear();
-    seen.max(position)
 }
 
 /// Releases the shards, or leaves the one to `retention`.

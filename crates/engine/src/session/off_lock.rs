@@ -41,7 +41,7 @@ pub(crate) enum OffLock {
     Gather,
 }
 
-/// What a request has done off the lock.
+/// The work that a request has done off the lock.
 #[derive(Default)]
 pub(crate) struct OffLockState {
     /// Computations on clones, which its handlers ask for.

@@ -71,7 +71,7 @@ impl Course {
     }
 }
 
-/// What follows a wait.
+/// The step that follows a wait.
 enum Waited<'w> {
     /// An attempt, from a place in a shard's line if there is one, under the gate or not.
     Attempt(Option<Parked<'w, ShardState>>, bool),
