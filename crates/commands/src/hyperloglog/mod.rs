@@ -6,7 +6,7 @@ pub(crate) mod debug;
 use crate::failure::Failure;
 use keyspace::Tx;
 use values::StringValue;
-use values::hyperloglog::{Corrupt, DENSE_BYTES, HEAD_BYTES, HyperLogLog, SPARSE_BYTES_MAX};
+use values::hyperloglog::{Corrupt, HEAD_BYTES, HyperLogLog, SPARSE_BYTES_MAX};
 use values::string::DIGITS_MAX;
 
 /// Reads the HyperLogLog under `key`; `None` if it is absent.
@@ -45,7 +45,7 @@ fn write(tx: &mut Tx, key: &[u8], before: Option<&HyperLogLog>, after: &HyperLog
     if old == new {
         return Ok(());
     }
-    tx.need_room((new.len().max(DENSE_BYTES) + 3 * (key.len() + 64)) as u64)?;
+    tx.need_room((new.len() + 3 * (key.len() + 64)) as u64)?;
     let mut text = tx.string_mut(key, keyspace::Absent::Create)?.expect("is to be made");
     if new.len() < old.len() {
         text.replace(new);

@@ -189,7 +189,8 @@ fn take(
     found.deleted.dedup();
     let mut stream = tx.stream_mut(args.get(1), Absent::Leave)?.expect("just seen");
     let ids_count = found.claimed.len() + found.deleted.len();
-    stream.need_room_for(reader.group.len() + reader.consumer.len(), ids_count)?;
+    // The group's position, the consumer, deleted entries, claimed ones.
+    stream.need_room_for(4, reader.group.len() + reader.consumer.len(), ids_count)?;
     if let Some((last_id, entries_read)) = group {
         stream.put_group(reader.group, last_id, entries_read);
     }

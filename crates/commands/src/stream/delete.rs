@@ -226,8 +226,8 @@ impl Plan {
 
     /// Applies the changes, and replies for each id given; a repeated id is already done.
     fn carry_out(&self, tx: &mut Tx, key: &[u8], ids: &[StreamId], reply: &mut dyn Reply) -> Outcome {
-        let of_groups = self.dropped.iter().map(|held| StreamMut::room(key.len(), held.group.len(), held.ids.len()));
-        tx.need_room(of_groups.sum::<u64>() + StreamMut::room(key.len(), 0, self.gone.len()))?;
+        let of_groups = self.dropped.iter().map(|held| StreamMut::room(1, key.len(), held.group.len(), held.ids.len()));
+        tx.need_room(of_groups.sum::<u64>() + StreamMut::room(1, key.len(), 0, self.gone.len()))?;
         let mut stream = tx.stream_mut(key, Absent::Leave)?.expect("just seen");
         stream.delete(&self.gone)?;
         self.dropped.iter().for_each(|held| stream.drop_pending(&held.group, &held.ids));

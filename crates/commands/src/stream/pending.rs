@@ -66,7 +66,7 @@ fn xack(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let ids: Vec<StreamId> =
         stream.pending_of(group.number, &ids).into_iter().flatten().map(|pending| pending.id).collect();
     let mut stream = tx.stream_mut(args.get(1), Absent::Leave)?.expect("just seen");
-    stream.need_room_for(args.get(2).len(), ids.len())?;
+    stream.need_room_for(1, args.get(2).len(), ids.len())?;
     stream.drop_pending(args.get(2), &ids);
     reply.int(ids.len() as i64);
     Ok(())

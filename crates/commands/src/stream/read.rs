@@ -248,6 +248,9 @@ struct Wish<'a> {
 /// may be claimable at once.
 const LOOK_AGAIN_MS: u64 = 100;
 
+/// The maximum number of records of one wish: the consumer twice, claimed entries, new ones, and the group's position.
+const RECORDS_MAX: usize = 5;
+
 /// The maximum number of chunks examined to count new entries.
 const NEWS_CHUNKS_MAX: u64 = 64;
 
@@ -278,7 +281,8 @@ fn xreadgroup(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     find_idle(tx, &asked, reader, &mut wishes)?;
     for wish in &wishes {
         let ids_max = wish.ids_max.min(asked.most) as usize + wish.idle.len();
-        room_bytes += StreamMut::room(wish.key.len(), reader.group.len() + reader.consumer.len(), ids_max);
+        let names_bytes = reader.group.len() + reader.consumer.len();
+        room_bytes += StreamMut::room(RECORDS_MAX, wish.key.len(), names_bytes, ids_max);
     }
     tx.need_room(room_bytes)?;
     let mut deliveries = Vec::new();

@@ -134,11 +134,11 @@ pub(super) fn prepare(
         from => from,
     };
     let going = stream.trim_count(Trim { kept, ..trim }) + 1;
-    let (mut room_bytes, mut pending) = (2 * StreamMut::room(key.len(), 0, going as usize), 0);
+    let (mut room_bytes, mut pending) = (StreamMut::room(3, key.len(), 0, going as usize), 0);
     room_bytes += added_bytes.unwrap_or_default() as u64;
     stream.for_each_group(|name, group| {
         let count = stream.pending_count(group.number);
-        room_bytes += StreamMut::room(key.len(), name.len(), count.min(going) as usize);
+        room_bytes += StreamMut::room(1, key.len(), name.len(), count.min(going) as usize);
         pending += count;
     });
     // With many pending deliveries, many may have to be passed.

@@ -115,11 +115,11 @@ fn marked(
 }
 
 fn put(tx: &mut Tx, key: &[u8], marked: &Marked) -> Result<(), Failure> {
-    tx.need_room(2 * TaggedMut::room(&marked.schema, key, 0))?;
     let mut list = tx.tagged_mut(key, Absent::Leave)?.expect("just seen");
-    list.put(&marked.schema, marked.at, &marked.tags)?;
-    if marked.to != marked.at {
-        list.move_item(marked.at, marked.to);
+    if marked.to == marked.at {
+        list.put(&marked.schema, marked.at, &marked.tags)?;
+    } else {
+        list.put_and_move(&marked.schema, (marked.at, marked.to), &marked.tags)?;
     }
     Ok(())
 }

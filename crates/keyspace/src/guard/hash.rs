@@ -93,7 +93,7 @@ impl<'t, 'k> HashMut<'t, 'k> {
     /// # Errors
     /// If its frame needs more journal room than is claimed; nothing has changed then.
     pub fn set_expiry(&mut self, fields: &[&[u8]], expires_at_ms: Option<Ms>) -> Result<(), Abandon> {
-        self.need_room(fields)?;
+        self.need_room_for(1, 2, fields)?;
         if !fields.is_empty() {
             self.expire();
             let fields = Items::Slices(fields);
@@ -117,7 +117,7 @@ impl<'t, 'k> HashMut<'t, 'k> {
         let there = fields.iter().copied().filter(|field| hash.get(field, now, |_| ()).is_some());
         let fields: Vec<&[u8]> = there.filter(|field| seen.insert(*field)).collect();
         let count = fields.len() as u64;
-        self.need_room(&fields)?;
+        self.need_room_for(1, 2, &fields)?;
         if count == len {
             self.tx.change(self.key, &Effect::Remove, Before::Settled);
             self.before = Before::Unknown;

@@ -40,7 +40,8 @@ impl<'t, 'k> SortedMut<'t, 'k> {
     /// If its frame needs more journal room than is claimed; nothing has changed then.
     pub fn put(&mut self, pairs: &[(f64, &[u8])]) -> Result<(), Abandon> {
         let must_grow = must_grow(self.sorted(), pairs);
-        self.need_room(&mut pairs.iter().map(|(_, member)| member.len()))?;
+        // The removal of an expired key, the first pair, what makes it large, and the rest.
+        self.need_room(4, &mut pairs.iter().map(|(_, member)| member.len()))?;
         let mut rest = pairs;
         if must_grow && self.before == Before::Unknown {
             // Only an existing sorted set turns large, and many members are put into a large one.
@@ -74,7 +75,7 @@ impl<'t, 'k> SortedMut<'t, 'k> {
         let there = members.iter().copied().filter(|member| sorted.score(member).is_some());
         let members: Vec<&[u8]> = there.filter(|member| seen.insert(*member)).collect();
         let count = members.len() as u64;
-        self.need_room(&mut members.iter().map(|member| member.len()))?;
+        self.need_room(1, &mut members.iter().map(|member| member.len()))?;
         if count == len {
             self.remove_all();
         } else if count > 0 {
@@ -111,10 +112,10 @@ impl<'t, 'k> SortedMut<'t, 'k> {
         }
     }
 
-    /// Requires room for all records of one method: each has the key.
-    fn need_room(&mut self, lengths: &mut dyn Iterator<Item = usize>) -> Result<(), Abandon> {
+    /// Requires room for so many records, which have the members together.
+    fn need_room(&mut self, records: u64, lengths: &mut dyn Iterator<Item = usize>) -> Result<(), Abandon> {
         let items_bytes: u64 = lengths.map(|length| (length + 2 * varint::BYTES_MAX) as u64).sum();
-        self.tx.need_room(items_bytes + 4 * (self.key.len() as u64 + FIELDS_BYTES_MAX))
+        self.tx.need_room(items_bytes + records * (self.key.len() as u64 + FIELDS_BYTES_MAX))
     }
 
     fn change(&mut self, change: SortedChange<'_>) {

@@ -9,11 +9,11 @@ use values::stream::{ENTRY_BYTES_MAX, Foot, StreamId};
 use values::{Stream, limits};
 
 /// Maximum bytes of a record, excluding key, names and items.
-const FIELDS_BYTES_MAX: usize = 128;
+const FIELDS_BYTES_MAX: usize = 72;
 /// Bytes of an id in a record, at most.
 const ID_BYTES_MAX: usize = 2 * varint::BYTES_MAX;
-/// Records per command and key, at most.
-const RECORDS_MAX: usize = 5;
+/// Records of an addition: the removal of an expired key, the entry, and a trim.
+const RECORDS_OF_ADDITION: usize = 3;
 
 /// A mutable stream under a key. The key is created with the first entry or group, and stays.
 pub struct StreamMut<'t, 'k> {
@@ -64,7 +64,7 @@ impl<'t, 'k> StreamMut<'t, 'k> {
         let (entries_max, bytes_max) = (limits::STREAM_NODE_ENTRIES.get(), limits::STREAM_NODE_BYTES.get());
         let opens = self.stream().is_none_or(|stream| stream.must_open(bytes, entries_max, bytes_max));
         let fields_bytes = (bytes + fields.len() * varint::BYTES_MAX) as u64;
-        self.tx.need_room(fields_bytes + Self::room(self.key.len(), 0, 0))?;
+        self.tx.need_room(fields_bytes + Self::room(RECORDS_OF_ADDITION, self.key.len(), 0, 0))?;
         self.change(StreamChange::Add { id, fields: Items::Slices(fields), opens });
         Ok(())
     }
@@ -79,7 +79,7 @@ impl<'t, 'k> StreamMut<'t, 'k> {
         ids.sort_unstable();
         ids.dedup();
         stream.walk_these(&ids, &mut |id, fields| there.extend(fields.map(|_| id)));
-        self.need_room_for(0, there.len())?;
+        self.need_room_for(1, 0, there.len())?;
         if !there.is_empty() {
             self.change(StreamChange::Delete { ids: Ids::Slice(&there) });
         }
@@ -159,19 +159,18 @@ impl<'t, 'k> StreamMut<'t, 'k> {
         }
     }
 
-    /// Returns the maximum bytes of all records of one command, for a key, group and consumer with names of these
-    /// lengths, and `ids` ids, some of them twice.
-    pub fn room(key_bytes: usize, names_bytes: usize, ids: usize) -> u64 {
-        let records = RECORDS_MAX * (key_bytes + names_bytes + FIELDS_BYTES_MAX);
-        (records + 2 * ids * ID_BYTES_MAX) as u64
+    /// Returns the maximum bytes of `records` records, for a key, group and consumer with names of these lengths, that
+    /// have `ids` ids together.
+    pub fn room(records: usize, key_bytes: usize, names_bytes: usize, ids: usize) -> u64 {
+        (records * (key_bytes + names_bytes + FIELDS_BYTES_MAX) + ids * ID_BYTES_MAX) as u64
     }
 
     /// Requires [`StreamMut::room`]; call before the first change.
     ///
     /// # Errors
     /// If less is claimed.
-    pub fn need_room_for(&self, names_bytes: usize, ids: usize) -> Result<(), Abandon> {
-        self.tx.need_room(Self::room(self.key.len(), names_bytes, ids))
+    pub fn need_room_for(&self, records: usize, names_bytes: usize, ids: usize) -> Result<(), Abandon> {
+        self.tx.need_room(Self::room(records, self.key.len(), names_bytes, ids))
     }
 
     fn change(&mut self, change: StreamChange<'_>) {

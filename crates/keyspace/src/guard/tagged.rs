@@ -32,7 +32,7 @@ impl<'t, 'k> TaggedMut<'t, 'k> {
     pub fn room(schema: &Schema, key: &[u8], value_bytes: usize) -> u64 {
         let schema_bytes: usize = schema.attributes().iter().map(|attribute| attribute.name.len() + 3).sum();
         let tags_bytes = varint::BYTES_MAX * (2 + schema.attributes().len());
-        (schema_bytes + tags_bytes + value_bytes + 2 * key.len()) as u64 + 4 * FIELDS_BYTES_MAX
+        (schema_bytes + tags_bytes + value_bytes + 2 * key.len()) as u64 + 2 * FIELDS_BYTES_MAX
     }
 
     /// Inserts items before the one at a position, or at the end; creates an absent list with this schema, and gives it
@@ -107,6 +107,17 @@ impl<'t, 'k> TaggedMut<'t, 'k> {
         schema.encode(&mut encoded);
         self.tx.need_room((encoded.len() + self.key.len()) as u64 + FIELDS_BYTES_MAX)?;
         self.change(TaggedChange::Keep { schema: &encoded });
+        Ok(())
+    }
+
+    /// Sets the tags of an item and moves it, as [`TaggedMut::put`] and [`TaggedMut::move_item`] do. O(log n).
+    ///
+    /// # Errors
+    /// If its frame needs more journal room than is claimed; nothing has changed then.
+    pub fn put_and_move(&mut self, schema: &Schema, (from, to): (u64, u64), tags: &Tags) -> Result<(), Abandon> {
+        self.tx.need_room(Self::room(schema, self.key, 0) + self.key.len() as u64 + FIELDS_BYTES_MAX)?;
+        self.put(schema, from, tags)?;
+        self.move_item(from, to);
         Ok(())
     }
 
