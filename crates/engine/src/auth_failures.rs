@@ -98,6 +98,26 @@ fn network_of(ip: Option<IpAddr>) -> Network {
     })
 }
 
+/// The outcome of a session's latest passwords.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Passwords {
+    /// Wrong passwords of this connection.
+    pub(crate) failures: u8,
+    /// The delay before its next answer.
+    pub(crate) delay: Option<AuthDelay>,
+}
+
+/// A delay before the answer to a password.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AuthDelay {
+    /// Milliseconds.
+    pub ms: u16,
+    /// Recent wrong passwords from the same network.
+    pub failures: u16,
+    /// The password to be answered was wrong.
+    pub is_denied: bool,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,10 +1,10 @@
 //! The counters of INFO. One set per worker, written by it alone with plain loads and stores; readers add them up.
 
 use crate::latency::Latency;
-use crate::memcacheq::QueueCounters;
-use crate::session::ItemCount;
+use base::primitives::Mutex;
 use base::primitives::atomic::{AtomicU64, Ordering::Relaxed};
 use commands::registry;
+use std::collections::BTreeMap;
 
 /// One counter with a single writer.
 #[derive(Default)]
@@ -54,6 +54,121 @@ pub struct CommandCounters {
     pub rejected: Counter,
     /// Latencies of its calls.
     pub latency: Latency,
+}
+
+/// The item counters, named as in `stats`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ItemCount {
+    Gets,
+    GetHits,
+    GetMisses,
+    Sets,
+    Flushes,
+    Touches,
+    TouchHits,
+    TouchMisses,
+    Metas,
+    DeleteHits,
+    DeleteMisses,
+    IncrHits,
+    IncrMisses,
+    DecrHits,
+    DecrMisses,
+    CasHits,
+    CasMisses,
+    CasDiffers,
+    AuthCommands,
+    AuthErrors,
+    Stored,
+}
+
+impl ItemCount {
+    /// All counters, in storage order.
+    pub(crate) const NAMES: &'static [&'static str] = &[
+        "cmd_get",
+        "get_hits",
+        "get_misses",
+        "cmd_set",
+        "cmd_flush",
+        "cmd_touch",
+        "touch_hits",
+        "touch_misses",
+        "cmd_meta",
+        "delete_hits",
+        "delete_misses",
+        "incr_hits",
+        "incr_misses",
+        "decr_hits",
+        "decr_misses",
+        "cas_hits",
+        "cas_misses",
+        "cas_badval",
+        "auth_cmds",
+        "auth_errors",
+        "total_items",
+    ];
+}
+
+const _: () = assert!(ItemCount::Stored as usize + 1 == ItemCount::NAMES.len());
+
+/// Maximum number of queues that one worker counts by name: names that come and go must not make the map grow forever.
+/// Beyond, only the totals count.
+const NAMES_MAX: usize = 10_000;
+
+/// The number of messages taken, by queue.
+type Taken = BTreeMap<Box<[u8]>, u64>;
+
+/// The counters of one worker.
+#[derive(Default)]
+pub(crate) struct QueueCounters {
+    pub(crate) gets: AtomicU64,
+    pub(crate) get_hits: AtomicU64,
+    pub(crate) sets: AtomicU64,
+    pub(crate) set_hits: AtomicU64,
+    pub(crate) taken: Mutex<Taken>,
+}
+
+impl QueueCounters {
+    /// Counts a get, whether it found a message, and whether it took it.
+    pub(crate) fn note_get(&self, name: &[u8], is_hit: bool, takes: bool) {
+        self.gets.fetch_add(1, Relaxed);
+        if is_hit {
+            self.get_hits.fetch_add(1, Relaxed);
+            if takes {
+                self.note(name, 1);
+            }
+        }
+    }
+
+    /// Counts a put message, and whether there was room for it.
+    pub(crate) fn note_set(&self, name: &[u8], is_hit: bool) {
+        self.sets.fetch_add(1, Relaxed);
+        if is_hit {
+            self.set_hits.fetch_add(1, Relaxed);
+            self.note(name, 0);
+        }
+    }
+
+    /// Counts the return of a message that was taken.
+    pub(crate) fn note_return(&self, name: &[u8]) {
+        if let Some(taken) = self.taken.lock().expect("no holder panics").get_mut(name) {
+            *taken = taken.saturating_sub(1);
+        }
+    }
+
+    fn note(&self, name: &[u8], messages: u64) {
+        let mut all = self.taken.lock().expect("no holder panics");
+        if let Some(taken) = all.get_mut(name) {
+            *taken += messages;
+        } else if all.len() < NAMES_MAX {
+            all.insert(name.into(), messages);
+        }
+    }
+
+    pub(crate) fn reset(&self) {
+        [&self.gets, &self.get_hits, &self.sets, &self.set_hits].into_iter().for_each(|count| count.store(0, Relaxed));
+        self.taken.lock().expect("no holder panics").clear();
+    }
 }
 
 /// Counters of one worker.
@@ -274,5 +389,26 @@ impl Rates {
             input_bytes: rate(from.input_bytes, to.input_bytes),
             output_bytes: rate(from.output_bytes, to.output_bytes),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_of_queue_names_is_bounded() {
+        let counters = QueueCounters::default();
+        (0..NAMES_MAX as u64 + 5).for_each(|name| counters.note_set(&name.to_le_bytes(), true));
+        assert_eq!(counters.taken.lock().unwrap().len(), NAMES_MAX);
+        assert_eq!(counters.sets.load(Relaxed), NAMES_MAX as u64 + 5);
+        let taken = || counters.taken.lock().unwrap()[&0u64.to_le_bytes()[..]];
+        counters.note_get(&0u64.to_le_bytes(), true, true);
+        assert_eq!(taken(), 1);
+        counters.note_return(&0u64.to_le_bytes());
+        counters.note_return(b"unknown");
+        assert_eq!(taken(), 0);
+        counters.reset();
+        assert!(counters.taken.lock().unwrap().is_empty());
     }
 }

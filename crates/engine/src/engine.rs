@@ -1,10 +1,11 @@
 //! The engine: the keyspace and all state shared by the threads that serve it.
 
 use crate::auth_failures::AuthFailures;
-use crate::checkpoint::{Asked, Orders, Patience, Reason};
+use crate::checkpoint::orders::{Asked, Orders, Patience, Reason};
 use crate::client::Clients;
 use crate::counters::{Counters, Errors, Rates, Sample};
-use crate::expire_cycle::DeferredDrop;
+use crate::deferred_drop::DeferredDrop;
+use crate::flushes::Flushes;
 use crate::hooks::Hooks;
 use crate::latency_monitor::LatencyMonitor;
 use crate::loading::Loading;
@@ -15,11 +16,10 @@ use crate::pause::Pause;
 use crate::prefixes::PrefixMap;
 use crate::pubsub::SubscriptionRegistry;
 use crate::script::Scripts;
-use crate::session::Flushes;
 use crate::settings::{Current, Fsync, Settings};
 use crate::slowlog::SlowLog;
 use crate::tracking::Tracker;
-use crate::watchdog::WatchdogState;
+use crate::watchdog::{Report, Watchdog, WatchdogState};
 use base::clock::Clock;
 use base::hash::KeyHasher;
 use base::primitives::Mutex;
@@ -319,6 +319,11 @@ impl Engine {
         if threshold_ms > 0 && took_ms >= threshold_ms {
             self.latency_monitor.note(event, self.clock.wall() / 1000, took_ms);
         }
+    }
+
+    /// Looks at all operations in progress, counts those newly too old, and returns those to be logged.
+    pub fn look_after(&self, watchdog: &mut Watchdog) -> Vec<Report> {
+        self.watch.look(watchdog, self.gate.is_raised())
     }
 
     fn background_counters(&self) -> &Counters {

@@ -5,13 +5,10 @@ use crate::executor::{Demand, Executor, Job, Lack, NotAdmitted, Refused, Served,
 use base::Ms;
 use base::instant::Instant;
 use base::limits::SHARDS;
-use base::primitives::Mutex;
 use base::primitives::atomic::Ordering::Relaxed;
 use journal::{Purpose, Refusal};
 use keyspace::{IndexStep, Keyspace, Plan, TableId, Tx};
-use std::any::Any;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, Sender, channel};
 use sync::gate::Member;
 use sync::lock::Want;
 
@@ -19,38 +16,6 @@ use sync::lock::Want;
 const EXPIRE_KEYS_MAX: usize = 128;
 /// Journal room for one such removal, in bytes; it stops before a frame exceeds it.
 const EXPIRE_ROOM_BYTES: u64 = 256 << 10;
-
-/// The queue to the thread that drops big values.
-pub struct DeferredDrop {
-    sender: Sender<Box<dyn Any + Send>>,
-    receiver: Mutex<Option<Receiver<Box<dyn Any + Send>>>>,
-}
-
-impl Default for DeferredDrop {
-    fn default() -> Self {
-        let (sender, receiver) = channel();
-        Self { sender, receiver: Mutex::new(Some(receiver)) }
-    }
-}
-
-impl DeferredDrop {
-    /// Gives a value away to be dropped. Without a thread that does so, it is dropped with the engine.
-    pub fn free(&self, garbage: Box<dyn Any + Send>) {
-        // The receiver lives as long as the engine or its thread does.
-        let _ = self.sender.send(garbage);
-    }
-
-    /// Returns [`DeferredDrop::free`] for another thread, which may outlive the engine.
-    pub fn remote(&self) -> impl Fn(Box<dyn Any + Send>) + Send + use<> {
-        let sender = self.sender.clone();
-        move |garbage| drop(sender.send(garbage))
-    }
-
-    /// Returns the receiving end, for the thread that drops; once.
-    pub fn receiver(&self) -> Option<Receiver<Box<dyn Any + Send>>> {
-        self.receiver.lock().expect("no holder panics").take()
-    }
-}
 
 /// Removes expired keys and the tables of flushed databases, a shard at a time.
 pub struct ExpireCycle {

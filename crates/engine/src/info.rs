@@ -1,6 +1,6 @@
 //! INFO: server data for clients, exporters and people, in Redis's format and under Redis's names.
 
-use crate::checkpoint::{CheckpointInfo, Reason, Round};
+use crate::checkpoint::orders::{CheckpointInfo, Reason, Round};
 use crate::client::{LOCAL_RESERVE, locked_clients_max};
 use crate::counters::{Counter, Counters};
 use crate::engine::{Engine, VERSION};

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Invariant: nothing here opens a socket or starts a thread; futures are woken by plain wakers and sleep on the given
-//! [`worker::SleepFn`], so the same code runs in the server and in a simulated world.
+//! [`event_loop::SleepFn`], so the same code runs in the server and in a simulated world.
 
 #![forbid(unsafe_code)]
 
@@ -14,16 +14,20 @@ mod auth_failures;
 pub mod checkpoint;
 pub mod client;
 pub mod counters;
+mod deferred_drop;
 mod engine;
+pub mod event_loop;
 mod executor;
 mod expire_cycle;
 mod fifo_lock;
+mod flushes;
 mod hooks;
 mod indexer;
 pub mod info;
 mod item_log;
 pub mod latency;
 mod latency_monitor;
+mod leases;
 pub mod loading;
 mod memcached;
 mod memcacheq;
@@ -45,14 +49,15 @@ mod waits;
 mod watchdog;
 pub mod worker;
 
-pub use auth_failures::AuthFailures;
+pub use auth_failures::{AuthDelay, AuthFailures};
 pub use checkpoint::{CheckpointPace, Checkpointer};
+pub use deferred_drop::DeferredDrop;
 pub use engine::{Engine, Parts, Sums, VERSION, policy_of};
-pub use expire_cycle::{DeferredDrop, ExpireCycle, close_greatest_pinners};
+pub use expire_cycle::{ExpireCycle, close_greatest_pinners};
 pub use indexer::Indexer;
 pub use loading::{AT_ONCE_BYTES_MAX, Gathering, Loader, Loading, Mended};
 pub use offload::OffloadPool;
 pub use script::{Logger, Scripts};
-pub use session::{AuthDelay, Next, Session, Slow, Turn};
+pub use session::{Next, Session, Slow, Turn};
 pub use watchdog::{Report, Sighting, Watchdog, WatchedThing};
 pub use worker::Worker;

@@ -1,9 +1,8 @@
 //! `stats` of the memcached port. Facts without a counterpart here, such as slabs and evictions, are reported as zero.
 
-use crate::counters::Counters;
+use crate::counters::{Counters, ItemCount};
 use crate::engine::{Engine, VERSION};
 use crate::info;
-use crate::session::ItemCount;
 use base::primitives::atomic::Ordering::Relaxed;
 use commands::{Facts, MEMCACHED_VERSION};
 use std::fmt::Display;

@@ -1,7 +1,6 @@
 //! Waits: for a shard, for the gate, for the next turn. Nothing is held across them.
 
 use crate::engine::Engine;
-use crate::worker::Worker;
 use keyspace::ShardState;
 use std::future::poll_fn;
 use std::task::Poll;
@@ -46,38 +45,6 @@ pub(crate) async fn gate_open(gate: &Gate) {
         if gate.is_raised() { Poll::Pending } else { Poll::Ready(()) }
     })
     .await;
-}
-
-/// Raises the gate for a worker, after any other holder, and after scripts suspended inside: meanwhile it stays down.
-pub(crate) async fn raise(worker: &Worker) -> Raised<'_> {
-    let scripts = &worker.engine.scripts;
-    loop {
-        while scripts.any_rests() {
-            worker.sleep(1).await;
-        }
-        if let Some(mut raising) = worker.member.try_raise() {
-            worker.engine.watch.note_raise(Some(worker.index));
-            let mut look_again = worker.sleep(1);
-            let raised = poll_fn(|context| {
-                if let Some(raised) = raising.ready(context.waker()) {
-                    return Poll::Ready(Some(raised));
-                }
-                while look_again.as_mut().poll(context).is_ready() {
-                    if scripts.any_rests() {
-                        return Poll::Ready(None);
-                    }
-                    look_again = worker.sleep(1);
-                }
-                Poll::Pending
-            })
-            .await;
-            match raised {
-                Some(raised) => return raised,
-                None => continue,
-            }
-        }
-        gate_open(&worker.engine.gate).await;
-    }
 }
 
 /// Raises the gate for a thread that is no worker, after any other holder.

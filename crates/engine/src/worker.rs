@@ -5,55 +5,30 @@
 
 use crate::counters::Counters;
 use crate::engine::Engine;
+use crate::event_loop::{Dialer, Dialing, Sleep, SleepFn};
 use crate::executor::Executor;
 use crate::fifo_lock::FifoLock;
+use crate::leases::Leases;
 use crate::pubsub::{Delivered, Dispatcher, SubscriberQueue};
 use crate::script::runner::ScriptRunner;
-use crate::session::Leases;
 use crate::settings::Current;
 use crate::waits::{gate_open, yield_now};
+use crate::watchdog::Beat;
 use base::instant::Instant;
 use base::random::Random;
 use base::{Ms, Position};
+use commands::registry::Command;
 use journal::{Journal, Level, Reached};
 use keyspace::{IndexState, IndexStep};
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
-use std::future::Future;
-use std::io;
-use std::pin::{Pin, pin};
+use std::future::{Future, poll_fn};
+use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
-use sync::gate::Member;
+use sync::gate::{Member, Raised};
 use sync::notifier::Notifier;
-
-/// A sleep, provided by the event loop or the simulated world.
-pub type Sleep = Pin<Box<dyn Future<Output = ()>>>;
-
-/// Creates a sleep of this many milliseconds.
-pub type SleepFn = Box<dyn Fn(Ms) -> Sleep>;
-
-/// A connection to another server, provided by the event loop.
-pub trait OutboundConnection {
-    /// Reads available bytes; 0 bytes: the connection is closed.
-    ///
-    /// # Errors
-    /// Returns the connection's error.
-    fn poll_read(&mut self, context: &mut Context<'_>, into: &mut [u8]) -> Poll<io::Result<usize>>;
-
-    /// Writes as many bytes as the connection takes.
-    ///
-    /// # Errors
-    /// Returns the connection's error.
-    fn poll_write(&mut self, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>>;
-}
-
-/// A connection being established.
-pub type Dialing = Pin<Box<dyn Future<Output = io::Result<Box<dyn OutboundConnection>>>>>;
-
-/// Connects to a host's port.
-pub type Dialer = Box<dyn Fn(String, u16) -> Dialing>;
 
 /// A connection that waits until the data its replies have seen is safe enough.
 struct DurabilityWait {
@@ -196,7 +171,7 @@ impl Worker {
     /// or searches in parts.
     pub async fn in_turns<R>(&self, task: impl Future<Output = R>) -> R {
         let mut task = pin!(task);
-        std::future::poll_fn(|context| self.in_turn(|| task.as_mut().poll(context))).await
+        poll_fn(|context| self.in_turn(|| task.as_mut().poll(context))).await
     }
 
     /// Counts `work` as a turn.
@@ -242,6 +217,54 @@ impl Worker {
             Some(IndexStep::Garbage(names)) => self.engine.deferred_drop.free(names),
             Some(IndexStep::Idle | IndexStep::Blocked | IndexStep::Sort(_)) => self.sleep(BEHIND_MS).await,
             None => gate_open(&self.engine.gate).await,
+        }
+    }
+
+    /// Returns the part of its state that the watchdog sees.
+    #[inline]
+    pub(crate) fn beat(&self) -> &Beat {
+        self.engine.watch.beat(self.index)
+    }
+
+    /// Runs a request of this command, and publishes the command whenever it continues.
+    pub(crate) async fn named<R>(&self, command: &Command, request: impl Future<Output = R>) -> R {
+        let (command, mut request) = (command.index(), pin!(request));
+        poll_fn(|context| {
+            self.beat().set_command(command);
+            request.as_mut().poll(context)
+        })
+        .await
+    }
+
+    /// Raises the gate for a worker, after any other holder, and after scripts suspended inside: meanwhile it stays down.
+    pub(crate) async fn raise(&self) -> Raised<'_> {
+        let scripts = &self.engine.scripts;
+        loop {
+            while scripts.any_rests() {
+                self.sleep(1).await;
+            }
+            if let Some(mut raising) = self.member.try_raise() {
+                self.engine.watch.note_raise(Some(self.index));
+                let mut look_again = self.sleep(1);
+                let raised = poll_fn(|context| {
+                    if let Some(raised) = raising.ready(context.waker()) {
+                        return Poll::Ready(Some(raised));
+                    }
+                    while look_again.as_mut().poll(context).is_ready() {
+                        if scripts.any_rests() {
+                            return Poll::Ready(None);
+                        }
+                        look_again = self.sleep(1);
+                    }
+                    Poll::Pending
+                })
+                .await;
+                match raised {
+                    Some(raised) => return raised,
+                    None => continue,
+                }
+            }
+            gate_open(&self.engine.gate).await;
         }
     }
 
@@ -302,7 +325,7 @@ impl Worker {
     /// worker awaits this forever.
     pub async fn listen(&self) {
         let mut scripts = pin!(self.drive_scripts());
-        std::future::poll_fn(|context| {
+        poll_fn(|context| {
             let _ = scripts.as_mut().poll(context);
             self.listener.replace(Some(context.waker().clone()));
             while self.waits_asked.replace(false) | self.notifier.poll_notified(context).is_ready() {

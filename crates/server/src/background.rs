@@ -5,8 +5,8 @@
 use crate::log_budget::LogBudget;
 use crate::sizes::Sizes;
 use engine::client::Client;
+use engine::event_loop::SleepFn;
 use engine::settings::Settings;
-use engine::worker::SleepFn;
 use engine::{AT_ONCE_BYTES_MAX, CheckpointPace, Checkpointer, Engine, ExpireCycle, Indexer, Loader, Watchdog};
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -179,7 +179,8 @@ fn run(name: &str, niceness: i32, task: impl AsyncFnOnce(SleepFn) + Send + 'stat
     let (stop, stopped) = oneshot::channel();
     let body = move || {
         lower(niceness);
-        let timer = Box::new(|ms| -> engine::worker::Sleep { Box::pin(tokio::time::sleep(Duration::from_millis(ms))) });
+        let timer =
+            Box::new(|ms| -> engine::event_loop::Sleep { Box::pin(tokio::time::sleep(Duration::from_millis(ms))) });
         runtime.block_on(async {
             tokio::select! {
                 biased;

@@ -1,6 +1,6 @@
 //! Connections to other servers, in a worker's own event loop.
 
-use engine::worker::{Dialer, OutboundConnection};
+use engine::event_loop::{Dialer, OutboundConnection};
 use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll};

@@ -209,6 +209,16 @@ impl CommandSpec {
         self.flags.contains(&flag)
     }
 
+    /// Returns true if the command needs a Lua machine.
+    pub fn is_scripted(&self) -> bool {
+        matches!(self.run, Run::Engine(Verb::Eval | Verb::ScriptLoad | Verb::Library(_)))
+    }
+
+    /// Returns true if the command runs a script or a function.
+    pub fn calls_script(&self) -> bool {
+        matches!(self.run, Run::Engine(Verb::Eval))
+    }
+
     /// Returns the data of the fact that `pick` chooses. O(facts), of which there are few.
     pub fn fact<T>(&self, pick: impl Fn(Fact) -> Option<T>) -> Option<T> {
         self.facts.iter().copied().find_map(pick)

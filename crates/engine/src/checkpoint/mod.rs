@@ -18,24 +18,23 @@
 //! It has no thread or sleep of its own: the server, or a simulated world, drives it.
 
 mod mend;
-mod orders;
+pub(crate) mod orders;
 mod policy;
 mod reload;
 mod room;
 mod round;
 mod sink;
-mod usage;
+pub(crate) mod usage;
 mod writing;
 
 pub use mend::store_shards;
-pub(crate) use orders::{Asked, Patience};
 pub use orders::{CheckpointInfo, EndedRound, Orders, Reason, Round};
 pub use usage::Usage;
 
 use crate::engine::Engine;
+use crate::event_loop::{Sleep, SleepFn};
 use crate::thread_cpu_time::ThreadCpuTime;
 use crate::waits::{gate_open, loaded, park, raise_for};
-use crate::worker::{Sleep, SleepFn};
 use base::instant::Instant;
 use base::{Ms, Position};
 use journal::{Journal, Level, Reached};

@@ -48,7 +48,7 @@ use crate::engine::Engine;
 use crate::pubsub::Stamp;
 use crate::settings::{Current, Reader};
 use crate::thread_cpu_time::ThreadCpuTime;
-use crate::tracking::{InvalidatedClients, Own};
+use crate::tracking::{InvalidatedClients, Own, invalidations};
 use crate::watchdog::Hold;
 use base::instant::Instant;
 use base::{Ms, Position};
@@ -455,7 +455,7 @@ impl Executor {
             let by = if is_own { caller.client_id() } else { 0 };
             let mut invalidated = self.invalidated();
             let stamp = stamp.get_or_insert_with(Stamp::unset);
-            crate::tracking::send_invalidations(&self.engine, tx, by, stamp, &mut invalidated);
+            invalidations::send_invalidations(&self.engine, tx, by, stamp, &mut invalidated);
             caller.add_own_pushes(&mut invalidated.own);
         }
         caller.end_reads();

@@ -1,7 +1,7 @@
 //! The contents of one shard, and how it is assembled: stored records, their values, then the journal's effects.
 
 use super::gather::Effects;
-use crate::checkpoint::Usage;
+use crate::checkpoint::usage::Usage;
 use base::primitives::atomic::{AtomicBool, Ordering::Relaxed};
 use keyspace::{Alive, Keyspace, LoadError, TableCount};
 use rustix::io::Errno;

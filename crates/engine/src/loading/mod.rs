@@ -21,7 +21,7 @@ pub use contents::Mended;
 pub use gather::Gathering;
 pub use loader::Loader;
 
-use crate::checkpoint::Usage;
+use crate::checkpoint::usage::Usage;
 use base::limits::SHARDS;
 use base::primitives::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use base::primitives::{Mutex, MutexGuard};

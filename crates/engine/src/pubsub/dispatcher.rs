@@ -3,7 +3,7 @@
 
 use super::{Publication, SubscriptionRegistry, index};
 use crate::client::Client;
-use crate::expire_cycle::DeferredDrop;
+use crate::deferred_drop::DeferredDrop;
 use base::primitives::atomic::Ordering::Relaxed;
 use commands::Topic;
 use std::cell::{Cell, RefCell};

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::client::{Client, Clients};
-use crate::expire_cycle::DeferredDrop;
+use crate::deferred_drop::DeferredDrop;
 use std::rc::Rc;
 
 struct Listener {

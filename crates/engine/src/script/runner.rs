@@ -2,8 +2,9 @@
 
 use super::libraries::Libraries;
 use super::{Control, Memo};
-use crate::session::{RetryState, Scripted};
-use crate::session::{Session, Suspend};
+use crate::session::retry_state::RetryState;
+use crate::session::state::Session;
+use crate::session::suspend::Suspend;
 use crate::worker::Worker;
 use base::instant::Instant;
 use base::limits::BULK_BYTES_MAX;
@@ -38,6 +39,14 @@ pub(crate) struct ScriptJob {
     pub(crate) began: Instant,
     /// Its run time, if it was suspended.
     pub(crate) took: Duration,
+}
+
+/// A job run by the script runner.
+pub(crate) struct Scripted<'a> {
+    pub(crate) yielder: Rc<Yielder>,
+    pub(crate) command: Command,
+    pub(crate) needs: &'a RetryState,
+    pub(crate) gated: bool,
 }
 
 /// Receives the outcome of a script that outlived its first slice.

@@ -7,24 +7,22 @@
 //! ```
 
 use super::element_wait::ElementWait;
-use super::gather::ARGUMENTS_MAX;
-use super::off_lock::{OffLock, OffLockState};
-use super::parts::has_many_keys;
-use super::script::is_run_by_lua;
+use super::gathered_keys::{ARGUMENTS_MAX, has_many_keys};
+use super::replies::{POISONED, write_failure};
+use super::retry_state::{OffLock, RetryState};
 use super::speculate;
+use super::state::Session;
 use super::suspend::Suspend;
-use super::{POISONED, Session, write_failure};
 use crate::executor::{self, Caller, Demand, Job, LockRetention, NotAdmitted, Outgoing, Refused, Served, Stop};
 use crate::tracking::Own;
 use crate::waiter::Waiter;
-use crate::watchdog::RoomWait;
 use crate::worker::Worker;
 use base::primitives::atomic::Ordering::Relaxed;
 use base::{Ms, Position};
 use commands::registry::Command;
 use commands::{BeginSweep, Failure, Flag, Local, OfSession, Run, Verb};
 use journal::Refusal;
-use keyspace::{Abandon, Keyspace, Plan, PrebuiltStrings, Tx};
+use keyspace::{Abandon, Keyspace, Plan, Tx};
 use std::rc::Rc;
 use std::sync::Arc;
 use sync::gate::Raised;
@@ -35,23 +33,6 @@ use wire::{Args, Mark, Output, Reply};
 
 /// Delay before a waiter retries when the journal is full or no longer accepts anything.
 const REFUSED_MS: Ms = 1_000;
-
-/// The requirements that earlier attempts lacked.
-#[derive(Default)]
-pub(crate) struct RetryState {
-    /// Journal room for at least this many bytes.
-    pub(super) room_bytes: u64,
-    /// More shards, exclusively.
-    pub(super) shards: Vec<usize>,
-    /// Long strings that it may store, split into pieces.
-    pub(super) cuts: PrebuiltStrings,
-    /// Its work off the lock.
-    pub(super) off_lock: OffLockState,
-    /// Its position in the queues of its keys, if it waits there and retries by itself.
-    pub(super) wait: Option<ElementWait>,
-    /// Its wait for journal room.
-    pub(super) room_wait: Option<RoomWait>,
-}
 
 /// The way of a request, which its command's [`Run`] and its length decide before anything is attempted.
 pub(super) enum RequestWay {
@@ -129,7 +110,7 @@ impl Session {
         let writes = self.any_command(command, |command| command.is_held_with_writes());
         // A script itself declares whether it writes: see `wait_if_it_writes`.
         let is_held =
-            writes && self.any_command(command, |command| command.is_held_with_writes() && !is_run_by_lua(command));
+            writes && self.any_command(command, |command| command.is_held_with_writes() && !command.calls_script());
         if worker.engine.pause.holds(is_held, || now).is_some() && !command.has(Flag::Admin) {
             return Some(Suspend::Paused { writes: is_held });
         }
@@ -321,7 +302,7 @@ impl Session {
             }
         });
         let look_again_ms = self.looks_again_at(worker, &waiter, tx);
-        Suspend::Waiting(ElementWait::begin(worker.clone(), waiter, self.client.clone(), look_again_ms))
+        Suspend::Waiting(ElementWait::begin(worker.engine.clone(), waiter, self.client.clone(), look_again_ms))
     }
 }
 

@@ -1,7 +1,7 @@
 //! A deliberate fault that the history test must find: a pop in two steps, with nothing held between them.
 
-use super::Session;
 use super::attempt::Attempt;
+use super::state::Session;
 use super::suspend::Suspend;
 use crate::executor::LockRetention;
 use commands::registry::{self, Command, Lookup};

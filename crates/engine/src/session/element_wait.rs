@@ -1,11 +1,11 @@
 //! A wait for an element: the registration of a blocked client at its keys.
 
 use crate::client::Client;
+use crate::engine::Engine;
+use crate::event_loop::Sleep;
 use crate::executor::take_off;
 use crate::waiter::{Answer, Waiter};
-use crate::worker::{Sleep, Worker};
 use std::future::poll_fn;
-use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
@@ -14,21 +14,21 @@ const LOOK_AGAIN_MS_MAX: base::Ms = 3_600_000;
 
 /// A wait for an element, from the moment the waiter is registered at its keys. Dropping it removes the waiter.
 pub(crate) struct ElementWait {
-    worker: Rc<Worker>,
+    engine: Arc<Engine>,
     pub(super) waiter: Arc<Waiter>,
     client: Arc<Client>,
 }
 
 impl ElementWait {
     pub(super) fn begin(
-        worker: Rc<Worker>,
+        engine: Arc<Engine>,
         waiter: Arc<Waiter>,
         client: Arc<Client>,
         look_again_ms: Option<base::Ms>,
     ) -> Self {
         client.set_blocked(Some(waiter.clone()));
         waiter.set_looks_at(look_again_ms);
-        Self { worker, waiter, client }
+        Self { engine, waiter, client }
     }
 
     /// Returns its waiter, for an attempt from its place in the line.
@@ -37,10 +37,14 @@ impl ElementWait {
     }
 
     /// Waits for its answer; returns `None` if there is none by the time it must retry.
-    pub(super) async fn answer(&mut self, ends: &mut Option<Sleep>) -> Option<Answer> {
-        let now = self.worker.engine.clock.now();
+    pub(super) async fn answer(
+        &mut self,
+        sleep: impl Fn(base::Ms) -> Sleep,
+        ends: &mut Option<Sleep>,
+    ) -> Option<Answer> {
+        let now = self.engine.clock.now();
         let span_ms = |at_ms: base::Ms| at_ms.saturating_sub(now).clamp(1, LOOK_AGAIN_MS_MAX);
-        let mut looks = self.waiter.looks_at().map(|at_ms| self.worker.sleep(span_ms(at_ms)));
+        let mut looks = self.waiter.looks_at().map(|at_ms| sleep(span_ms(at_ms)));
         let (mut is_over, mut looks_again) = (false, false);
         poll_fn(|context| {
             let comes = |sleep: &mut Option<Sleep>, context: &mut Context<'_>| {
@@ -61,6 +65,6 @@ impl Drop for ElementWait {
     fn drop(&mut self) {
         self.waiter.leave();
         self.client.set_blocked(None);
-        take_off(&self.worker.engine, &self.waiter);
+        take_off(&self.engine, &self.waiter);
     }
 }

@@ -1,10 +1,11 @@
 //! MULTI, EXEC, and the other verbs that only the engine can run.
 
-use super::attempt::{Attempt, RetryState};
-use super::monitor::Asker;
-use super::script::is_scripted;
+use super::attempt::Attempt;
+use super::connection::monitor::Asker;
+use super::retry_state::RetryState;
+use super::state::{Multi, Session};
 use super::suspend::Suspend;
-use super::{Multi, Ran, Session};
+use super::turn::Ran;
 use crate::executor::{Demand, Job, NotAdmitted, Refused, Served, Stop, begin_command, purpose_of};
 use crate::script::catalogue::CatalogueChanges;
 use crate::worker::Worker;
@@ -77,7 +78,9 @@ impl Session {
                 return done;
             }
             Verb::Eval | Verb::ScriptLoad | Verb::Library(_) => return self.run_alone(attempt, command, args, output),
-            Verb::Watch => self.watch(attempt, args)?.map(|()| Encoder::new(output, self.protocol).ok()),
+            Verb::Watch => self
+                .watch(worker, attempt.raised, attempt.now, args)?
+                .map(|()| Encoder::new(output, self.protocol).ok()),
             Verb::Unwatch => {
                 self.unwatch();
                 Encoder::new(output, self.protocol).ok();
@@ -220,7 +223,7 @@ impl Session {
     fn unwritable_for(&mut self, refusal: &NotAdmitted) -> bool {
         self.unwritable = match refusal {
             NotAdmitted::Journal(Refusal::Full) => Some(super::attempt::FULL),
-            NotAdmitted::Journal(Refusal::Poisoned) => Some(super::POISONED),
+            NotAdmitted::Journal(Refusal::Poisoned) => Some(super::replies::POISONED),
             NotAdmitted::Journal(Refusal::Wait | Refusal::TooLong) | NotAdmitted::OutOfMemory => None,
         };
         self.unwritable.is_some()
@@ -257,14 +260,14 @@ impl Session {
             let mark = output.mark();
             let log_mark = tx.log().mark();
             // MONITOR shows a script before the commands it runs.
-            if is_exec && is_scripted(command) {
+            if is_exec && command.is_scripted() {
                 self.note_shown(worker, command, args, Asker::Client);
             }
             let began = is_exec.then(base::instant::Instant::now);
             let protocol =
                 if command.has(Flag::SetsProtocol) { self.protocol_after_hello(args) } else { self.protocol };
             let outcome = self.run_command(worker, command, args, tx, &mut Encoder::new(output, protocol));
-            if !is_scripted(command) {
+            if !command.is_scripted() {
                 self.note_command(worker, tx, log_mark, command, args);
                 if is_exec {
                     self.note_shown(worker, command, args, Asker::Client);
@@ -489,7 +492,7 @@ const SCRIPT_BYTES: u64 = 4096;
 /// Returns a bound for the frame of plain commands and of scripts that write little.
 fn queue_bound(queue: &[(Command, Args<'_>)]) -> u64 {
     let bound = |(command, args): &(Command, Args<'_>)| {
-        let script_bytes = if is_scripted(command) { SCRIPT_BYTES } else { 0 };
+        let script_bytes = if command.is_scripted() { SCRIPT_BYTES } else { 0 };
         command.frame_bytes_max(args) + script_bytes
     };
     queue.iter().filter(|(command, _)| command.may_write()).map(bound).sum()

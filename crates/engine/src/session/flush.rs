@@ -6,25 +6,21 @@
 //! delayed           Engine::flushes: database, type and time --> Session::flush_when_due, on one worker
 //! ```
 
-use super::Session;
-use super::order::read;
-use super::slow::Took;
+use super::replies::{Took, read};
+use super::state::Session;
 use super::suspend::Suspend;
+use crate::flushes::Flushed;
 use crate::memcacheq::forget;
 use crate::waits::yield_now;
 use crate::worker::Worker;
-use base::Ms;
 use base::limits::SHARDS;
-use base::primitives::Mutex;
 use commands::registry::{self, Command, Lookup};
-use commands::{CommandSpec, Failure, Outcome, REMOVE_QUEUES, REMOVE_TAGGED, REMOVE_TEXTS, Sweep, SweepNext};
+use commands::{Failure, Outcome, Sweep, SweepNext};
 use keyspace::{Tx, kind_of};
-use std::collections::BTreeMap;
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::rc::Rc;
-use std::task::{Poll, Waker};
-use values::ValueType;
+use std::task::Poll;
 use wire::client::Value;
 use wire::{Args, Output, OwnedRequest, Reply};
 
@@ -32,95 +28,6 @@ use wire::{Args, Output, OwnedRequest, Reply};
 const VISIT_KEYS_MAX: usize = 256;
 /// Maximum number of keys that one attempt removes.
 const REMOVED_AT_ONCE: usize = 64;
-
-/// The kind of keys to be removed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Flushed {
-    /// Strings.
-    Strings,
-    /// Lists and queues.
-    Queues,
-    /// Tagged lists.
-    Tagged,
-}
-
-impl Flushed {
-    fn command(self) -> &'static str {
-        match self {
-            Self::Strings => "MC.FLUSH_ALL",
-            Self::Queues => "MQ.FLUSH_ALL",
-            Self::Tagged => "TL.DROP",
-        }
-    }
-
-    /// Returns the command that removes a batch.
-    fn part(self) -> &'static CommandSpec {
-        match self {
-            Self::Strings => &REMOVE_TEXTS,
-            Self::Queues => &REMOVE_QUEUES,
-            Self::Tagged => &REMOVE_TAGGED,
-        }
-    }
-
-    fn takes(self, kind: ValueType) -> bool {
-        match self {
-            Self::Strings => kind == ValueType::String,
-            Self::Queues => ValueType::List.is_taken_from(kind),
-            Self::Tagged => kind == ValueType::Tagged,
-        }
-    }
-}
-
-/// Delayed flushes. They are lost when the server ends.
-#[derive(Default)]
-pub(crate) struct Flushes {
-    state: Mutex<FlushState>,
-}
-
-#[derive(Default)]
-struct FlushState {
-    /// The time of each flush, by database and kind.
-    due: BTreeMap<(u32, Flushed), Ms>,
-    /// The number of requests so far.
-    asked: u64,
-    waker: Option<Waker>,
-}
-
-impl Flushes {
-    /// Schedules a flush, replacing an earlier one; `None` cancels it.
-    fn put(&self, what: (u32, Flushed), at_ms: Option<Ms>) {
-        let mut state = self.state.lock().expect("no holder panics");
-        state.due.remove(&what);
-        state.due.extend(at_ms.map(|at_ms| (what, at_ms)));
-        state.asked += 1;
-        if let Some(waker) = state.waker.take() {
-            waker.wake();
-        }
-    }
-
-    /// Returns a database whose flush is due, and the kind; otherwise the number of requests so far, and the delay
-    /// until the next flush if there is one.
-    fn take_due(&self, now: Ms) -> Result<(u32, Flushed), (u64, Option<Ms>)> {
-        let mut state = self.state.lock().expect("no holder panics");
-        let next = state.due.iter().map(|(what, at_ms)| (*at_ms, *what)).min();
-        match next {
-            Some((at_ms, what)) if at_ms <= now => {
-                state.due.remove(&what);
-                Ok(what)
-            }
-            next => Err((state.asked, next.map(|(at_ms, _)| at_ms - now))),
-        }
-    }
-
-    /// Returns true if there were more than `asked` requests; if not, registers the waker for the next one.
-    fn is_asked(&self, asked: u64, waker: &Waker) -> bool {
-        let mut state = self.state.lock().expect("no holder panics");
-        if state.asked == asked {
-            state.waker = Some(waker.clone());
-        }
-        state.asked != asked
-    }
-}
 
 impl Session {
     /// Runs delayed flushes, forever.
@@ -262,23 +169,5 @@ impl Sweep for FoundNames {
 
     fn finish(self: Box<Self>, _: &mut dyn Reply) -> Outcome {
         Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_later_flush_replaces_the_earlier_one_of_its_database() {
-        let flushes = Flushes::default();
-        assert_eq!(flushes.take_due(0), Err((0, None)));
-        flushes.put((3, Flushed::Strings), Some(50));
-        flushes.put((3, Flushed::Strings), Some(70));
-        flushes.put((1, Flushed::Strings), Some(90));
-        assert_eq!(flushes.take_due(60), Err((3, Some(10))));
-        assert_eq!(flushes.take_due(70), Ok((3, Flushed::Strings)));
-        flushes.put((1, Flushed::Strings), None);
-        assert_eq!(flushes.take_due(100), Err((4, None)));
     }
 }

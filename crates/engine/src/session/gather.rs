@@ -10,166 +10,26 @@
 //! The reply was true while all shards were held. In the last try (see [`OFF_LOCK_TRIES_MAX`]) all changed keys are looked
 //! up under the locks, however many they are.
 
-use super::Session;
 use super::attempt::Attempt;
-use super::off_lock::{OffLock, OffLockState};
+use super::gathered_keys::{GatherPace, GatheredKeys, ShardKeys};
+use super::retry_state::{OffLock, OffLockState};
+use super::state::Session;
 use super::suspend::Suspend;
 use crate::engine::Engine;
 use crate::waits::{gate_open, yield_now};
 use crate::worker::Worker;
-use base::Ms;
-use base::instant::Instant;
 use base::limits::SHARDS;
 use base::primitives::atomic::Ordering::Relaxed;
+use commands::Gather;
 use commands::registry::Command;
-use commands::{Gather, Run};
-use keyspace::{Keyspace, OFF_LOCK_TRIES_MAX, Plan, Tx, Version};
+use keyspace::{Keyspace, OFF_LOCK_TRIES_MAX, Plan};
 use std::time::Duration;
 use sync::lock::Want;
 use wire::resp::Encoder;
 use wire::{Args, Output};
 
-/// Commands with more arguments than this are gathered in this way.
-pub(super) const ARGUMENTS_MAX: usize = 256;
 /// Maximum number of keys looked up again while all shards are held: some 300 µs.
 const KEYS_AGAIN_MAX: usize = 1_000;
-/// Microseconds of work before others have their turn.
-const WORK_US_MAX: u128 = 300;
-/// Keys looked up between two clock readings.
-const KEYS_A_LOOK: usize = 16;
-
-/// The keys of one shard.
-#[derive(Default)]
-struct ShardKeys {
-    /// The argument numbers.
-    at: Vec<u32>,
-    seen: Option<SeenKeys>,
-}
-
-/// The state when the first of these keys was looked up.
-#[derive(Clone, Copy)]
-struct SeenKeys {
-    version: Version,
-    /// When the first of the keys expires.
-    until: Ms,
-}
-
-impl ShardKeys {
-    fn is_true(&self, tx: &mut Tx<'_>, shard: usize) -> bool {
-        self.seen.is_some_and(|seen| seen.version == tx.version(shard) && tx.now() < seen.until)
-    }
-
-    /// Looks at its keys from number `from` on until too long after `began`; returns the first one not looked at.
-    fn look(
-        &mut self,
-        tx: &mut Tx<'_>,
-        (shard, from): (usize, usize),
-        gather: &mut dyn Gather,
-        args: &Args<'_>,
-        began: Instant,
-    ) -> usize {
-        if from == 0 {
-            self.seen = Some(SeenKeys { version: tx.version(shard), until: Ms::MAX });
-        }
-        let mut until = self.seen.expect("begun with the first").until;
-        let mut done = from;
-        for keys in self.at[from..].chunks(KEYS_A_LOOK) {
-            for &at in keys {
-                let at = at as usize;
-                until = until.min(gather.look(tx, at, args.get(at)).unwrap_or(Ms::MAX));
-            }
-            done += keys.len();
-            if began.elapsed().as_micros() > WORK_US_MAX {
-                break;
-            }
-        }
-        self.seen.as_mut().expect("begun with the first").until = until;
-        done
-    }
-}
-
-/// The look-ups of a request.
-pub(super) struct GatheredKeys {
-    gather: Box<dyn Gather>,
-    shards: Vec<ShardKeys>,
-    /// Shards that have changed since they were looked at, or were not.
-    stale: Vec<usize>,
-    tries: u32,
-}
-
-impl GatheredKeys {
-    /// Hashes all keys.
-    async fn begin(worker: &Worker, command: Command, args: &Args<'_>, pace: &mut GatherPace) -> Self {
-        let Run::Gather { begin, .. } = command.run else { unreachable!("asked for a look at keys") };
-        let mut gather = begin(args);
-        let mut shards: Vec<ShardKeys> = (0..SHARDS).map(|_| ShardKeys::default()).collect();
-        for at in 1..args.len() {
-            shards[keyspace::shard_of(worker.engine.keyspace.hash(args.get(at)))].at.push(at as u32);
-            gather.expect();
-            if at.is_multiple_of(KEYS_A_LOOK) {
-                pace.rest_if_due().await;
-            }
-        }
-        pace.rest_if_due().await;
-        let stale = (0..SHARDS).filter(|shard| !shards[*shard].at.is_empty()).collect();
-        Self { gather, shards, stale, tries: 0 }
-    }
-
-    /// Looks again at the changed keys, whose shards are held, if they are at most `keys_max`; otherwise notes the shards that
-    /// contain them. Returns true if all is as it was seen.
-    fn validate(&mut self, tx: &mut Tx<'_>, args: &Args<'_>, keys_max: usize) -> bool {
-        let is_stale = |shard: &usize| {
-            let keys = &self.shards[*shard];
-            !keys.at.is_empty() && !keys.is_true(tx, *shard)
-        };
-        self.stale = (0..SHARDS).filter(is_stale).collect();
-        if self.stale.iter().map(|shard| self.shards[*shard].at.len()).sum::<usize>() > keys_max {
-            return false;
-        }
-        for shard in &self.stale {
-            for &at in &self.shards[*shard].at {
-                self.gather.look(tx, at as usize, args.get(at as usize));
-            }
-        }
-        true
-    }
-}
-
-/// The pace of work done in pieces, between which others have their turn.
-pub(super) struct GatherPace {
-    began: Instant,
-    took: Duration,
-}
-
-impl GatherPace {
-    pub(super) fn begin() -> Self {
-        Self { began: Instant::now(), took: Duration::ZERO }
-    }
-
-    /// Returns the time worked so far.
-    pub(super) fn took(&self) -> Duration {
-        self.took + self.began.elapsed()
-    }
-
-    /// Awaits `waiting`, which does not count as work.
-    pub(super) async fn wait<R>(&mut self, waiting: impl Future<Output = R>) -> R {
-        self.took += self.began.elapsed();
-        let result = waiting.await;
-        self.began = Instant::now();
-        result
-    }
-
-    pub(super) async fn rest_if_due(&mut self) {
-        if self.began.elapsed().as_micros() > WORK_US_MAX {
-            self.rest().await;
-        }
-    }
-
-    pub(super) async fn rest(&mut self) {
-        self.wait(yield_now()).await;
-    }
-}
-
 impl Session {
     /// Looks at the keys of shards that have not been looked at, or have changed since. Returns the time taken.
     pub(super) async fn gather(
@@ -187,7 +47,7 @@ impl Session {
                 // An invalidation of a key it has looked at follows the reply, even if the key is looked at again: the
                 // client may drop a fresh value, but never keeps a stale one.
                 self.note_heard();
-                Box::new(GatheredKeys::begin(worker, command, args, &mut pace).await)
+                Box::new(GatheredKeys::begin(&worker.engine, command, args, &mut pace).await)
             }
         };
         let stale = std::mem::take(&mut gathering.stale);

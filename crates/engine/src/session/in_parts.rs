@@ -1,8 +1,8 @@
 //! A command that does a lot of work on the connection or the server: run in parts, between which others have their
 //! turn.
 
-use super::Session;
-use super::gather::GatherPace;
+use super::gathered_keys::GatherPace;
+use super::state::Session;
 use crate::worker::Worker;
 use commands::Run;
 use commands::registry::Command;

@@ -9,10 +9,11 @@
 //! Nothing is held while waiting for the other server, yet all keys move at one instant: when they are deleted here,
 //! unchanged. Their contents are sent from clones, in steps, as the connection accepts them.
 
+use super::state::{Multi, Session};
 use super::suspend::Suspend;
-use super::{Multi, Session};
+use crate::event_loop::OutboundConnection;
 use crate::waits::yield_now;
-use crate::worker::{OutboundConnection, Worker};
+use crate::worker::Worker;
 use base::Ms;
 use base::primitives::atomic::Ordering::Relaxed;
 use commands::registry::{self, Command, Lookup};

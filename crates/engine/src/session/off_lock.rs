@@ -13,53 +13,20 @@
 //! | clones of all its keys                  | the command, on another thread   | before the handler, see `speculate`   |
 //! | versions of shards                      | shard by shard, in looks at keys | with all of them held, see `gather`   |
 
-use super::Session;
-use super::attempt::RetryState;
-use super::gather::GatheredKeys;
+use super::retry_state::{OffLock, RetryState};
 use super::slow::SWEEP_US_MAX;
-use super::speculate::SpeculativeResult;
+use super::state::Session;
 use crate::executor::Lack;
 use crate::waits::{gate_open, yield_now};
 use crate::worker::Worker;
 use base::instant::Instant;
 use base::primitives::atomic::Ordering::Relaxed;
 use commands::registry::Command;
-use keyspace::{Keyspace, OffLockJobs, Plan, Snapshot, Sources};
-use std::cell::Cell;
+use keyspace::{Keyspace, OffLockJobs, Plan, Sources};
 use std::rc::Rc;
 use std::time::Duration;
 use sync::lock::Want;
 use wire::{Args, Output};
-
-/// Work to be done off the lock before the next attempt.
-pub(crate) enum OffLock {
-    /// On clones of these values.
-    Compute(Box<Sources>),
-    /// The command itself, on this snapshot of its keys.
-    Speculate(Box<Snapshot>),
-    /// Look-ups of very many keys.
-    Gather,
-}
-
-/// The work that a request has done off the lock.
-#[derive(Default)]
-pub(crate) struct OffLockState {
-    /// Computations on clones, which its handlers ask for.
-    pub(super) jobs: OffLockJobs,
-    /// The result of a speculative run, to be committed.
-    pub(super) speculated: Cell<Option<Box<SpeculativeResult>>>,
-    /// Number of speculative runs so far.
-    pub(super) speculations: u32,
-    /// Its look-ups, to be validated.
-    pub(super) gathered: Cell<Option<Box<GatheredKeys>>>,
-}
-
-impl OffLockState {
-    /// Returns true if dropping it is dear: clones may turn out to be the last reference to much memory.
-    pub(super) fn is_large(&mut self) -> bool {
-        !self.jobs.is_empty() || self.speculations > 0 || self.gathered.get_mut().is_some()
-    }
-}
 
 impl Session {
     /// Does work off the lock before the next attempt. Returns the time taken, and whether the reply is complete.

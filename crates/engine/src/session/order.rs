@@ -7,9 +7,9 @@
 //!      '-- DELRANGE:  an attempt, as for any DEL                a frame of its own
 //! ```
 
-use super::Session;
-use super::gather::GatherPace;
-use super::slow::Took;
+use super::gathered_keys::GatherPace;
+use super::replies::{Took, read};
+use super::state::Session;
 use super::suspend::Suspend;
 use crate::executor::Lack;
 use crate::waits::gate_open;
@@ -21,7 +21,7 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::time::Duration;
 use sync::lock::Want;
-use wire::client::{Parser, Value};
+use wire::client::Value;
 use wire::resp::Encoder;
 use wire::{Args, Output, Reply};
 
@@ -177,17 +177,4 @@ impl Session {
             }
         }
     }
-}
-
-/// Returns the single reply in `output`.
-pub(super) fn read(mut output: Output) -> Value {
-    let mut parser = Parser::new();
-    loop {
-        output.fill();
-        let Some(bytes) = output.front() else { break };
-        let count = bytes.len();
-        parser.feed(bytes);
-        output.consume(count);
-    }
-    parser.next_value().expect("replies are well formed").expect("a reply")
 }

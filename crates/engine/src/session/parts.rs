@@ -12,10 +12,9 @@
 //! a full journal, a pause, a shard still to be loaded) as any attempt does. In MULTI and in scripts a command is not
 //! split.
 
-use super::Session;
-use super::gather::{ARGUMENTS_MAX, GatherPace};
-use super::order::read;
-use super::slow::Took;
+use super::gathered_keys::GatherPace;
+use super::replies::{Took, read};
+use super::state::Session;
 use super::suspend::Suspend;
 use crate::waits::yield_now;
 use crate::worker::Worker;
@@ -42,14 +41,6 @@ const COPIED_BYTES_MAX: usize = 64 << 20;
 const COPIED_ARGUMENT_BYTES_MAX: usize = 16 << 10;
 /// Keys hashed between two clock readings.
 const KEYS_A_LOOK: usize = 16;
-
-/// Returns true if a request has so many keys that they are removed in parts, or so many pairs that they are sorted by
-/// shard.
-#[inline]
-pub(super) fn has_many_keys(command: &Command, args: &Args<'_>) -> bool {
-    let is_of_pairs = || command.has(Flag::Pairs) && !args.len().is_multiple_of(2);
-    args.len() > ARGUMENTS_MAX && (command.has(Flag::KeyByKey) || is_of_pairs())
-}
 
 impl Session {
     /// Runs a write of very many keys. Returns the time for which it ran.

@@ -3,18 +3,22 @@
 //!
 //! Nothing is held across an await: no lock, no borrow of the worker, no membership in the gate.
 
-use super::Session;
-use super::attempt::{Attempt, RetryState};
+use super::attempt::Attempt;
 use super::element_wait::ElementWait;
-use super::flush::Flushed;
-use super::off_lock::OffLock;
+use super::replies::Took;
+use super::retry_state::OffLock;
+use super::retry_state::RetryState;
+use super::state::Session;
 use super::suspend::Suspend;
-use crate::checkpoint::{Asked, Patience, Reason};
+use crate::checkpoint::orders::{Asked, Patience, Reason};
 use crate::engine::Engine;
+use crate::event_loop::Sleep;
 use crate::executor::{LockRetention, SHARDS_MAX};
+use crate::flushes::Flushed;
 use crate::waiter::Answer;
-use crate::waits::{gate_open, loaded, park, raise, read, yield_now};
-use crate::worker::{Sleep, Worker};
+use crate::waits::{gate_open, loaded, park, read, yield_now};
+use crate::watchdog::room_wait::RoomWait;
+use crate::worker::Worker;
 use base::instant::Instant;
 use commands::registry::Command;
 use commands::{Failure, Flag, Run, Verb};
@@ -40,15 +44,6 @@ const STOPPING: &str = "ERR the server is shutting down; the script was rolled b
 const CUT_STEP_BYTES: usize = 100 * PIECE_BYTES;
 /// Microseconds for which a sweep or a search works before others have their turn.
 pub(super) const SWEEP_US_MAX: u128 = 500;
-
-/// Run time of a request, waiting excluded.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Took {
-    /// In the attempt that succeeded, most of it under its locks.
-    pub(super) held: Duration,
-    /// Before that, on clones, without a lock.
-    pub(super) searched: Duration,
-}
 
 /// The course of a request that waits.
 #[derive(Default)]
@@ -105,7 +100,8 @@ impl RetryState {
     fn keep_place(&mut self, worker: &Worker, why: Suspend) -> Suspend {
         let waits_for_room = matches!(why, Suspend::Room(bytes) if bytes <= self.room_bytes);
         let began_before = self.room_wait.take();
-        self.room_wait = waits_for_room.then(|| began_before.unwrap_or_else(|| worker.begin_room_wait()));
+        self.room_wait =
+            waits_for_room.then(|| began_before.unwrap_or_else(|| RoomWait::begin(&worker.engine, worker.index)));
         let in_ms = match why {
             Suspend::Locked(..) => HELD_MS,
             Suspend::Room(_) if waits_for_room => ROOM_MS,
@@ -348,7 +344,7 @@ impl Session {
             (*needs, result) = self.begin_script(std::mem::take(needs), gated, command, args, output);
             result
         } else if gated {
-            let raised = unless_busy(worker, is_patient, raise(worker)).await?;
+            let raised = unless_busy(worker, is_patient, worker.raise()).await?;
             *waited += began.elapsed();
             began = Instant::now();
             let now = worker.engine.clock.now();
@@ -452,7 +448,7 @@ impl Session {
             let timeout_ms = commands::timeout_ms(args, timeout).expect("checked before it ran");
             Ends(timeout_ms.map(|timeout_ms| worker.sleep(timeout_ms)))
         });
-        match wait.answer(&mut ends.0).await {
+        match wait.answer(|ms| worker.sleep(ms), &mut ends.0).await {
             None => {
                 *needs =
                     RetryState { wait: Some(wait), cuts: std::mem::take(&mut needs.cuts), ..RetryState::default() };
@@ -582,7 +578,7 @@ impl Session {
     async fn pause(&self, worker: &Worker, args: &Args<'_>) -> Result<(), Failure> {
         let (span_ms, writes_only) = commands::pause_arguments(args)?;
         // The gate is up only while the flag is set: nothing that ran before continues after it.
-        let _raised = raise(worker).await;
+        let _raised = worker.raise().await;
         let until_ms = worker.engine.clock.now().saturating_add(span_ms);
         worker.engine.pause.begin(until_ms, writes_only);
         Ok(())

@@ -8,8 +8,8 @@
 //!                           `-- no: run speculatively once more, then under the locks
 //! ```
 
-use super::Session;
-use super::attempt::RetryState;
+use super::retry_state::{RetryState, SpeculativeResult};
+use super::state::Session;
 use crate::executor::begin_command;
 use crate::waits::yield_now;
 use crate::worker::Worker;
@@ -17,7 +17,7 @@ use base::instant::Instant;
 use base::primitives::atomic::Ordering::Relaxed;
 use commands::registry::Command;
 use commands::{Failure, Local, Outcome, Run};
-use keyspace::{OFF_LOCK_TRIES_MAX, Snapshot, Speculation, Tx};
+use keyspace::{OFF_LOCK_TRIES_MAX, Snapshot, Tx};
 use std::time::Duration;
 use wire::resp::{Encoder, Protocol};
 use wire::{Args, Output};
@@ -29,14 +29,6 @@ const KEYS_MAX: usize = 64;
 
 /// Bytes of a request copied per turn: a few hundred microseconds where memory is fresh.
 const COPIED_BYTES: usize = 512 << 10;
-
-/// The result of a speculative run.
-pub(crate) struct SpeculativeResult {
-    speculation: Speculation,
-    outcome: Outcome,
-    reply: Output,
-    took: Duration,
-}
 
 /// Returns true if a command may run speculatively (again).
 fn may_speculate(needs: &RetryState, command: &Command, args: &Args<'_>) -> bool {

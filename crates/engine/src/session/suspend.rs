@@ -1,7 +1,7 @@
 //! Why a request waits: the missing requirement of an attempt.
 
 use super::element_wait::ElementWait;
-use super::off_lock::OffLock;
+use super::retry_state::OffLock;
 use crate::executor::Lack;
 use crate::script::runner::ScriptTicket;
 use base::Ms;

@@ -6,8 +6,8 @@
 //!                    '-- in the way, or long --> a walk in turns
 //! ```
 
-use super::Session;
 use super::slow::SWEEP_US_MAX;
+use super::state::Session;
 use super::suspend::Suspend;
 use crate::engine::Engine;
 use crate::waits::{gate_open, yield_now};

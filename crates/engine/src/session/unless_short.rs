@@ -5,9 +5,10 @@
 //! lack of memory.
 
 use super::attempt::OUT_OF_MEMORY_LINE;
-use super::slow::Took;
+use super::replies::Took;
+use super::state::Session;
 use super::suspend::Suspend;
-use super::{Session, Slow};
+use super::turn::Slow;
 use crate::worker::Worker;
 use commands::registry::Command;
 use commands::{Access, Failure, Flag, OUT_OF_MEMORY, Run, Verb};

@@ -122,7 +122,7 @@ impl World {
         let clock = Clock::new(Arc::new(move || wall.load(Relaxed)), 0).unwrap();
         let parts = Parts { hasher, clock, settings, workers };
         let engine = Engine::new(parts, keyspace, loading, Some((opened.journal, opened.recovery)));
-        let timer = |ms| -> engine::worker::Sleep {
+        let timer = |ms| -> engine::event_loop::Sleep {
             if ms <= SLEEP_MS_MAX { Box::pin(yield_now()) } else { Box::pin(std::future::pending()) }
         };
         let new_worker = |index| Rc::new(Worker::new(engine.clone(), index, Box::new(timer)));
@@ -152,7 +152,7 @@ impl World {
 
     /// Loads all remaining shards and values.
     pub(crate) fn load_all(&self) {
-        let timer = |_| -> engine::worker::Sleep { Box::pin(std::future::pending()) };
+        let timer = |_| -> engine::event_loop::Sleep { Box::pin(std::future::pending()) };
         block_on(Loader::new(self.engine.clone(), Box::new(timer), 0, AT_ONCE_BYTES_MAX).run());
     }
 

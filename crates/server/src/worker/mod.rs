@@ -13,7 +13,7 @@ use crate::line::dialer;
 use crate::log_budget::LogBudget;
 use crate::startup::{Listeners, SocketFile};
 use engine::client::{LOCAL_RESERVE, locked_clients_max};
-use engine::worker::SleepFn;
+use engine::event_loop::SleepFn;
 use engine::{Engine, Session, Worker};
 use std::cell::{Cell, RefCell};
 use std::io;

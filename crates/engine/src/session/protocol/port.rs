@@ -3,20 +3,18 @@
 //! ```text
 //!   bytes --> Port --> Step::Request: a command, run like any other
 //!                |---> Step::Done: nothing to run; a line may have been said
-//!                '---> Step::NeedMore, Step::Over
+//!                '---> Step::NeedMore, Step::Close, Step::Http
 //! ```
 //!
 //! RESP is read here; `memcached.rs` and `memcacheq.rs` have the rules of their protocols.
 
-use super::memcacheq::QueuePort;
-use super::{Next, Session};
 use commands::registry::Command;
+use std::collections::VecDeque;
 use wire::memcache::MemcacheDecoder;
-use wire::resp::{Encoder, Limits, RespDecoder, RespStep};
-use wire::{Output, Ranges, Reply};
+use wire::resp::{Limits, RespDecoder};
 
 /// A connection's protocol.
-pub(super) enum Port {
+pub(in crate::session) enum Port {
     /// Redis'.
     Resp(RespDecoder),
     /// Memcached's text protocol.
@@ -25,8 +23,23 @@ pub(super) enum Port {
     Queues(Box<QueuePort>),
 }
 
+/// The state of a connection of this port.
+pub(in crate::session) struct QueuePort {
+    pub(in crate::session) decoder: MemcacheDecoder,
+    /// The remaining steps of the last request.
+    pub(in crate::session) steps: VecDeque<QueueRequest>,
+    /// The queue of the current request.
+    pub(in crate::session) key: Vec<u8>,
+}
+
+/// A request as words.
+pub(in crate::session) struct QueueRequest {
+    pub(in crate::session) command: Command,
+    pub(in crate::session) words: Vec<Box<[u8]>>,
+}
+
 /// The result of one decoding step.
-pub(super) enum Step {
+pub(in crate::session) enum Step {
     /// A request of this many bytes, and its command if the first word is not its name.
     Request(usize, Option<Command>),
     /// This many bytes are consumed.
@@ -34,19 +47,21 @@ pub(super) enum Step {
     /// This many bytes are needed in all.
     NeedMore(usize),
     /// The connection ends.
-    Over(Next),
+    Close,
+    /// A browser is speaking HTTP.
+    Http,
 }
 
 impl Port {
     /// Creates the protocol of a Redis client.
-    pub(super) fn resp(is_authenticated: bool) -> Self {
+    pub(in crate::session) fn resp(is_authenticated: bool) -> Self {
         let mut decoder = RespDecoder::new();
         decoder.set_limits(limits(is_authenticated));
         Self::Resp(decoder)
     }
 
     /// Sets how long requests may be.
-    pub(super) fn set_authenticated(&mut self, is_authenticated: bool) {
+    pub(in crate::session) fn set_authenticated(&mut self, is_authenticated: bool) {
         match self {
             Self::Resp(decoder) => decoder.set_limits(limits(is_authenticated)),
             Self::Memcached(decoder) => decoder.set_locked(!is_authenticated),
@@ -56,12 +71,12 @@ impl Port {
 
     /// Returns true if it is Redis' protocol.
     #[inline]
-    pub(super) fn is_resp(&self) -> bool {
+    pub(in crate::session) fn is_resp(&self) -> bool {
         matches!(self, Self::Resp(_))
     }
 
     /// Returns the decoder of memcached's syntax, if that is spoken.
-    pub(super) fn line_decoder(&mut self) -> Option<&mut MemcacheDecoder> {
+    pub(in crate::session) fn line_decoder(&mut self) -> Option<&mut MemcacheDecoder> {
         match self {
             Self::Resp(_) => None,
             Self::Memcached(decoder) => Some(decoder),
@@ -72,23 +87,4 @@ impl Port {
 
 fn limits(is_authenticated: bool) -> Limits {
     if is_authenticated { Limits::Full } else { Limits::Unauthenticated }
-}
-
-impl Session {
-    /// Decodes the next request of `input`, its arguments into `ranges`.
-    #[inline]
-    pub(super) fn decode(&mut self, input: &[u8], ranges: &mut Ranges, output: &mut Output) -> Step {
-        let Port::Resp(decoder) = &mut self.port else { return self.decode_line(input, ranges, output) };
-        match decoder.step(input, ranges) {
-            RespStep::Request { used } => Step::Request(used, None),
-            RespStep::Empty { used } => Step::Done(used),
-            RespStep::NeedMore { at_least } => Step::NeedMore(at_least),
-            RespStep::Broken(error) => {
-                Encoder::new(output, self.protocol).error(&format!("ERR {error}"));
-                self.replies_held += 1;
-                Step::Over(Next::Close)
-            }
-            RespStep::Http => Step::Over(Next::Http),
-        }
-    }
 }

@@ -1,10 +1,10 @@
 //! A session's part in messages: its subscriptions, the messages it publishes, and those it receives between requests.
 
-use super::Session;
 use crate::engine::Engine;
 use crate::executor::Outgoing;
 use crate::pubsub::{Message, Stamp, SubscriberQueue};
 use crate::script::catalogue::CatalogueChanges;
+use crate::session::state::Session;
 use crate::worker::{Chore, Worker};
 use base::primitives::atomic::Ordering::Relaxed;
 use commands::registry::Command;
@@ -17,10 +17,10 @@ use wire::Output;
 use wire::resp::{Encoder, Protocol};
 
 /// Maximum bytes of messages taken into an output; more wait in the subscriber queue, where their bytes are shared.
-pub(super) const OUTPUT_BYTES_MAX: usize = 64 << 10;
+pub(in crate::session) const OUTPUT_BYTES_MAX: usize = 64 << 10;
 
 /// The subscriptions of a connection.
-pub(super) struct Subscriptions {
+pub(in crate::session) struct Subscriptions {
     subscriber_queue: Rc<SubscriberQueue>,
     /// Channels, shard channels, patterns.
     names: [BTreeSet<Arc<[u8]>>; 3],
@@ -28,19 +28,19 @@ pub(super) struct Subscriptions {
 
 /// The messages of a running EXEC, and its other deferred output.
 #[derive(Default)]
-pub(super) struct Outbox {
+pub(in crate::session) struct Outbox {
     /// The number of the tx's notes when the current command began.
-    pub(super) notes_count: usize,
-    pub(super) messages: Vec<Outgoing>,
+    pub(in crate::session) notes_count: usize,
+    pub(in crate::session) messages: Vec<Outgoing>,
     /// Its changes to function libraries, if any.
-    pub(super) library_changes: Option<CatalogueChanges>,
+    pub(in crate::session) library_changes: Option<CatalogueChanges>,
     /// The lines for MONITOR once it has ended, and their length in bytes.
-    pub(super) shown: Vec<String>,
-    pub(super) shown_bytes: u64,
+    pub(in crate::session) shown: Vec<String>,
+    pub(in crate::session) shown_bytes: u64,
     /// Subscriptions it has begun, and those it has ended, which resume if it is undone.
-    pub(super) subscribed: Vec<(Topic, Box<[u8]>, bool)>,
+    pub(in crate::session) subscribed: Vec<(Topic, Box<[u8]>, bool)>,
     /// Log lines of a script running in place, with their levels.
-    pub(super) logged: Vec<(u8, String)>,
+    pub(in crate::session) logged: Vec<(u8, String)>,
 }
 
 const TOPICS: [Topic; 3] = [Topic::Channel, Topic::Shard, Topic::Pattern];
@@ -75,7 +75,7 @@ impl Chore for Left {
 }
 
 /// Returns true if a command begins or ends subscriptions.
-pub(super) fn subscribes(command: &Command) -> bool {
+pub(in crate::session) fn subscribes(command: &Command) -> bool {
     command.group == Group::PubSub && command.has(Flag::NoScript)
 }
 
@@ -87,7 +87,7 @@ impl Session {
 
     /// Returns the error for `command` if it may not run because its replies would look like messages or like MONITOR
     /// output.
-    pub(super) fn check_listening(&self, command: &Command) -> Result<(), String> {
+    pub(in crate::session) fn check_listening(&self, command: &Command) -> Result<(), String> {
         if self.worker.engine.monitors.any()
             && matches!(command.access, Access::Read | Access::Write { .. })
             && self.client.is_monitor.load(Relaxed)
@@ -108,16 +108,16 @@ impl Session {
         ))
     }
 
-    pub(super) fn names(&self, topic: Topic) -> impl Iterator<Item = &Arc<[u8]>> {
+    pub(in crate::session) fn names(&self, topic: Topic) -> impl Iterator<Item = &Arc<[u8]>> {
         self.subscriptions.iter().flat_map(move |all| &all.names[index(topic)])
     }
 
     /// Returns the number of its subscriptions to a topic. O(1).
-    pub(super) fn names_count(&self, topic: Topic) -> usize {
+    pub(in crate::session) fn names_count(&self, topic: Topic) -> usize {
         self.subscriptions.as_ref().map_or(0, |all| all.names[index(topic)].len())
     }
 
-    pub(super) fn subscribe_to(&mut self, topic: Topic, name: &[u8]) {
+    pub(in crate::session) fn subscribe_to(&mut self, topic: Topic, name: &[u8]) {
         let (worker, client) = (&self.worker, &self.client);
         let all = self.subscriptions.get_or_insert_with(|| {
             Box::new(Subscriptions {
@@ -139,7 +139,7 @@ impl Session {
         }
     }
 
-    pub(super) fn unsubscribe_from(&mut self, topic: Topic, name: &[u8]) {
+    pub(in crate::session) fn unsubscribe_from(&mut self, topic: Topic, name: &[u8]) {
         let worker = &self.worker;
         let Some(all) = &mut self.subscriptions else { return };
         let names = &mut all.names[index(topic)];
@@ -151,14 +151,14 @@ impl Session {
     }
 
     /// Undoes the subscription changes of an abandoned EXEC, the latest first.
-    pub(super) fn undo_subscribed(&mut self, subscribed: Vec<(Topic, Box<[u8]>, bool)>) {
+    pub(in crate::session) fn undo_subscribed(&mut self, subscribed: Vec<(Topic, Box<[u8]>, bool)>) {
         for (topic, name, has_begun) in subscribed.into_iter().rev() {
             if has_begun { self.unsubscribe_from(topic, &name) } else { self.subscribe_to(topic, &name) }
         }
     }
 
     /// Ends all subscriptions at once.
-    pub(super) fn unsubscribe_from_all(&mut self) {
+    pub(in crate::session) fn unsubscribe_from_all(&mut self) {
         for topic in TOPICS {
             let names: Vec<Arc<[u8]>> = self.names(topic).cloned().collect();
             names.iter().for_each(|name| self.unsubscribe_from(topic, name));
@@ -167,7 +167,7 @@ impl Session {
 
     /// Ends all subscriptions of a closed connection: it receives nothing more, and its worker removes them from the
     /// registry, in turns if there are many.
-    pub(super) fn leave(&mut self) {
+    pub(in crate::session) fn leave(&mut self) {
         let Some(all) = self.subscriptions.take() else { return };
         all.subscriber_queue.close(&self.worker.engine.deferred_drop);
         let mut left = Left { names: all.names, client: self.client.id };
@@ -189,7 +189,7 @@ impl Session {
 
     /// Returns true if [`Session::take_messages`] may have work.
     #[inline]
-    pub(super) fn may_have_messages(&self) -> bool {
+    pub(in crate::session) fn may_have_messages(&self) -> bool {
         self.subscriptions.is_some() || self.client.pushes.any()
     }
 
@@ -226,7 +226,7 @@ impl Session {
 
     // ---- publishing ----
 
-    pub(super) fn say(&mut self, topic: Topic, channel: &[u8], text: &[u8]) -> usize {
+    pub(in crate::session) fn say(&mut self, topic: Topic, channel: &[u8], text: &[u8]) -> usize {
         let worker = &*self.worker;
         if let Some(outbox) = &mut self.outbox {
             let behind = outbox.notes_count;
@@ -240,7 +240,7 @@ impl Session {
 
     /// Does a part of [`Session::say`] when there are many patterns: sends to the channel's own subscribers, then to
     /// those of some patterns after `after`. Returns the number of receivers and the last pattern.
-    pub(super) fn say_part(
+    pub(in crate::session) fn say_part(
         &mut self,
         (channel, text): (&[u8], &[u8]),
         after: Option<&Arc<[u8]>>,
@@ -257,6 +257,6 @@ impl Session {
 }
 
 /// Returns true if the data at `position` will never be durable.
-pub(super) fn is_lost(engine: &Engine, position: base::Position) -> bool {
+pub(in crate::session) fn is_lost(engine: &Engine, position: base::Position) -> bool {
     engine.journal.as_ref().is_some_and(|journal| journal.is_poisoned() && position > journal.durable())
 }

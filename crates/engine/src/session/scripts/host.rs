@@ -1,10 +1,10 @@
 //! The interface of a session to handlers of connection and server commands.
 
-use super::Session;
-use crate::checkpoint::{Patience, Reason};
+use crate::checkpoint::orders::{Patience, Reason};
 use crate::client::Client;
 use crate::info;
 use crate::latency::by_powers_us;
+use crate::session::state::Session;
 use base::cost::{self, Work};
 use base::primitives::atomic::Ordering::Relaxed;
 use commands::{ClientFilter, MemoryFigures, ReplyMode, Saving, SlowEntry, SlowEvents, Switch, Topic};

@@ -1,31 +1,11 @@
 //! Passwords: authentication state of a session, and the treatment of wrong passwords.
 
-use super::Session;
-use crate::auth_failures::delay_ms;
+use crate::auth_failures::{AuthDelay, delay_ms};
+use crate::session::state::Session;
 use base::Ms;
 
 /// Wrong passwords after which a connection is closed.
 const FAILURES_MAX: u8 = 10;
-
-/// The outcome of a session's latest passwords.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Passwords {
-    /// Wrong passwords of this connection.
-    failures: u8,
-    /// The delay before its next answer.
-    pub(super) delay: Option<AuthDelay>,
-}
-
-/// A delay before the answer to a password.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct AuthDelay {
-    /// Milliseconds.
-    pub ms: u16,
-    /// Recent wrong passwords from the same network.
-    pub failures: u16,
-    /// The password to be answered was wrong.
-    pub is_denied: bool,
-}
 
 impl Session {
     /// Returns true if it has not authenticated yet.
@@ -40,7 +20,7 @@ impl Session {
     }
 
     /// Authenticates `user` if any of `passwords` is right. Returns true if so.
-    pub(super) fn try_passwords(&mut self, user: &[u8], passwords: &[&[u8]]) -> bool {
+    pub(in crate::session) fn try_passwords(&mut self, user: &[u8], passwords: &[&[u8]]) -> bool {
         let settings = self.worker.settings();
         let fits = |password: &&[u8]| settings.requirepass.as_ref().is_none_or(|secret| secret.matches(password));
         let is_right = passwords.iter().any(fits) && user == b"default";
@@ -73,7 +53,7 @@ impl Session {
     }
 
     /// RESET: requires the password again, if there is one.
-    pub(super) fn lock_again(&mut self) {
+    pub(in crate::session) fn lock_again(&mut self) {
         let engine = &self.worker.engine;
         self.authenticated = self.worker.settings().requirepass.is_none();
         self.port.set_authenticated(self.authenticated);

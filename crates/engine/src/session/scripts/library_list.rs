@@ -1,8 +1,8 @@
 //! FUNCTION LIST and FUNCTION DUMP: long replies come from a clone of the table, while the reply is sent.
 
-use super::Session;
 use super::catalogue::{CataloguePace, LOOKED_AT_ONCE};
 use crate::script::catalogue::Library;
+use crate::session::state::Session;
 use crate::worker::Worker;
 use base::Ms;
 use base::cost::{self, Work};
@@ -19,7 +19,7 @@ const HEADERS_BYTES: usize = 128;
 
 impl Session {
     /// FUNCTION LIST
-    pub(super) fn list_libraries(
+    pub(in crate::session) fn list_libraries(
         &mut self,
         worker: &Worker,
         pattern: Option<&[u8]>,
@@ -49,7 +49,7 @@ impl Session {
     }
 
     /// FUNCTION DUMP
-    pub(super) fn dump_libraries(&self, tx: &mut Tx<'_>, reply: &mut dyn Reply) {
+    pub(in crate::session) fn dump_libraries(&self, tx: &mut Tx<'_>, reply: &mut dyn Reply) {
         let (table, pin) = (table(tx), tx.keyspace().pin(LIBRARIES));
         let mut dumping = Dumping { table, at: 0, dump: LibrariesDump::default(), pin };
         if dumping.next(reply) != More::Done {

@@ -10,17 +10,14 @@
 //! command begins and when locks are taken and released. A state that is the same at two looks of the watchdog has
 //! lasted from one to the other.
 
-use crate::engine::Engine;
-use crate::worker::Worker;
+pub(crate) mod room_wait;
+
 use base::instant::Instant;
 use base::primitives::Mutex;
 use base::primitives::atomic::{AtomicU16, AtomicU64, Ordering::Relaxed};
-use commands::registry::{self, Command};
+use commands::registry;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
-use std::future::poll_fn;
-use std::pin::pin;
-use std::sync::Arc;
 use std::time::Duration;
 
 /// A kind of watched operation.
@@ -193,18 +190,6 @@ impl Drop for Hold<'_> {
     }
 }
 
-/// A request that waits for journal room, while it lives.
-pub(crate) struct RoomWait {
-    engine: Arc<Engine>,
-    place: (u16, u64),
-}
-
-impl Drop for RoomWait {
-    fn drop(&mut self) {
-        self.engine.watch.lock_waits().remove(&self.place);
-    }
-}
-
 /// When each wait began, and its command, in order of arrival at each worker.
 type RoomWaits = BTreeMap<(u16, u64), (u64, u16)>;
 
@@ -291,6 +276,26 @@ impl WatchdogState {
         self.counts.iter().for_each(|count| count.store(0, Relaxed));
     }
 
+    /// Records that the last request begun by a worker starts to wait for journal room; returns its place.
+    fn begin_room_wait(&self, worker: usize) -> (u16, u64) {
+        let (began_ns, command) = (self.ns(Instant::now()), self.beats[worker].command.load(Relaxed));
+        let mut waits = self.lock_waits();
+        let worker = worker as u16;
+        let last = waits.range((worker, 0)..=(worker, u64::MAX)).next_back();
+        let place = (worker, last.map_or(0, |((_, number), _)| number + 1));
+        waits.insert(place, (began_ns, command));
+        place
+    }
+
+    /// Looks at all operations in progress, counts those newly too old, and returns those to be logged.
+    pub(crate) fn look(&self, watchdog: &mut Watchdog, is_raised: bool) -> Vec<Report> {
+        let reports = watchdog.observe(self.ns(Instant::now()), &self.sightings(is_raised));
+        for report in reports.iter().filter(|report| report.is_first) {
+            self.counts[report.sighting.what as usize].fetch_add(1, Relaxed);
+        }
+        reports
+    }
+
     fn sightings(&self, is_raised: bool) -> Vec<Sighting> {
         let mut sightings = Vec::new();
         let index = |command: u16| command.checked_sub(1);
@@ -319,48 +324,6 @@ impl WatchdogState {
             sightings.push(Sighting { what: WatchedThing::Gate, worker, number: gate >> 32, began_ns: None, command });
         }
         sightings
-    }
-}
-
-impl Engine {
-    /// Looks at all operations in progress, counts those newly too old, and returns those to be logged.
-    pub fn look_after(&self, watchdog: &mut Watchdog) -> Vec<Report> {
-        let sightings = self.watch.sightings(self.gate.is_raised());
-        let reports = watchdog.observe(self.watch.ns(Instant::now()), &sightings);
-        for report in reports.iter().filter(|report| report.is_first) {
-            self.watch.counts[report.sighting.what as usize].fetch_add(1, Relaxed);
-        }
-        reports
-    }
-}
-
-impl Worker {
-    /// Returns the part of its state that the watchdog sees.
-    #[inline]
-    pub(crate) fn beat(&self) -> &Beat {
-        self.engine.watch.beat(self.index)
-    }
-
-    /// Runs a request of this command, and publishes the command whenever it continues.
-    pub(crate) async fn named<R>(&self, command: &Command, request: impl Future<Output = R>) -> R {
-        let (command, mut request) = (command.index(), pin!(request));
-        poll_fn(|context| {
-            self.beat().set_command(command);
-            request.as_mut().poll(context)
-        })
-        .await
-    }
-
-    /// Records that the last request begun starts to wait for journal room.
-    pub(crate) fn begin_room_wait(&self) -> RoomWait {
-        let watch = &self.engine.watch;
-        let (began_ns, command) = (watch.ns(Instant::now()), self.beat().command.load(Relaxed));
-        let mut waits = watch.lock_waits();
-        let worker = self.index as u16;
-        let last = waits.range((worker, 0)..=(worker, u64::MAX)).next_back();
-        let place = (worker, last.map_or(0, |((_, number), _)| number + 1));
-        waits.insert(place, (began_ns, command));
-        RoomWait { engine: self.engine.clone(), place }
     }
 }
 

@@ -5,13 +5,14 @@
 //! shard takes it if it is free; otherwise the whole tx is undone and rerun with that shard, on the script runner, and
 //! finally under the gate.
 
-use super::attempt::Attempt;
-use super::monitor::Asker;
-use super::suspend::Suspend;
-use super::{RetryState, Session};
 use crate::executor::begin_command;
-use crate::script::runner::{Begun, ScriptJob, Yielder};
+use crate::script::runner::{Begun, ScriptJob, Scripted};
 use crate::script::{By, Control, Script};
+use crate::session::attempt::Attempt;
+use crate::session::connection::monitor::Asker;
+use crate::session::retry_state::RetryState;
+use crate::session::state::Session;
+use crate::session::suspend::Suspend;
 use crate::worker::Worker;
 use base::instant::Instant;
 use commands::registry::{self, Command, Lookup};
@@ -31,59 +32,41 @@ use wire::{Args, Output, Reply, ReplyValue};
 /// Microseconds for which a script runs in place.
 const IN_PLACE_US_MAX: u64 = 500;
 
-/// A job run by the script runner.
-pub(crate) struct Scripted<'a> {
-    pub(crate) yielder: Rc<Yielder>,
-    pub(crate) command: Command,
-    pub(crate) needs: &'a RetryState,
-    pub(crate) gated: bool,
-}
-
 /// A running script or function, and its permissions.
-pub(super) struct Called<'a> {
-    pub(super) command: Command,
-    pub(super) name: &'a str,
+pub(in crate::session) struct Called<'a> {
+    pub(in crate::session) command: Command,
+    pub(in crate::session) name: &'a str,
     /// The request.
-    pub(super) args: &'a Args<'a>,
-    pub(super) is_function: bool,
-    pub(super) reads_only: bool,
-    pub(super) gated: bool,
+    pub(in crate::session) args: &'a Args<'a>,
+    pub(in crate::session) is_function: bool,
+    pub(in crate::session) reads_only: bool,
+    pub(in crate::session) gated: bool,
 }
 
 /// Why a script was cut short.
-pub(super) enum Cut {
+pub(in crate::session) enum Cut {
     NotNow(Suspend),
     Killed,
     TooLong,
 }
 
-/// Returns true if a command is run by a Lua machine.
-pub(super) fn is_scripted(command: &Command) -> bool {
-    matches!(command.run, Run::Engine(Verb::Eval | Verb::ScriptLoad | Verb::Library(_)))
-}
-
-/// Returns true if a command runs a script or a function.
-pub(super) fn is_run_by_lua(command: &Command) -> bool {
-    matches!(command.run, Run::Engine(Verb::Eval))
-}
-
 /// Returns true if a command is tried in place before it goes to the script runner. A function is not: its library may
 /// keep counts that undoing cannot reset.
-pub(super) fn is_tried_in_place(command: &Command) -> bool {
-    is_run_by_lua(command) && !command.calls_function()
+pub(in crate::session) fn is_tried_in_place(command: &Command) -> bool {
+    command.calls_script() && !command.calls_function()
 }
 
 impl Session {
     /// Returns true if a request runs on the script runner.
-    pub(super) fn needs_runner(&self, command: &Command) -> bool {
+    pub(in crate::session) fn needs_runner(&self, command: &Command) -> bool {
         let is_exec = matches!(command.run, Run::Engine(Verb::Exec));
-        is_scripted(command)
+        command.is_scripted()
             || is_exec
-                && self.multi.as_ref().is_some_and(|multi| multi.queue.iter().any(|(command, _)| is_scripted(command)))
+                && self.multi.as_ref().is_some_and(|multi| multi.queue.iter().any(|(command, _)| command.is_scripted()))
     }
 
     /// Runs a request on the script runner as far as it goes at once.
-    pub(super) fn begin_script(
+    pub(in crate::session) fn begin_script(
         &mut self,
         needs: RetryState,
         gated: bool,
@@ -128,7 +111,11 @@ impl Session {
     }
 
     /// Takes the session back from the script runner.
-    pub(super) fn take_back(&mut self, job: ScriptJob, output: &mut Output) -> (RetryState, Result<(), Suspend>) {
+    pub(in crate::session) fn take_back(
+        &mut self,
+        job: ScriptJob,
+        output: &mut Output,
+    ) -> (RetryState, Result<(), Suspend>) {
         let ScriptJob { session, request, needs, output: mut job_output, result, .. } = job;
         let stand_in = std::mem::replace(self, session);
         self.replies_held = stand_in.replies_held;
@@ -180,7 +167,7 @@ impl Session {
     }
 
     /// EVAL, EVALSHA, FCALL and SCRIPT LOAD as commands of a tx.
-    pub(super) fn run_script_command(
+    pub(in crate::session) fn run_script_command(
         &mut self,
         worker: &Rc<Worker>,
         command: &Command,
@@ -361,7 +348,7 @@ impl Session {
 
     /// Runs the machine's task slice by slice, to completion or until `limit` has passed. Returns why it was cut short,
     /// if it was, and its result.
-    pub(super) fn drive(
+    pub(in crate::session) fn drive(
         &mut self,
         worker: &Rc<Worker>,
         task: Input,

@@ -1,9 +1,9 @@
 //! A session's part in MONITOR and in memcached's `watch`: shows its client's requests to the monitors.
 
-use super::{Ran, Session};
 use crate::client::Client;
 use crate::item_log;
 use crate::monitors::LineKind;
+use crate::session::state::Session;
 use crate::worker::Worker;
 use base::primitives::atomic::Ordering::Relaxed;
 use commands::registry::Command;
@@ -12,14 +12,14 @@ use wire::Args;
 
 impl Session {
     /// MONITOR
-    pub(super) fn begin_monitor(&mut self) {
+    pub(in crate::session) fn begin_monitor(&mut self) {
         if !self.client.is_monitor.swap(true, Relaxed) {
             self.worker.engine.monitors.add(&self.client);
         }
     }
 
     /// Begins to receive item events.
-    pub(super) fn begin_item_log(&mut self, events: &[ItemEvent]) -> Result<(), String> {
+    pub(in crate::session) fn begin_item_log(&mut self, events: &[ItemEvent]) -> Result<(), String> {
         if !self.worker.engine.monitors.add_item_watcher(&self.client, events) {
             return Err("WATCHER_TOO_MANY log watcher limit reached".to_owned());
         }
@@ -28,7 +28,7 @@ impl Session {
     }
 
     /// Stops receiving requests and events.
-    pub(super) fn end_monitor(&mut self) {
+    pub(in crate::session) fn end_monitor(&mut self) {
         let shows_items = std::mem::take(&mut self.shows_items);
         if self.client.is_monitor.swap(false, Relaxed) || shows_items {
             self.worker.engine.monitors.remove(self.client.id);
@@ -37,7 +37,7 @@ impl Session {
 
     /// Shows the effect of a request of memcached's protocol, as far as its reply shows it.
     #[cold]
-    pub(super) fn log_item(&self, command: &str, args: &Args<'_>, reply: &[u8]) {
+    pub(in crate::session) fn log_item(&self, command: &str, args: &Args<'_>, reply: &[u8]) {
         let worker = &self.worker;
         let Some(logged) = item_log::logged(command, args, reply) else { return };
         let (shown, monitors) = (logged.shown(), &worker.engine.monitors);
@@ -49,10 +49,8 @@ impl Session {
 
     /// Shows a request that has run, or begun to. EXEC and scripts show themselves, with the commands they run.
     #[cold]
-    pub(super) fn show_request(&self, worker: &Worker, ran: &Ran, args: &Args<'_>) {
-        if let Ran::Done(command) | Ran::NotNow(command, _) = ran
-            && !matches!(command.run, Run::Engine(Verb::Exec | Verb::Eval | Verb::ScriptLoad | Verb::Library(_)))
-        {
+    pub(in crate::session) fn show_request(&self, worker: &Worker, command: &Command, args: &Args<'_>) {
+        if !matches!(command.run, Run::Engine(Verb::Exec | Verb::Eval | Verb::ScriptLoad | Verb::Library(_))) {
             self.show_command(worker, command, args);
         }
     }
@@ -64,7 +62,7 @@ impl Session {
     }
 
     /// Shows one request.
-    pub(super) fn show_command(&self, worker: &Worker, command: &Command, args: &Args<'_>) {
+    pub(in crate::session) fn show_command(&self, worker: &Worker, command: &Command, args: &Args<'_>) {
         if self.is_watched_by_monitors(worker) && commands::is_shown(command) {
             self.show_line(worker, self.line(worker, command, args, Asker::Client));
         }
@@ -73,7 +71,7 @@ impl Session {
     /// Records a request inside an EXEC or a script, to be shown when that has ended. Leaves out requests that
     /// MONITOR's backlog has no room for.
     #[inline]
-    pub(super) fn note_shown(&mut self, worker: &Worker, command: &Command, args: &Args<'_>, asker: Asker) {
+    pub(in crate::session) fn note_shown(&mut self, worker: &Worker, command: &Command, args: &Args<'_>, asker: Asker) {
         if self.is_watched_by_monitors(worker) && commands::is_shown(command) {
             let line = self.line(worker, command, args, asker);
             let Some(outbox) = &mut self.outbox else { return };
@@ -86,7 +84,7 @@ impl Session {
     }
 
     /// Shows and logs what an EXEC or a script has recorded, if it has completed.
-    pub(super) fn end_outbox(&mut self, worker: &Worker, has_ended: bool) {
+    pub(in crate::session) fn end_outbox(&mut self, worker: &Worker, has_ended: bool) {
         let outbox = self.outbox.take();
         if has_ended && let Some(outbox) = outbox {
             outbox.shown.into_iter().for_each(|line| self.show_line(worker, line));
@@ -116,7 +114,7 @@ impl Session {
 
 /// The source of a shown request.
 #[derive(Clone, Copy)]
-pub(super) enum Asker {
+pub(in crate::session) enum Asker {
     Client,
     Script,
 }

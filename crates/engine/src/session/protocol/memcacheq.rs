@@ -8,11 +8,11 @@
 //! Trailing parts of a name that are known options say how to take a message; the rest is the queue name, slashes
 //! included. Requests that Kestrel refuses get its error text, and the connection ends, as in Kestrel.
 
-use super::Session;
-use super::port::{Port, Step};
-use super::suspend::Suspend;
+use super::port::{Port, QueuePort, QueueRequest, Step};
 use crate::client::Client;
 use crate::memcacheq::{forget, queues};
+use crate::session::state::Session;
+use crate::session::suspend::Suspend;
 use crate::worker::Worker;
 use commands::registry::{self, Command, Lookup};
 use commands::{Fact, MessageRequest, QueueLengths, ReplyMode, Session as _};
@@ -22,21 +22,6 @@ use std::sync::{Arc, LazyLock};
 use wire::memcache::{Dialect, ITEM_BYTES_MAX, MemcacheDecoder, Verb};
 use wire::resp::{Encoder, Protocol};
 use wire::{Mark, Output, Ranges, Reply as _};
-
-/// The state of a connection of this port.
-pub(super) struct QueuePort {
-    pub(super) decoder: MemcacheDecoder,
-    /// The remaining steps of the last request.
-    steps: VecDeque<QueueRequest>,
-    /// The queue of the current request.
-    key: Vec<u8>,
-}
-
-/// A request as words.
-struct QueueRequest {
-    command: Command,
-    words: Vec<Box<[u8]>>,
-}
 
 /// Options of a GET: how to take the message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -105,7 +90,7 @@ impl Session {
     }
 
     /// Returns the next step of a request that needs nothing more from the client.
-    pub(super) fn next_step(&mut self, ranges: &mut Ranges) -> Option<Command> {
+    pub(in crate::session) fn next_step(&mut self, ranges: &mut Ranges) -> Option<Command> {
         let Port::Queues(queues) = &mut self.port else { return None };
         let step = queues.steps.pop_front()?;
         queues.key.clear();
@@ -115,7 +100,7 @@ impl Session {
     }
 
     /// Handles a request of this many bytes.
-    pub(super) fn decode_of_queue(
+    pub(in crate::session) fn decode_of_queue(
         &mut self,
         verb: Verb,
         used: usize,
@@ -170,7 +155,7 @@ impl Session {
 
     /// Counts the outcome of a request of this port, whose reply begins at `mark`, and keeps the receipt of an opened
     /// message.
-    pub(super) fn note_message(&mut self, command: &Command, mark: Mark, output: &mut Output) {
+    pub(in crate::session) fn note_message(&mut self, command: &Command, mark: Mark, output: &mut Output) {
         let aside = output.take_aside();
         let Port::Queues(queues) = &self.port else { return };
         let reply = output.since(mark);
@@ -202,7 +187,12 @@ impl Session {
     }
 
     /// Writes how many messages of each queue were put and taken.
-    pub(super) async fn write_queue_counts(&mut self, worker: &Worker, command: Command, output: &mut Output) {
+    pub(in crate::session) async fn write_queue_counts(
+        &mut self,
+        worker: &Worker,
+        command: Command,
+        output: &mut Output,
+    ) {
         let mark = output.mark();
         let mut lengths = QueueLengths::default();
         self.walk(worker, &mut lengths).await;
@@ -257,7 +247,7 @@ impl Session {
 
 impl QueuePort {
     /// Skips the rest of a line of keys, and the remaining steps of its last request.
-    pub(super) fn end_line(&mut self) {
+    pub(in crate::session) fn end_line(&mut self) {
         self.steps.clear();
         self.decoder.end_line();
     }

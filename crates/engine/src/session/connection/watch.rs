@@ -6,17 +6,17 @@
 //! end of watches   --> few: at once      many: dead at once, and a chore of the worker removes them from the hooks
 //! ```
 
-use super::attempt::Attempt;
-use super::suspend::Suspend;
-use super::{Failure, Session};
 use crate::engine::Engine;
 use crate::hooks::{self, KeyWatch};
+use crate::session::state::Session;
+use crate::session::suspend::Suspend;
 use crate::waits::{gate_open, yield_now};
 use crate::worker::{Chore, Worker};
 use base::Ms;
 use base::cost::{self, Work};
 use base::limits::SHARDS;
 use base::primitives::atomic::Ordering::Relaxed;
+use commands::Failure;
 use keyspace::{Keyspace, Plan, Tx};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -31,7 +31,7 @@ const KEYS_HELD_MAX: usize = 32;
 
 /// Keys between WATCH and EXEC, named as in the hooks.
 #[derive(Default)]
-pub(super) struct WatchedKeys {
+pub(in crate::session) struct WatchedKeys {
     watch: Arc<KeyWatch>,
     names: BTreeSet<Box<[u8]>>,
     /// A bit for each shard that has watched keys.
@@ -42,20 +42,20 @@ pub(super) struct WatchedKeys {
 
 impl WatchedKeys {
     /// Returns the number of watched keys.
-    pub(super) fn len(&self) -> usize {
+    pub(in crate::session) fn len(&self) -> usize {
         self.names.len()
     }
 
     /// Adds the watches' shards to a plan, but not as keys of the tx: UNWATCH in the queue frees their bytes.
     /// O(shards).
-    pub(super) fn plan(&self, plan: &mut Plan) {
+    pub(in crate::session) fn plan(&self, plan: &mut Plan) {
         let is_watched = |shard: &usize| self.shards[shard / 64] >> (shard % 64) & 1 == 1;
         (0..SHARDS).filter(is_watched).for_each(|shard| plan.add_shard(shard, Want::Read));
     }
 
     /// Returns true if a watched key was changed or has expired; all their shards are held. O(keys that may have
     /// expired).
-    pub(super) fn have_changed(&mut self, tx: &mut Tx<'_>) -> bool {
+    pub(in crate::session) fn have_changed(&mut self, tx: &mut Tx<'_>) -> bool {
         let database = tx.database();
         let mut has_changed = self.watch.is_dirty();
         while !has_changed
@@ -86,8 +86,13 @@ impl Session {
     ///
     /// # Errors
     /// Returns [`Suspend::Verb`] if there are many keys; otherwise the missing requirement.
-    pub(super) fn watch(&mut self, attempt: &Attempt<'_>, args: &Args<'_>) -> Result<Result<(), Failure>, Suspend> {
-        let &Attempt { worker, raised, now, .. } = attempt;
+    pub(in crate::session) fn watch(
+        &mut self,
+        worker: &Worker,
+        raised: Option<&Raised<'_>>,
+        now: Ms,
+        args: &Args<'_>,
+    ) -> Result<Result<(), Failure>, Suspend> {
         if self.multi.is_some() {
             return Ok(Err(Failure::text("ERR WATCH inside MULTI is not allowed")));
         }
@@ -98,7 +103,7 @@ impl Session {
     }
 
     /// WATCH of many keys: some at a time, between which others have their turn.
-    pub(super) async fn watch_in_parts(&mut self, worker: &Worker, args: &Args<'_>) {
+    pub(in crate::session) async fn watch_in_parts(&mut self, worker: &Worker, args: &Args<'_>) {
         let (mut from, mut count) = (1, KEYS_HELD_MAX);
         while from < args.len() {
             let to = args.len().min(from + count);
@@ -159,7 +164,7 @@ impl Session {
     }
 
     /// Ends all watches.
-    pub(super) fn unwatch(&mut self) {
+    pub(in crate::session) fn unwatch(&mut self) {
         let Some(watched) = self.watched.take() else { return };
         self.client.watching.store(0, Relaxed);
         let mut ended = EndedWatches {

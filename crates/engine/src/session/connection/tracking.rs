@@ -3,10 +3,11 @@
 //! An invalidation posted before its reader held the shard is sent before the reply; a later one follows the reply. So
 //! a client that drops what is invalidated, and keeps what replies contain, never keeps stale data.
 
-use super::Session;
 use super::messages::{OUTPUT_BYTES_MAX, is_lost};
 use crate::pushes::Push;
-use crate::tracking::{Tracked, put_out};
+use crate::session::state::Session;
+use crate::tracking::Tracked;
+use crate::tracking::invalidations::put_out;
 use crate::worker::Worker;
 use commands::registry::Command;
 use commands::{Access, Flag, TrackWhen};
@@ -16,7 +17,7 @@ use wire::resp::{Encoder, Protocol};
 use wire::{Args, Mark, Output, Reply};
 
 /// Tracking state of a connection.
-pub(super) struct Tracking {
+pub(in crate::session) struct Tracking {
     is_broadcast: bool,
     no_loop: bool,
     redirect: u64,
@@ -32,7 +33,7 @@ pub(super) struct Tracking {
 
 impl Session {
     /// CLIENT TRACKING ON, or CLIENT CACHING: both have been checked.
-    pub(super) fn begin_tracking(&mut self, asked: commands::Tracking) {
+    pub(in crate::session) fn begin_tracking(&mut self, asked: commands::Tracking) {
         let engine = &self.worker.engine;
         let tracked = Tracked {
             client: self.client.clone(),
@@ -58,7 +59,7 @@ impl Session {
     }
 
     /// CLIENT TRACKING OFF
-    pub(super) fn untrack(&mut self) {
+    pub(in crate::session) fn untrack(&mut self) {
         let Some(tracking) = self.tracking.take() else { return };
         let engine = &self.worker.engine;
         engine.tracker.remove(self.client.id, &tracking.prefixes, &engine.deferred_drop);
@@ -66,7 +67,7 @@ impl Session {
     }
 
     /// Returns its tracking state in the form of a request for it.
-    pub(super) fn tracking_state(&self) -> Option<commands::Tracking> {
+    pub(in crate::session) fn tracking_state(&self) -> Option<commands::Tracking> {
         self.tracking.as_ref().map(|tracking| commands::Tracking {
             redirect: tracking.redirect,
             is_broadcast: tracking.is_broadcast,
@@ -79,7 +80,7 @@ impl Session {
     }
 
     /// Restores the tracking state from before an abandoned EXEC.
-    pub(super) fn restore_tracking(&mut self, before: Option<commands::Tracking>) {
+    pub(in crate::session) fn restore_tracking(&mut self, before: Option<commands::Tracking>) {
         if self.tracking_state() != before {
             self.untrack();
             before.into_iter().for_each(|before| self.begin_tracking(before));
@@ -88,7 +89,7 @@ impl Session {
 
     /// Records the keys that a command has read, whose shards are still held.
     #[inline]
-    pub(super) fn note_read(&mut self, worker: &Worker, command: &Command, args: &Args<'_>) {
+    pub(in crate::session) fn note_read(&mut self, worker: &Worker, command: &Command, args: &Args<'_>) {
         if self.tracking.is_none() {
             return;
         }
@@ -103,7 +104,12 @@ impl Session {
     }
 
     /// Like [`Session::note_read`], for keys of one shard that a gathering command looks at.
-    pub(super) fn note_looked<'a>(&self, worker: &Worker, shard: usize, keys: impl Iterator<Item = &'a [u8]>) {
+    pub(in crate::session) fn note_looked<'a>(
+        &self,
+        worker: &Worker,
+        shard: usize,
+        keys: impl Iterator<Item = &'a [u8]>,
+    ) {
         if self.remembers() {
             keys.for_each(|key| worker.engine.tracker.remember(shard, key, self.client.id));
             self.put_out(worker);
@@ -116,7 +122,7 @@ impl Session {
     }
 
     /// Notes that the next reply shows data as of now.
-    pub(super) fn note_heard(&mut self) {
+    pub(in crate::session) fn note_heard(&mut self) {
         if let Some(tracking) = &mut self.tracking {
             tracking.heard = self.client.pushes.count();
         }
@@ -135,13 +141,13 @@ impl Session {
     }
 
     /// Begins the reads of an EXEC, perhaps a repeated one.
-    pub(super) fn begin_reads(&mut self) {
+    pub(in crate::session) fn begin_reads(&mut self) {
         self.tracking.iter_mut().for_each(|tracking| tracking.read.clear());
     }
 
     /// Like [`Session::note_read`], for a command of an EXEC whose changes are in the log after `mark`.
     #[inline]
-    pub(super) fn note_command(
+    pub(in crate::session) fn note_command(
         &mut self,
         worker: &Worker,
         tx: &Tx<'_>,
@@ -164,7 +170,7 @@ impl Session {
     }
 
     /// Remembers the reads of an EXEC, once its changes have been reported.
-    pub(super) fn remember_reads(&mut self) {
+    pub(in crate::session) fn remember_reads(&mut self) {
         let Some(tracking) = &mut self.tracking else { return };
         tracking.heard = self.client.pushes.count();
         let read = std::mem::take(&mut tracking.read);
@@ -179,7 +185,7 @@ impl Session {
     }
 
     /// Takes pushes posted before number `end` into the output. Returns true if there are more than it takes at once.
-    pub(super) fn take_pushes(&mut self, end: u64, output: &mut Output) -> bool {
+    pub(in crate::session) fn take_pushes(&mut self, end: u64, output: &mut Output) -> bool {
         let client = self.client.clone();
         while output.bytes_pending() < OUTPUT_BYTES_MAX {
             let Some(sent) = client.pushes.take(end) else { return false };
@@ -237,7 +243,7 @@ impl Session {
 
     /// Completes a request whose reply begins at `mark`: inserts the pushes that the reply has overtaken before it, and
     /// its own after it.
-    pub(super) fn settle_tracking(&mut self, command: &Command, mark: Mark, output: &mut Output) {
+    pub(in crate::session) fn settle_tracking(&mut self, command: &Command, mark: Mark, output: &mut Output) {
         let mut own = std::mem::take(&mut self.own_pushes);
         let is_ahead = own.iter().any(|own| own.is_first) || (self.tracking.is_some() && self.client.pushes.any());
         let reply = is_ahead.then(|| output.split_off(mark));

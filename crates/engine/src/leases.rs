@@ -1,42 +1,18 @@
-//! Messages that connections of the queue port have open: leased for as long as the connection lives.
-//!
-//! ```text
-//! get q/open     MQ.OPEN, for 30 seconds --> held by `Leases`; each worker has one for its connections
-//!                every 5 seconds         --> Q.EXTEND of leases with less than 20 seconds left, all of a queue at once
-//! get q/close    MQ.CLOSE                --> released
-//! gone           MQ.ABORT, for all that the connection has open
-//! ```
-//!
-//! So a message may be open for hours, yet is ready again at most half a minute after a crash. A message closed within
-//! ten seconds costs nothing here. A failed extension is retried; a connection whose lease expires because of that is
-//! closed, since another client may get its message.
+//! The leases of messages that connections of the queue port have open, by worker.
 
-use super::Session;
-use super::order::read;
-use super::suspend::Suspend;
 use crate::client::Client;
-use crate::worker::Worker;
 use base::Ms;
 use commands::LEASE_MS;
-use commands::registry::{self, Command, Lookup};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::future::poll_fn;
-use std::rc::Rc;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 use std::task::{Poll, Waker};
-use wire::client::Value;
-use wire::{Output, OwnedRequest};
 
-/// Interval at which a worker checks for leases to extend.
-const LOOK_EVERY_MS: Ms = LEASE_MS / 6;
 /// Leases with less time left are extended.
 const LEFT_MS_MIN: Ms = LEASE_MS / 3 * 2;
-/// Maximum number of leases of one queue extended at once.
-const RECEIPTS_MAX: usize = 100;
 
 /// A key or a receipt.
-type Bytes = Box<[u8]>;
+pub(crate) type Bytes = Box<[u8]>;
 
 /// A lease of a message.
 struct Lease {
@@ -65,11 +41,11 @@ struct LeaseState {
 }
 
 /// A database, a queue, and leases of it: client ids and receipts.
-type OfQueue = ((u32, Bytes), Vec<(u64, Bytes)>);
+pub(crate) type OfQueue = ((u32, Bytes), Vec<(u64, Bytes)>);
 
 impl Leases {
     /// Records a message that a connection opened at `now`.
-    pub(super) fn hold(&self, client: &Arc<Client>, database: u32, key: &[u8], receipt: Bytes, now: Ms) {
+    pub(crate) fn hold(&self, client: &Arc<Client>, database: u32, key: &[u8], receipt: Bytes, now: Ms) {
         let state = &mut *self.state.borrow_mut();
         let empty = || Opened { client: client.clone(), database, by_queue: BTreeMap::new() };
         let opened = state.opened.entry(client.id).or_insert_with(empty);
@@ -77,12 +53,12 @@ impl Leases {
         state.waker.take().into_iter().for_each(Waker::wake);
     }
 
-    pub(super) fn holds(&self, client_id: u64, key: &[u8]) -> bool {
+    pub(crate) fn holds(&self, client_id: u64, key: &[u8]) -> bool {
         self.state.borrow().opened.get(&client_id).is_some_and(|opened| opened.by_queue.contains_key(key))
     }
 
     /// Stops holding a message; returns its receipt.
-    pub(super) fn let_go(&self, client_id: u64, key: &[u8]) -> Option<Bytes> {
+    pub(crate) fn let_go(&self, client_id: u64, key: &[u8]) -> Option<Bytes> {
         let state = &mut *self.state.borrow_mut();
         let opened = state.opened.get_mut(&client_id)?;
         let lease = opened.by_queue.remove(key);
@@ -93,14 +69,14 @@ impl Leases {
     }
 
     /// Stops holding all messages of a connection; returns their keys and receipts.
-    pub(super) fn let_all_go(&self, client_id: u64) -> Vec<(Bytes, Bytes)> {
+    pub(crate) fn let_all_go(&self, client_id: u64) -> Vec<(Bytes, Bytes)> {
         let opened = self.state.borrow_mut().opened.remove(&client_id);
         let by_queue = opened.map(|opened| opened.by_queue).unwrap_or_default();
         by_queue.into_iter().map(|(key, lease)| (key, lease.receipt)).collect()
     }
 
     /// Returns the leases to extend.
-    fn aging(&self, now: Ms) -> Vec<OfQueue> {
+    pub(crate) fn aging(&self, now: Ms) -> Vec<OfQueue> {
         let mut aging: BTreeMap<_, Vec<_>> = BTreeMap::new();
         for (client_id, opened) in &self.state.borrow().opened {
             let old = opened.by_queue.iter().filter(|(_, lease)| lease.due_ms < now + LEFT_MS_MIN);
@@ -113,12 +89,12 @@ impl Leases {
     }
 
     /// Records the new end of extended leases.
-    fn extended(&self, key: &[u8], leases: &[(u64, Bytes)], due_ms: Ms) {
+    pub(crate) fn extended(&self, key: &[u8], leases: &[(u64, Bytes)], due_ms: Ms) {
         self.with(key, leases, |_, lease| lease.due_ms = due_ms);
     }
 
     /// Closes the connections whose leases have expired because they could not be extended.
-    fn close_late(&self, key: &[u8], leases: &[(u64, Bytes)], now: Ms) {
+    pub(crate) fn close_late(&self, key: &[u8], leases: &[(u64, Bytes)], now: Ms) {
         self.with(key, leases, |client, lease| {
             if lease.due_ms <= now {
                 client.close();
@@ -140,7 +116,7 @@ impl Leases {
     }
 
     /// Ready when any lease is held; otherwise registers the waker.
-    fn poll_any(&self, waker: &Waker) -> Poll<()> {
+    pub(crate) fn poll_any(&self, waker: &Waker) -> Poll<()> {
         let state = &mut *self.state.borrow_mut();
         if state.opened.is_empty() {
             state.waker = Some(waker.clone());
@@ -149,45 +125,6 @@ impl Leases {
         Poll::Ready(())
     }
 }
-
-impl Session {
-    /// Extends the leases of the worker's connections, forever.
-    pub async fn keep_leases(worker: Rc<Worker>) {
-        loop {
-            poll_fn(|context| worker.leases.poll_any(context.waker())).await;
-            worker.sleep(LOOK_EVERY_MS).await;
-            Self::extend_leases(&worker).await;
-        }
-    }
-
-    /// Extends those leases of the worker's connections that have been held for some time.
-    pub async fn extend_leases(worker: &Rc<Worker>) {
-        for ((database, key), leases) in worker.leases.aging(worker.engine.clock.now()) {
-            for leases in leases.chunks(RECEIPTS_MAX) {
-                let receipts = leases.iter().map(|(_, receipt)| &**receipt);
-                let words: Vec<&[u8]> = [EXTEND.name.as_bytes(), &key].into_iter().chain(receipts).collect();
-                let (request, mut output) = (OwnedRequest::of(&words), Output::new());
-                let mut session = Self::of_server(worker, database);
-                let before = worker.engine.clock.now();
-                let why = Suspend::Shards(Vec::new());
-                session.run_until_done(worker, *EXTEND, &request.args(), why, &mut output).await;
-                worker.executor.end_turn();
-                match read(output) {
-                    // If the key now has another type, nothing is left to hold.
-                    Value::Error(error) if !error.starts_with("WRONGTYPE") => {
-                        worker.leases.close_late(&key, leases, worker.engine.clock.now());
-                    }
-                    _ => worker.leases.extended(&key, leases, before + LEASE_MS),
-                }
-            }
-        }
-    }
-}
-
-static EXTEND: LazyLock<Command> = LazyLock::new(|| match registry::by_name(b"q.extend") {
-    Lookup::Command(command) => command,
-    _ => unreachable!("there is such a command"),
-});
 
 #[cfg(test)]
 mod tests {

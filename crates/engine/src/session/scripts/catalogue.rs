@@ -2,8 +2,9 @@
 //! load called libraries.
 
 use super::script::{Called, Cut};
-use super::{Session, Suspend};
 use crate::script::catalogue::{CatalogueChanges, CatalogueContents, Change, Library, UndoStep};
+use crate::session::state::Session;
+use crate::session::suspend::Suspend;
 use crate::worker::Worker;
 use base::instant::Instant;
 use commands::Failure;
@@ -18,10 +19,10 @@ use values::Hash;
 /// Libraries looked at before others have their turn, however quick that was.
 const LIBRARIES_AT_ONCE: usize = 512;
 /// Libraries looked at under one hold of the catalogue's lock.
-pub(super) const LOOKED_AT_ONCE: usize = 64;
+pub(in crate::session) const LOOKED_AT_ONCE: usize = 64;
 
 /// Why a library is not loaded.
-pub(super) enum Unloaded {
+pub(in crate::session) enum Unloaded {
     /// Loading was cut short and may succeed another time.
     Cut(Failure),
     /// It cannot be loaded.
@@ -39,13 +40,13 @@ impl From<Unloaded> for Failure {
 
 /// Work done since others had their turn.
 #[derive(Default)]
-pub(super) struct CataloguePace {
+pub(in crate::session) struct CataloguePace {
     libraries: usize,
 }
 
 impl Session {
     /// Yields if it is time, after work on `libraries` more. Only on a script runner, where all locks stay held.
-    pub(super) fn rest_after(&self, pace: &mut CataloguePace, libraries: usize) {
+    pub(in crate::session) fn rest_after(&self, pace: &mut CataloguePace, libraries: usize) {
         let Some(yielder) = &self.yielder else { return };
         pace.libraries += libraries;
         if pace.libraries >= LIBRARIES_AT_ONCE {
@@ -60,7 +61,7 @@ impl Session {
     ///
     /// # Errors
     /// The server is stopping, or the running function was killed.
-    pub(super) fn go_on_after(
+    pub(in crate::session) fn go_on_after(
         &mut self,
         worker: &Worker,
         pace: &mut CataloguePace,
@@ -78,7 +79,7 @@ impl Session {
     }
 
     /// Returns the function of this name, loaded in the worker's machine.
-    pub(super) fn function(
+    pub(in crate::session) fn function(
         &mut self,
         worker: &Rc<Worker>,
         name: &[u8],
@@ -121,7 +122,7 @@ impl Session {
 
     /// Brings worker and catalogue up to date with the libraries.
     #[inline]
-    pub(super) fn look_at_libraries(
+    pub(in crate::session) fn look_at_libraries(
         &mut self,
         worker: &Rc<Worker>,
         called: &Called<'_>,
@@ -210,7 +211,7 @@ impl Session {
     }
 
     /// Makes the worker's machine load a library; returns what it registers, which is not empty.
-    pub(super) fn load(
+    pub(in crate::session) fn load(
         &mut self,
         worker: &Rc<Worker>,
         number: u64,
@@ -240,7 +241,7 @@ impl Session {
     }
 
     /// Makes the worker's machine unload removed libraries, if it is worth it.
-    pub(super) fn unload_gone(&self, worker: &Rc<Worker>) {
+    pub(in crate::session) fn unload_gone(&self, worker: &Rc<Worker>) {
         let mut pace = CataloguePace::default();
         loop {
             let gone = worker.runner.libraries.borrow_mut().take_gone();
@@ -252,14 +253,14 @@ impl Session {
     }
 
     /// Records changes of the table in the catalogue, to be undone with the tx.
-    pub(super) fn note_libraries(&mut self, worker: &Worker, changes: Vec<Change>, tx: &mut Tx<'_>) {
+    pub(in crate::session) fn note_libraries(&mut self, worker: &Worker, changes: Vec<Change>, tx: &mut Tx<'_>) {
         let table = tx.of_server(|tx| tx.hash(LIBRARIES).ok().flatten().cloned()).unwrap_or_default();
         let outbox = self.outbox.get_or_insert_default();
         worker.engine.scripts.catalogue.change(changes, table, &mut outbox.library_changes);
     }
 
     /// Publishes the tx's library changes when it ends. Its shards are held.
-    pub(super) fn publish_library_changes(&mut self, worker: &Worker) -> Option<CatalogueChanges> {
+    pub(in crate::session) fn publish_library_changes(&mut self, worker: &Worker) -> Option<CatalogueChanges> {
         let changes = self.outbox.as_mut()?.library_changes.take()?;
         let scripts = &worker.engine.scripts;
         scripts.note_library_counts(scripts.catalogue.counts());
@@ -267,7 +268,7 @@ impl Session {
     }
 
     /// Makes the worker's machine forget what the ended tx has removed.
-    pub(super) fn forget_removed(&self, worker: &Rc<Worker>, changes: CatalogueChanges) {
+    pub(in crate::session) fn forget_removed(&self, worker: &Rc<Worker>, changes: CatalogueChanges) {
         let (mut pace, deferred_drop) = (CataloguePace::default(), &worker.engine.deferred_drop);
         if changes.done.iter().any(|done| matches!(done, UndoStep::Flushed(_))) {
             deferred_drop.free(Box::new(changes.before));
@@ -288,7 +289,7 @@ impl Session {
     }
 
     /// Undoes the library changes of an abandoned tx. Its shards are held.
-    pub(super) fn undo_libraries(&mut self, worker: &Rc<Worker>) {
+    pub(in crate::session) fn undo_libraries(&mut self, worker: &Rc<Worker>) {
         let changes = self.outbox.as_mut().and_then(|outbox| outbox.library_changes.take());
         let Some(mut changes) = changes else { return };
         let mut pace = CataloguePace::default();
@@ -307,7 +308,7 @@ fn broken(name: &str, why: &str) -> String {
 }
 
 /// Returns the source of a library as in the table. O(log n).
-pub(super) fn source_of(name: &str, tx: &mut Tx<'_>) -> Option<Vec<u8>> {
+pub(in crate::session) fn source_of(name: &str, tx: &mut Tx<'_>) -> Option<Vec<u8>> {
     let now = tx.now();
     tx.of_server(|tx| tx.hash(LIBRARIES).ok()??.get(name.as_bytes(), now, |pair| pair.value.to_vec()))
 }

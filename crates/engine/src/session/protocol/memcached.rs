@@ -9,9 +9,10 @@
 //! If a password is required, the first value set must be it: `set any 0 0 n`, with user and password as the value.
 
 use super::port::{Port, Step};
-use super::{Next, Session};
 use crate::client::Client;
+use crate::counters::ItemCount;
 use crate::prefixes::PrefixMap;
+use crate::session::state::Session;
 use crate::worker::Worker;
 use commands::registry::{self, Command, Lookup};
 use commands::{CommandSpec, Fact, ItemRequest, MEMCACHED_VERSION, MEMCACHEQ_VERSION, ReplyMode, Session as _};
@@ -40,7 +41,7 @@ impl Session {
     }
 
     /// Decodes the next request of a memcached-port or queue-port connection, its arguments into `ranges`.
-    pub(super) fn decode_line(&mut self, input: &[u8], ranges: &mut Ranges, output: &mut Output) -> Step {
+    pub(in crate::session) fn decode_line(&mut self, input: &[u8], ranges: &mut Ranges, output: &mut Output) -> Step {
         if let Some(command) = self.next_step(ranges) {
             return Step::Request(0, Some(command));
         }
@@ -56,8 +57,8 @@ impl Session {
         }
         let (used, text) = match decoder.step(input, ranges) {
             MemcacheStep::NeedMore { at_least } => return Step::NeedMore(at_least),
-            MemcacheStep::Broken => return Step::Over(Next::Close),
-            MemcacheStep::Http => return Step::Over(Next::Http),
+            MemcacheStep::Broken => return Step::Close,
+            MemcacheStep::Http => return Step::Http,
             MemcacheStep::Empty { used } => return Step::Done(used),
             MemcacheStep::Request { used, .. } if !is_authenticated => {
                 let text = self.take_password(&ranges.args(input));
@@ -91,14 +92,14 @@ impl Session {
     }
 
     /// Writes a line that no command writes.
-    pub(super) fn say_line(&mut self, text: &str, output: &mut Output) {
+    pub(in crate::session) fn say_line(&mut self, text: &str, output: &mut Output) {
         Encoder::new(output, self.protocol).simple(text);
         self.replies_held += 1;
     }
 
     /// Skips the rest of a line of keys if the request for one of them failed: the error since `mark` answers the whole
     /// line.
-    pub(super) fn settle_line(&mut self, mark: Mark, output: &Output) {
+    pub(in crate::session) fn settle_line(&mut self, mark: Mark, output: &Output) {
         let reply = output.since(mark);
         if ["ERROR", "CLIENT_ERROR", "SERVER_ERROR"].iter().any(|word| reply.starts_with(word.as_bytes())) {
             match &mut self.port {
@@ -113,18 +114,24 @@ impl Session {
     fn take_password(&mut self, args: &Args<'_>) -> &'static str {
         let counters = self.worker.clone();
         let items = &counters.counters().items;
-        items[Count::AuthCommands as usize].add(1);
+        items[ItemCount::AuthCommands as usize].add(1);
         let value = args.get(args.len() - 1);
         let Some((user, passwords)) = user_and_passwords(value) else { return NO_PASSWORD };
         if !self.try_passwords(user, &passwords) {
-            items[Count::AuthErrors as usize].add(1);
+            items[ItemCount::AuthErrors as usize].add(1);
             return WRONG_PASSWORD;
         }
         "STORED"
     }
 
     /// Counts the outcome of a request in memcached's syntax, whose reply begins at `mark`.
-    pub(super) fn count_line(&mut self, command: &Command, args: &Args<'_>, mark: Mark, output: &mut Output) {
+    pub(in crate::session) fn count_line(
+        &mut self,
+        command: &Command,
+        args: &Args<'_>,
+        mark: Mark,
+        output: &mut Output,
+    ) {
         match &self.port {
             Port::Queues(_) => self.note_message(command, mark, output),
             Port::Memcached(decoder) if decoder.is_refusing() => {}
@@ -148,11 +155,11 @@ impl Session {
 }
 
 /// Counts a request for its key's prefix.
-fn count_prefix(prefixes: &PrefixMap, key: &[u8], counts: [Option<Count>; 4], command: &str) {
-    let has = |wanted: &[Count]| u64::from(counts.iter().flatten().any(|count| wanted.contains(count)));
-    let gets = has(&[Count::Gets]) | u64::from(matches!(command, "MC.GAT" | "MC.GATS"));
-    let hits = has(&[Count::GetHits]) | gets & has(&[Count::TouchHits]);
-    let (sets, deletes) = (has(&[Count::Sets]), u64::from(matches!(command, "MC.DELETE" | "MC.MD")));
+fn count_prefix(prefixes: &PrefixMap, key: &[u8], counts: [Option<ItemCount>; 4], command: &str) {
+    let has = |wanted: &[ItemCount]| u64::from(counts.iter().flatten().any(|count| wanted.contains(count)));
+    let gets = has(&[ItemCount::Gets]) | u64::from(matches!(command, "MC.GAT" | "MC.GATS"));
+    let hits = has(&[ItemCount::GetHits]) | gets & has(&[ItemCount::TouchHits]);
+    let (sets, deletes) = (has(&[ItemCount::Sets]), u64::from(matches!(command, "MC.DELETE" | "MC.MD")));
     if gets + sets + deletes > 0 {
         prefixes.count(key, |counts| {
             counts.gets += gets;
@@ -173,136 +180,78 @@ fn user_and_passwords(value: &[u8]) -> Option<(&[u8], [&[u8]; 2])> {
     Some((user, [rest, word]))
 }
 
-/// The item counters, named as in `stats`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Count {
-    Gets,
-    GetHits,
-    GetMisses,
-    Sets,
-    Flushes,
-    Touches,
-    TouchHits,
-    TouchMisses,
-    Metas,
-    DeleteHits,
-    DeleteMisses,
-    IncrHits,
-    IncrMisses,
-    DecrHits,
-    DecrMisses,
-    CasHits,
-    CasMisses,
-    CasDiffers,
-    AuthCommands,
-    AuthErrors,
-    Stored,
-}
-
-impl Count {
-    /// All counters, in storage order.
-    pub(crate) const NAMES: &'static [&'static str] = &[
-        "cmd_get",
-        "get_hits",
-        "get_misses",
-        "cmd_set",
-        "cmd_flush",
-        "cmd_touch",
-        "touch_hits",
-        "touch_misses",
-        "cmd_meta",
-        "delete_hits",
-        "delete_misses",
-        "incr_hits",
-        "incr_misses",
-        "decr_hits",
-        "decr_misses",
-        "cas_hits",
-        "cas_misses",
-        "cas_badval",
-        "auth_cmds",
-        "auth_errors",
-        "total_items",
-    ];
-}
-
-const _: () = assert!(Count::Stored as usize + 1 == Count::NAMES.len());
-
 /// Returns how memcached's statistics count a command.
 fn item_request(command: &CommandSpec) -> Option<ItemRequest> {
     command.fact(|fact| if let Fact::Item(request) = fact { Some(request) } else { None })
 }
 
+fn either(hit: ItemCount, miss: ItemCount, is_hit: bool, is_miss: bool) -> Option<ItemCount> {
+    match (is_hit, is_miss) {
+        (true, _) => Some(hit),
+        (false, true) => Some(miss),
+        (false, false) => None,
+    }
+}
+
 /// Returns the counters to increment for a reply.
-fn counts_of(request: Option<ItemRequest>, args: &Args<'_>, reply: &[u8]) -> [Option<Count>; 4] {
+fn counts_of(request: Option<ItemRequest>, args: &Args<'_>, reply: &[u8]) -> [Option<ItemCount>; 4] {
     let Some(request) = request else { return [None; 4] };
     let says = |text: &[u8]| reply.starts_with(text);
     let flags = if request == ItemRequest::MetaStore { args.slice(2, args.len() - 1) } else { args.from(2) };
     let flag = |letter: u8| flags.iter().find(|flag| flag.first() == Some(&letter));
     let is_hit = says(b"VALUE") || says(b"HD") || says(b"VA");
     let is_miss = says(b"NOT_FOUND") || says(b"NF");
-    let either = |hit: Count, miss: Count, is_hit: bool, is_miss: bool| match (is_hit, is_miss) {
-        (true, _) => Some(hit),
-        (false, true) => Some(miss),
-        (false, false) => None,
-    };
     let is_refused = says(b"CLIENT_ERROR") || says(b"SERVER_ERROR");
     let is_stored = says(b"STORED") || says(b"HD") || reply.is_empty();
-    let stored = is_stored.then_some(Count::Stored);
+    let stored = is_stored.then_some(ItemCount::Stored);
     let compared = match () {
-        () if is_stored => Some(Count::CasHits),
-        () if says(b"EX") => Some(Count::CasDiffers),
-        () => Some(Count::CasMisses),
+        () if is_stored => Some(ItemCount::CasHits),
+        () if says(b"EX") => Some(ItemCount::CasDiffers),
+        () => Some(ItemCount::CasMisses),
     };
     match request {
         _ if is_refused => [None; 4],
         ItemRequest::MetaGetAndTouch if is_hit && flag(b'T').is_some() => {
-            [Some(Count::Touches), Some(Count::TouchHits), Some(Count::Metas), None]
+            [Some(ItemCount::Touches), Some(ItemCount::TouchHits), Some(ItemCount::Metas), None]
         }
         ItemRequest::Get | ItemRequest::MetaGet | ItemRequest::MetaGetAndTouch => {
-            let is_meta = request != ItemRequest::Get;
-            let came = if is_hit { Count::GetHits } else { Count::GetMisses };
-            [Some(Count::Gets), Some(came), is_meta.then_some(Count::Metas), None]
+            let meta = (request != ItemRequest::Get).then_some(ItemCount::Metas);
+            [Some(ItemCount::Gets), either(ItemCount::GetHits, ItemCount::GetMisses, is_hit, true), meta, None]
         }
         ItemRequest::GetAndTouch => {
-            [Some(Count::Touches), Some(if is_hit { Count::TouchHits } else { Count::TouchMisses }), None, None]
+            let touched = either(ItemCount::TouchHits, ItemCount::TouchMisses, is_hit, true);
+            [Some(ItemCount::Touches), touched, None, None]
         }
         ItemRequest::Touch => {
-            [Some(Count::Touches), either(Count::TouchHits, Count::TouchMisses, says(b"TOUCHED"), is_miss), None, None]
+            let touched = either(ItemCount::TouchHits, ItemCount::TouchMisses, says(b"TOUCHED"), is_miss);
+            [Some(ItemCount::Touches), touched, None, None]
         }
-        ItemRequest::CompareAndSwap => [Some(Count::Sets), compared, stored, None],
-        ItemRequest::Store => [Some(Count::Sets), stored, None, None],
+        ItemRequest::CompareAndSwap => [Some(ItemCount::Sets), compared, stored, None],
+        ItemRequest::Store => [Some(ItemCount::Sets), stored, None, None],
         ItemRequest::MetaStore => {
-            [Some(Count::Sets), stored, Some(Count::Metas), compared.filter(|_| flag(b'C').is_some())]
+            [Some(ItemCount::Sets), stored, Some(ItemCount::Metas), compared.filter(|_| flag(b'C').is_some())]
         }
         ItemRequest::Delete => {
-            [either(Count::DeleteHits, Count::DeleteMisses, says(b"DELETED"), is_miss), None, None, None]
+            [either(ItemCount::DeleteHits, ItemCount::DeleteMisses, says(b"DELETED"), is_miss), None, None, None]
         }
         ItemRequest::MetaDelete => {
             // An item marked stale, or stripped of its value, stays.
             let goes = (is_hit || reply.is_empty()) && flag(b'I').or(flag(b'x')).is_none();
-            [
-                either(Count::DeleteHits, Count::DeleteMisses, goes, is_miss || says(b"EX")),
-                Some(Count::Metas),
-                None,
-                None,
-            ]
+            let deleted = either(ItemCount::DeleteHits, ItemCount::DeleteMisses, goes, is_miss || says(b"EX"));
+            [deleted, Some(ItemCount::Metas), None, None]
         }
         ItemRequest::Increment | ItemRequest::Decrement | ItemRequest::MetaArithmetic => {
             let goes_down = request == ItemRequest::Decrement
                 || flag(b'M').is_some_and(|mode| matches!(mode, b"MD" | b"Md" | b"M-"));
-            let (hit, miss) =
-                if goes_down { (Count::DecrHits, Count::DecrMisses) } else { (Count::IncrHits, Count::IncrMisses) };
-            let is_hit = !is_miss && !says(b"EX");
-            [
-                either(hit, miss, is_hit, is_miss),
-                (request == ItemRequest::MetaArithmetic).then_some(Count::Metas),
-                None,
-                None,
-            ]
+            let (hit, miss) = match goes_down {
+                true => (ItemCount::DecrHits, ItemCount::DecrMisses),
+                false => (ItemCount::IncrHits, ItemCount::IncrMisses),
+            };
+            let meta = (request == ItemRequest::MetaArithmetic).then_some(ItemCount::Metas);
+            [either(hit, miss, !is_miss && !says(b"EX"), is_miss), meta, None, None]
         }
-        ItemRequest::MetaDebug => [Some(Count::Metas), None, None, None],
-        ItemRequest::Flush => [Some(Count::Flushes), None, None, None],
+        ItemRequest::MetaDebug => [Some(ItemCount::Metas), None, None, None],
+        ItemRequest::Flush => [Some(ItemCount::Flushes), None, None, None],
     }
 }
 
@@ -360,7 +309,7 @@ mod tests {
 
     #[test]
     fn counters_follow_the_reply() {
-        use Count::{
+        use ItemCount::{
             CasDiffers, CasHits, CasMisses, DecrHits, DecrMisses, DeleteHits, DeleteMisses, GetHits, GetMisses, Gets,
             IncrHits, IncrMisses, Metas, Sets, Stored, TouchHits, Touches,
         };

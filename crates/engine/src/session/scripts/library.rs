@@ -5,9 +5,10 @@
 
 use super::catalogue::CataloguePace;
 use super::script::Called;
-use super::{Session, Suspend};
 use crate::client::Client;
 use crate::script::catalogue::{CatalogueContents, Change, Library};
+use crate::session::state::Session;
+use crate::session::suspend::Suspend;
 use crate::waits::loaded;
 use crate::worker::Worker;
 use commands::registry::{self, Command, Lookup};
@@ -45,7 +46,7 @@ impl Session {
     }
 
     /// Runs a command on libraries.
-    pub(super) fn run_library_command(
+    pub(in crate::session) fn run_library_command(
         &mut self,
         worker: &Rc<Worker>,
         command: &Command,

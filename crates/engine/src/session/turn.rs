@@ -1,0 +1,384 @@
+//! A turn of a connection: its requests, one after the other, and the next step.
+
+use super::attempt::{Attempt, RequestWay};
+use super::protocol::port::{Port, Step};
+use super::replies::Took;
+use super::retry_state::{OffLock, RetryState};
+use super::scripts::script;
+use super::state::Session;
+use super::suspend::Suspend;
+use crate::executor::LockRetention;
+use crate::worker::Worker;
+use base::instant::Instant;
+use base::primitives::atomic::Ordering::Relaxed;
+use commands::registry::{self, Command, Lookup};
+use commands::{Flag, Run, Verb};
+use std::time::Duration;
+use wire::http::is_http_word;
+use wire::resp::{Encoder, RespStep};
+use wire::{Args, Output, Ranges, Reply};
+
+/// Maximum number of requests of one connection per turn.
+const TURN_REQUESTS_MAX: usize = 256;
+/// Maximum number of memcached lines per turn that run no command, such as the one after each get.
+const TURN_LINES_MAX: usize = 512;
+/// Maximum length of a turn in microseconds; a request that has begun is finished.
+const TURN_US_MAX: u128 = 500;
+/// A turn ends when this many bytes of output are pending.
+const TURN_OUTPUT_BYTES_MAX: usize = 1 << 20;
+
+/// Result of a turn.
+pub struct Turn {
+    /// Bytes of the input that have been consumed.
+    pub used: usize,
+    /// The next step.
+    pub next: Next,
+}
+
+/// Progress of a turn.
+struct TurnProgress {
+    /// Bytes of the input that have been consumed.
+    used: usize,
+    /// Requests run.
+    requests: usize,
+    /// Lines that run no command.
+    lines: usize,
+    began: Instant,
+}
+
+/// Next action of a connection after a turn.
+pub enum Next {
+    /// Waits until the input has at least this many bytes in all, unconsumed ones included.
+    Input(usize),
+    /// Has more to do at once, after others had their turn.
+    Again,
+    /// Waits for the gate with [`Session::gate_open_or_busy`], then runs another turn.
+    Gate,
+    /// Runs a request that must wait with [`Session::run_slowly`], then runs another turn. Its bytes are not yet
+    /// consumed.
+    Slow(Box<Slow>),
+    /// Closes once the output has been written.
+    Close,
+    /// Likewise, and logs it: a browser is speaking HTTP.
+    Http,
+}
+
+/// A request that could not run at once. Its bytes stay at the start of the unconsumed input: copying a long one would
+/// take a long turn.
+pub struct Slow {
+    pub(super) command: Command,
+    pub(super) ranges: Ranges,
+    pub(super) request_bytes: usize,
+    pub(super) why: Suspend,
+}
+
+impl Slow {
+    /// Returns its length in bytes, which are consumed once it has run.
+    pub fn request_bytes(&self) -> usize {
+        self.request_bytes
+    }
+}
+
+impl Session {
+    /// Runs complete requests of `input`, within the bounds of a turn. Replies go to `output`.
+    pub fn run_turn(&mut self, input: &[u8], ranges: &mut Ranges, output: &mut Output) -> Turn {
+        let worker = self.worker.clone();
+        let now = worker.engine.clock.now();
+        let mut slow_bound_ns = worker.slow_bound_ns();
+        let counters = worker.counters();
+        let inside = worker.member.enter();
+        if inside.is_none() && !worker.engine.scripts.is_busy() {
+            return Turn { used: 0, next: Next::Gate };
+        }
+        self.client.last_ms.store(now, Relaxed);
+        let is_outside = inside.is_none();
+        let plain = Attempt { worker: &worker, needs: &RetryState::default(), raised: None, now, is_outside };
+        let mut turn = TurnProgress { used: 0, requests: 0, lines: 0, began: Instant::now() };
+        let mut began = turn.began;
+        let mut retention = LockRetention::new(&worker.engine.keyspace);
+        let next = loop {
+            if let Some(next) = self.ends_before_request(&turn, output) {
+                break next;
+            }
+            let rest = &input[turn.used..];
+            let (request_bytes, known) = match self.decode(rest, ranges, output) {
+                Step::Request(request_bytes, known) => (request_bytes, known),
+                step => match self.ends_without_request(&step, rest.len(), &mut turn) {
+                    Some(next) => break next,
+                    None => continue,
+                },
+            };
+            turn.requests += 1;
+            let args = ranges.args(rest);
+            retention.begin(began, request_bytes < rest.len());
+            let ran = self.request(&plain, &mut retention, known, &args, output);
+            let ended = Instant::now();
+            retention.end(&worker.executor, ended);
+            let took = ended - began;
+            began = ended;
+            if worker.engine.monitors.any()
+                && let Ran::Done(command) | Ran::NotNow(command, _) = &ran
+            {
+                self.show_request(&worker, command, &args);
+            }
+            match ran {
+                Ran::Done(command) => {
+                    if matches!(command.run, Run::Session(_)) {
+                        // The command may have changed it.
+                        slow_bound_ns = worker.slow_bound_ns();
+                    }
+                    self.count(&worker, slow_bound_ns, command, &args, Took { held: took, searched: Duration::ZERO });
+                }
+                Ran::Queued | Ran::Refused => {}
+                Ran::Http => {
+                    turn.used = input.len();
+                    break Next::Http;
+                }
+                Ran::NotNow(command, why) => {
+                    break Next::Slow(Box::new(Slow { command, ranges: ranges.take(), request_bytes, why }));
+                }
+            }
+            turn.used += request_bytes;
+            let is_long = (ended - turn.began).as_micros() > TURN_US_MAX && turn.used < input.len();
+            let must_leave = worker.engine.gate.is_raised() && !is_outside;
+            if is_long || must_leave || self.passwords.delay.is_some() {
+                break Next::Again;
+            }
+        };
+        retention.let_go(&worker.executor);
+        worker.executor.end_turn();
+        counters.commands.add(turn.requests as u64);
+        Turn { used: turn.used, next }
+    }
+
+    /// Returns the end of a turn that runs no further request.
+    #[inline]
+    fn ends_before_request(&mut self, turn: &TurnProgress, output: &mut Output) -> Option<Next> {
+        if self.closing {
+            return Some(Next::Close);
+        }
+        let is_full = turn.requests == TURN_REQUESTS_MAX || output.bytes_pending() > TURN_OUTPUT_BYTES_MAX;
+        (is_full || self.may_have_messages() && self.take_messages(output)).then_some(Next::Again)
+    }
+
+    /// Takes a decoding step of the `rest_bytes` left that was no request. Returns the end of the turn, if it ends there.
+    fn ends_without_request(&self, step: &Step, rest_bytes: usize, turn: &mut TurnProgress) -> Option<Next> {
+        match *step {
+            Step::Request(..) => None,
+            Step::Done(line_bytes) => {
+                turn.used += line_bytes;
+                turn.lines += 1;
+                (turn.lines == TURN_LINES_MAX || self.passwords.delay.is_some()).then_some(Next::Again)
+            }
+            Step::NeedMore(at_least) if at_least <= rest_bytes => {
+                (turn.began.elapsed().as_micros() > TURN_US_MAX).then_some(Next::Again)
+            }
+            Step::NeedMore(at_least) => Some(Next::Input(at_least)),
+            Step::Close => {
+                turn.used += rest_bytes;
+                Some(Next::Close)
+            }
+            Step::Http => {
+                turn.used += rest_bytes;
+                Some(Next::Http)
+            }
+        }
+    }
+
+    /// Runs one request as far as it goes at once; `plain` is an attempt without needs, `known` the command if the
+    /// first word is not its name.
+    #[inline]
+    pub(super) fn request(
+        &mut self,
+        plain: &Attempt<'_>,
+        retention: &mut LockRetention<'_>,
+        known: Option<Command>,
+        args: &Args<'_>,
+        output: &mut Output,
+    ) -> Ran {
+        let worker = plain.worker;
+        let command = match known.map_or_else(|| registry::find(args), Lookup::Command) {
+            Lookup::Command(command) => command,
+            Lookup::Unknown if is_http_word(args.name()) => return Ran::Http,
+            found => {
+                return self.refuse(
+                    worker,
+                    None,
+                    output,
+                    &unknown(found, args, self.is_locked() || commands::may_be_secret(args.name())),
+                );
+            }
+        };
+        if let Err(mut text) = self.check(&command, args) {
+            if matches!(command.run, Run::Engine(Verb::Exec)) {
+                self.end_multi();
+                text = format!("EXECABORT Transaction discarded because of: {}", text.trim_start_matches("ERR "));
+            }
+            return self.refuse(worker, Some(command), output, &text);
+        }
+        if self.multi.is_some() && !runs_inside_multi(&command) {
+            return self.queue(worker, command, args, output);
+        }
+        self.client.last_command.store(command.index() as u16 + 1, Relaxed);
+        worker.beat().set_command(command.index());
+        let (mark, before) = (output.mark(), self.reply_mode);
+        if plain.is_outside && needs_inside(&command) {
+            return Ran::NotNow(command, Suspend::Shards(Vec::new()));
+        }
+        let needs = match self.needs(&command, args) {
+            Ok(needs) => needs,
+            Err(why) => return Ran::NotNow(command, why),
+        };
+        let way = match self.way(&command, args, false) {
+            Ok(RequestWay::Gather) => return Ran::NotNow(command, Suspend::OffLock(OffLock::Gather)),
+            Ok(way) => way,
+            Err(why) => return Ran::NotNow(command, why),
+        };
+        let in_place = script::is_tried_in_place(&command);
+        let result = if in_place && worker.runner.is_taken() {
+            Err(Suspend::RunnerBusy)
+        } else if !in_place && self.needs_runner(&command) {
+            retention.let_go(&worker.executor);
+            self.begin_script(needs.unwrap_or_default(), false, command, args, output).1
+        } else {
+            let attempt = Attempt { needs: needs.as_ref().unwrap_or(plain.needs), ..*plain };
+            self.attempt(&attempt, way, retention, command, args, output)
+        };
+        match result {
+            Ok(()) => {
+                self.settle_run(&command, args, mark, before, output);
+                Ran::Done(command)
+            }
+            Err(why) => Ran::NotNow(command, why),
+        }
+    }
+
+    /// Makes the checks that every request must pass.
+    pub(super) fn check(&self, command: &Command, args: &Args<'_>) -> Result<(), String> {
+        if !self.authenticated && !command.has(Flag::NoAuth) {
+            return Err("NOAUTH Authentication required.".to_owned());
+        }
+        if !command.arity.allows(args.len()) {
+            return Err(wrong_arity(command));
+        }
+        if command.is_debug() && !commands::Session::may_debug(self) {
+            return Err(DEBUG_REFUSED.to_owned());
+        }
+        if let Some(text) = worker_busy(&self.worker, command) {
+            return Err(text.to_owned());
+        }
+        self.check_listening(command)
+    }
+
+    pub(super) fn refuse(&mut self, worker: &Worker, command: Option<Command>, output: &mut Output, text: &str) -> Ran {
+        if let Some(multi) = &mut self.multi {
+            multi.broken = true;
+        }
+        if let Some(command) = command {
+            worker.counters().by_command[command.index()].rejected.add(1);
+        }
+        self.note_error(worker, text);
+        let mark = output.mark();
+        Encoder::new(output, self.protocol).error(text);
+        if !self.port.is_resp() {
+            self.settle_line(mark, output);
+        }
+        self.settle_reply(mark, self.reply_mode, output);
+        Ran::Refused
+    }
+
+    /// Decodes the next request of `input`, its arguments into `ranges`.
+    #[inline]
+    pub(super) fn decode(&mut self, input: &[u8], ranges: &mut Ranges, output: &mut Output) -> Step {
+        let Port::Resp(decoder) = &mut self.port else { return self.decode_line(input, ranges, output) };
+        match decoder.step(input, ranges) {
+            RespStep::Request { used } => Step::Request(used, None),
+            RespStep::Empty { used } => Step::Done(used),
+            RespStep::NeedMore { at_least } => Step::NeedMore(at_least),
+            RespStep::Broken(error) => {
+                Encoder::new(output, self.protocol).error(&format!("ERR {error}"));
+                self.replies_held += 1;
+                Step::Close
+            }
+            RespStep::Http => Step::Http,
+        }
+    }
+
+    /// Waits until the gate is down.
+    pub fn poll_gate_open(&self, context: &mut std::task::Context<'_>) -> std::task::Poll<()> {
+        let gate = &self.worker.engine.gate;
+        if !gate.is_raised() {
+            return std::task::Poll::Ready(());
+        }
+        gate.wait_open(context.waker());
+        if gate.is_raised() { std::task::Poll::Pending } else { std::task::Poll::Ready(()) }
+    }
+}
+
+/// Returns the error that refuses `command` while a script is busy.
+#[inline]
+fn worker_busy(worker: &Worker, command: &Command) -> Option<&'static str> {
+    if !worker.engine.scripts.is_busy() || command.has(Flag::AllowBusy) {
+        return None;
+    }
+    worker.engine.scripts.busy_text()
+}
+
+/// Returns true if a command may not run while the gate is up: all but those allowed while a script is busy.
+fn needs_inside(command: &Command) -> bool {
+    !command.has(Flag::AllowBusy) || matches!(command.run, Run::Engine(Verb::Watch))
+}
+
+/// Progress of a request.
+pub(super) enum Ran {
+    /// It completed.
+    Done(Command),
+    /// It was queued for EXEC.
+    Queued,
+    /// It was refused before it ran.
+    Refused,
+    /// A browser is speaking HTTP.
+    Http,
+    /// It has to wait.
+    NotNow(Command, Suspend),
+}
+
+const DEBUG_REFUSED: &str = "ERR DEBUG command not allowed. If the enable-debug-command option is set to \"local\", you \
+                             can run it from a local connection, otherwise you need to set this option in the \
+                             configuration file, and then restart the server.";
+
+/// Commands that MULTI does not queue.
+fn runs_inside_multi(command: &Command) -> bool {
+    matches!(command.run, Run::Engine(Verb::Exec | Verb::Discard | Verb::Multi | Verb::Watch))
+        || command.has(Flag::NotQueued)
+}
+
+fn wrong_arity(command: &Command) -> String {
+    format!("ERR wrong number of arguments for '{}' command", command.reported_name())
+}
+
+/// Maximum number of bytes of a request that an error repeats.
+const REPEATED_BYTES_MAX: usize = 128;
+
+/// Returns the error for a request that names no command. It repeats the arguments unless `is_hidden`.
+fn unknown(found: Lookup, args: &Args<'_>, is_hidden: bool) -> String {
+    let shown = |bytes: &[u8], most: usize| commands::repeated(&bytes[..bytes.len().min(most)]).into_owned();
+    match found {
+        Lookup::Container(name) if args.len() < 2 => {
+            format!("ERR wrong number of arguments for '{}' command", name.to_ascii_lowercase())
+        }
+        Lookup::Container(name) => {
+            format!("ERR unknown subcommand '{}'. Try {name} HELP.", shown(args.get(1), REPEATED_BYTES_MAX))
+        }
+        _ => {
+            let mut words = String::new();
+            for argument in args.from(1).iter() {
+                let Some(left) = REPEATED_BYTES_MAX.checked_sub(words.len()).filter(|left| *left > 0) else { break };
+                let word = if is_hidden { "(redacted)".to_owned() } else { shown(argument, left) };
+                words.push_str(&format!("'{word}' "));
+            }
+            let name = shown(args.name(), REPEATED_BYTES_MAX);
+            format!("ERR unknown command '{name}', with args beginning with: {words}")
+        }
+    }
+}
