@@ -1,5 +1,7 @@
 //! Seeded random numbers: SplitMix64.
 
+use std::cell::Cell;
+
 /// A source of numbers; the same seed gives the same sequence.
 #[derive(Clone, Copy, Debug)]
 pub struct Random(u64);
@@ -16,6 +18,14 @@ impl Random {
         let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
         mixed ^ mixed >> 31
+    }
+
+    /// Returns a 64-bit number of a shared source.
+    pub fn draw(random: &Cell<Self>) -> u64 {
+        let mut source = random.get();
+        let drawn = source.next_u64();
+        random.set(source);
+        drawn
     }
 
     /// Returns a number below `bound`, uniform except for one part in 2^64 / `bound`.

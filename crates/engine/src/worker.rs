@@ -56,7 +56,8 @@ pub struct Worker {
     waits_asked: Cell<bool>,
     /// The task that listens.
     listener: RefCell<Option<Waker>>,
-    random: Cell<Random>,
+    /// Seeded with a secret.
+    pub(crate) random: Cell<Random>,
     /// Its connections that are about to help update the order of names.
     helpers: FifoLock,
     /// The runner of its scripts.
@@ -161,10 +162,7 @@ impl Worker {
 
     /// Returns a random number from a secret seed.
     pub fn random(&self) -> u64 {
-        let mut random = self.random.get();
-        let drawn = random.next_u64();
-        self.random.set(random);
-        drawn
+        Random::draw(&self.random)
     }
 
     /// Counts each poll of a connection's task as a turn: its requests, its writes to the socket, its steps of replies

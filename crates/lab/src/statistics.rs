@@ -6,7 +6,7 @@
 //!                                                             |-- 2.5 % --|== the interval ==|-- 2.5 % --|
 //! ```
 //!
-//! This is the percentile bootstrap. It assumes nothing about how turns are distributed, only that they are
+//! This is the percentile bootstrap; for an odd number of turns, the limit of very many draws is computed. It assumes nothing about how turns are distributed, only that they are
 //! independent of each other. With five turns or fewer the interval reaches from the least to the greatest: readers are told
 //! of a range then, not of 95 %.
 //! The seed is fixed, so one set of turns has one interval.
@@ -20,6 +20,8 @@ pub(crate) const RANGE_TURNS_MAX: usize = 5;
 /// A cell whose turns differ by more than this share of their median is noisy.
 pub(crate) const NOISY_SHARE: f64 = 0.10;
 
+/// Up to so many turns, if their number is odd, the distribution of the median is computed instead of drawn.
+const EXACT_TURNS_MAX: i32 = 99;
 const RESAMPLES: usize = 2000;
 const SEED: u64 = 1;
 /// The share of values that a 95 % interval leaves out at either end.
@@ -49,9 +51,7 @@ impl Summary {
     pub(crate) fn of(values: &[f64]) -> Option<Self> {
         let sorted = sorted(values);
         let (min, max) = (*sorted.first()?, *sorted.last()?);
-        let mut random = fastrand::Rng::with_seed(SEED);
-        let medians = (0..RESAMPLES).map(|_| resampled_median(&sorted, &mut random)).collect();
-        let Interval { low, high } = Interval::of(medians)?;
+        let Interval { low, high } = Resampling::of(&sorted).interval()?;
         Some(Self { median: median_of_sorted(&sorted), low, high, min, max, count: sorted.len() })
     }
 
@@ -88,7 +88,8 @@ pub(crate) fn ratio_interval(first: &[f64], second: &[f64]) -> Option<Interval> 
         return None;
     }
     let mut random = fastrand::Rng::with_seed(SEED);
-    let ratio = |_| resampled_median(&first, &mut random) / resampled_median(&second, &mut random);
+    let (first, second) = (Resampling::of(&first), Resampling::of(&second));
+    let ratio = |_| first.median(&mut random) / second.median(&mut random);
     Interval::of((0..RESAMPLES).map(ratio).collect())
 }
 
@@ -112,17 +113,61 @@ fn sorted(values: &[f64]) -> Vec<f64> {
     values
 }
 
-/// Draws as many values as there are, with replacement, and returns their median.
-fn resampled_median(sorted: &[f64], random: &mut fastrand::Rng) -> f64 {
-    // Indices sort as their values do, and faster.
-    let mut drawn: Vec<usize> = (0..sorted.len()).map(|_| random.usize(..sorted.len())).collect();
-    drawn.sort_unstable();
-    let middle = drawn.len() / 2;
-    if drawn.len().is_multiple_of(2) {
-        f64::midpoint(sorted[drawn[middle - 1]], sorted[drawn[middle]])
-    } else {
-        sorted[drawn[middle]]
+/// The medians of as many draws as there are values, with replacement.
+struct Resampling<'s> {
+    sorted: &'s [f64],
+    /// For an odd number of values: the probability that the median is at most the value of each index.
+    at_most: Vec<f64>,
+}
+
+impl<'s> Resampling<'s> {
+    fn of(sorted: &'s [f64]) -> Self {
+        let count = sorted.len() as i32;
+        let is_exact = count % 2 == 1 && count <= EXACT_TURNS_MAX;
+        // The median of an odd number of draws is at most a value if more than half of the draws are.
+        let at_most = |index: i32| at_least(count, f64::from(index + 1) / f64::from(count), count / 2 + 1);
+        Self { sorted, at_most: if is_exact { (0..count).map(at_most).collect() } else { Vec::new() } }
     }
+
+    /// Returns one such median.
+    fn median(&self, random: &mut fastrand::Rng) -> f64 {
+        if !self.at_most.is_empty() {
+            return self.quantile(random.f64());
+        }
+        let draw = |_| self.sorted[random.usize(..self.sorted.len())];
+        let mut drawn: Vec<f64> = (0..self.sorted.len()).map(draw).collect();
+        drawn.sort_by(f64::total_cmp);
+        median_of_sorted(&drawn)
+    }
+
+    /// Returns the interval that holds 95 % of the medians; `None` if there are no values.
+    fn interval(&self) -> Option<Interval> {
+        if !self.at_most.is_empty() {
+            return Some(Interval { low: self.quantile(TAIL), high: self.quantile(1.0 - TAIL) });
+        }
+        let mut random = fastrand::Rng::with_seed(SEED);
+        let resamples = if self.sorted.is_empty() { 0 } else { RESAMPLES };
+        Interval::of((0..resamples).map(|_| self.median(&mut random)).collect())
+    }
+
+    /// Returns the value that this share of medians does not exceed.
+    fn quantile(&self, share: f64) -> f64 {
+        let index = self.at_most.partition_point(|at_most| *at_most <= share);
+        self.sorted[index.min(self.sorted.len() - 1)]
+    }
+}
+
+/// Returns the probability of at least `least` successes in `count` trials, each of which succeeds with `probability`.
+fn at_least(count: i32, probability: f64, least: i32) -> f64 {
+    let mut ways = 1.0;
+    let mut sum = 0.0;
+    for successes in 0..=count {
+        if successes >= least {
+            sum += ways * probability.powi(successes) * (1.0 - probability).powi(count - successes);
+        }
+        ways *= f64::from(count - successes) / f64::from(successes + 1);
+    }
+    sum
 }
 
 #[cfg(test)]
@@ -158,6 +203,22 @@ mod tests {
         }
         let summary = Summary::of(&rising(RANGE_TURNS_MAX as u32 + 1)).unwrap();
         assert!(summary.low > 1.0 && summary.high < 6.0);
+    }
+
+    /// The computed distribution is that of draws.
+    #[test]
+    fn computed_medians_are_as_frequent_as_drawn_ones() {
+        let values = rising(7);
+        let computed = Resampling::of(&values);
+        let drawn = Resampling { sorted: &values, at_most: Vec::new() };
+        let mut random = fastrand::Rng::with_seed(3);
+        for value in &values {
+            let mut share = |resampling: &Resampling<'_>| {
+                (0..20_000).filter(|_| resampling.median(&mut random) <= *value).count() as f64 / 20_000.0
+            };
+            let (computed, drawn) = (share(&computed), share(&drawn));
+            assert!((computed - drawn).abs() < 0.02, "{value}: {computed} {drawn}");
+        }
     }
 
     #[test]

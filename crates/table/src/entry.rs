@@ -50,6 +50,14 @@ impl<'a, V> Entry<'a, V> {
         unsafe { self.raw.content() }
     }
 
+    /// Returns the value; `None` if the content is a string. Cheaper than [`Entry::content`].
+    #[inline]
+    pub fn value(&self) -> Option<&'a V> {
+        let is_value = Form::of_head(self.head().load(Relaxed)) == Form::Value;
+        // SAFETY: alive and unchanged during 'a, and of that form.
+        is_value.then(|| unsafe { &*self.raw.value() })
+    }
+
     /// Returns the key's expiry time; `None` if it never expires.
     pub fn expires_at_ms(&self) -> Option<Ms> {
         // SAFETY: alive and unchanged during 'a.

@@ -71,7 +71,7 @@ fn pass_on(engine: &Engine, log: &mut Log, log_buffer: &mut LogBuffer, ticket: F
 
 /// Releases the shards, or leaves the one to `retention`.
 #[inline]
-fn end<'t>(tx: Tx<'t>, retention: Option<&mut LockRetention<'_>>) -> &'t mut Log {
+pub(super) fn end<'t>(tx: Tx<'t>, retention: Option<&mut LockRetention<'_>>) -> &'t mut Log {
     match retention {
         Some(retention) => retention.end_tx(tx),
         None => tx.end(),

@@ -242,7 +242,7 @@ impl Session {
         tx.set_memory(&worker.executor);
         tx.set_touching(!self.client.no_touch.load(Relaxed));
         tx.set_jobs(&needs.off_lock.jobs);
-        tx.set_seed(worker.random());
+        tx.set_random(&worker.random);
         tx.set_cuts(&needs.cuts);
     }
 

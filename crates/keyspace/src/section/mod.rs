@@ -622,8 +622,8 @@ pub(crate) fn standing(entry: Entry<'_>, now: Ms) -> Standing {
     if entry.expires_at_ms().is_some_and(|at_ms| at_ms <= now) {
         return Standing::Gone;
     }
-    match entry.content() {
-        Content::Value(value) if value.next_due().is_some_and(|at_ms| at_ms <= now) => match value.is_spent(now) {
+    match entry.value() {
+        Some(value) if value.next_due().is_some_and(|at_ms| at_ms <= now) => match value.is_spent(now) {
             true => Standing::Gone,
             false => Standing::Due,
         },
@@ -661,10 +661,7 @@ pub fn string_of(entry: Entry<'_>) -> Option<StringValue<'_>> {
 
 /// Returns the collection of an entry; `None` if it has another type.
 pub fn value_of<K: Collection>(entry: Entry<'_>) -> Option<&K> {
-    match entry.content() {
-        Content::Value(value) => K::of(value),
-        _ => None,
-    }
+    entry.value().and_then(K::of)
 }
 
 /// Returns the list of an entry; `None` if it has another type.

@@ -33,6 +33,7 @@ pub use reads::Reads;
 pub use room::MemoryGrant;
 pub use schemas::PREFIX_BYTES_MAX;
 use speculation::Speculating;
+use std::cell::Cell;
 use std::sync::Arc;
 use table::Fields;
 use values::{Collection, Hash, List, LongString, Set, Sorted, Stream, StringValue, Value, ValueType, string};
@@ -88,6 +89,8 @@ pub struct Tx<'k> {
     is_of_several: bool,
     speculating: Speculating,
     look_again_ms: Option<Ms>,
+    /// The source of its random numbers; its own if it was not lent one.
+    lent_random: Option<&'k Cell<Random>>,
     random: Random,
     notes: Option<Box<KeyEvents>>,
     /// Unchanged keys that count as changed for watches and client-side caches.
@@ -145,6 +148,7 @@ impl<'k> Tx<'k> {
             is_of_several: false,
             speculating: Speculating::default(),
             look_again_ms: None,
+            lent_random: None,
             random: Random::new(now),
             notes: None,
             touched: Vec::new(),
@@ -164,14 +168,22 @@ impl<'k> Tx<'k> {
         self.cuts.and_then(|cuts| cuts.find(argument)).map_or_else(|| LongString::of(argument), LongString::clone)
     }
 
-    /// Seeds its random numbers with a secret.
+    /// Seeds its own random numbers.
     pub fn set_seed(&mut self, seed: u64) {
         self.random = Random::new(seed);
     }
 
+    /// Lends it a source of random numbers, seeded with a secret.
+    pub fn set_random(&mut self, random: &'k Cell<Random>) {
+        self.lent_random = Some(random);
+    }
+
     /// Returns a random number. Record the result of what it decides, not the draw.
     pub fn random(&mut self) -> u64 {
-        self.random.next_u64()
+        match self.lent_random {
+            Some(random) => Random::draw(random),
+            None => self.random.next_u64(),
+        }
     }
 
     /// Declares that several commands run in it, all at one instant. A command that finds key names in values then
