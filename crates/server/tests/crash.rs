@@ -2,14 +2,14 @@
 //! policy.
 //!
 //! ```text
-//!   start ── read everything ── writers and readers ── kill -9 ──.      20 rounds, 10 more amid checkpoints
+//!   start ── read everything ── writers and readers ── kill -9 ──.      8 rounds, 5 more amid checkpoints
 //!     ^            |                     |                       |
 //!     |         Content  <─ holds ─   facts: all that replies reported
 //!     '──────────────────────────────────────────────────────────'
 //! ```
 //!
 //! Reading everything is a reply too: the next round must find the same data, and no other data of that age.
-//! `BOBBIN_KILLS` sets the number of rounds.
+//! `BOBBIN_KILLS` sets the number of rounds; `make soak` runs 50.
 
 use crate::support::{Server, request};
 use rustix::process::Signal;
@@ -17,9 +17,9 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use wire::client::Value;
 
-const ROUNDS: u64 = 20;
+const ROUNDS: u64 = 8;
 /// The number of rounds with checkpoints all the time.
-const ROUNDS_AMID_CHECKPOINTS: u64 = 10;
+const ROUNDS_AMID_CHECKPOINTS: u64 = 5;
 const WRITERS: u64 = 4;
 const READERS: u64 = 2;
 /// Numbers that writers are given before a kill.
