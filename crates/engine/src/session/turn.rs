@@ -234,10 +234,11 @@ impl Session {
             Ok(way) => way,
             Err(why) => return Ran::NotNow(command, why),
         };
-        let in_place = script::is_tried_in_place(&command);
+        let is_verb = matches!(way, RequestWay::Verb(_));
+        let in_place = is_verb && script::is_tried_in_place(&command);
         let result = if in_place && worker.runner.is_taken() {
             Err(Suspend::RunnerBusy)
-        } else if !in_place && self.needs_runner(&command) {
+        } else if is_verb && !in_place && self.needs_runner(&command) {
             retention.let_go(&worker.executor);
             self.begin_script(needs.unwrap_or_default(), false, command, args, output).1
         } else {
