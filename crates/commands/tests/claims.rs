@@ -52,6 +52,18 @@ fn smove_of_a_long_member_fits_its_claim() {
     assert_eq!(dump(&world.keyspace), dump(&world.replayed()));
 }
 
+/// The key is in two records, and the schema is long.
+#[test]
+fn a_list_made_over_an_expired_long_key_fits_its_claim() {
+    let mut world = World::new(Protocol::Resp2);
+    let key = "k".repeat(100);
+    let attributes: String = (0..8).map(|number| format!(" ATTR {}{number} 1", "a".repeat(63))).collect();
+    assert_eq!(world.call(&words(&format!("TL.DEFINE k{attributes}"))), Value::Simple("OK".to_owned()));
+    assert_eq!(world.call(&words(&format!("SET {key} v PX 1"))), Value::Simple("OK".to_owned()));
+    world.now += 2;
+    assert_eq!(world.call(&words(&format!("TL.CREATE {key}"))), Value::Int(1));
+}
+
 /// Requests that fill most keys.
 const FILL: &[&str] = &[
     "SADD set a 1 2 3 -7 70000000000",

@@ -75,6 +75,21 @@ fn removals_on_a_full_disk_make_room() {
     }
 }
 
+/// A script alone may read on a full disk; a write beside it must not run without room in the journal.
+#[test]
+fn a_write_beside_a_script_is_refused_on_a_full_disk() {
+    let world = World::on_small_disk(DISK_BYTES);
+    let mut client = world.client();
+    fill(&mut client, 0);
+    assert_eq!(client.call("EVAL return(1) 0"), ":1\r\n");
+    assert_eq!(client.call("MULTI"), "+OK\r\n");
+    assert_eq!(client.call(&format!("SET beside {}", item(0, 0))), "+QUEUED\r\n");
+    assert_eq!(client.call("EVAL return(1) 0"), "+QUEUED\r\n");
+    let refused = client.call("EXEC");
+    assert!(refused.starts_with("-MISCONF "), "{refused}");
+    assert_eq!(client.call("GET beside"), "$-1\r\n");
+}
+
 /// A round to regain room ends although single leaves are stored in segments of minimal length.
 #[test]
 fn segments_of_one_short_leaf_are_not_drained_forever() {

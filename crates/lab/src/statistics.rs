@@ -6,9 +6,9 @@
 //!                                                             |-- 2.5 % --|== the interval ==|-- 2.5 % --|
 //! ```
 //!
-//! This is the percentile bootstrap; for an odd number of turns, the limit of very many draws is computed. It assumes nothing about how turns are distributed, only that they are
-//! independent of each other. With five turns or fewer the interval reaches from the least to the greatest: readers are told
-//! of a range then, not of 95 %.
+//! This is the percentile bootstrap; for an odd number of turns, the limit of very many draws is computed. It assumes nothing
+//! about how turns are distributed, only that they are independent of each other. With five turns or fewer the interval reaches
+//! from the least to the greatest: readers are told of a range then, not of 95 %.
 //! The seed is fixed, so one set of turns has one interval.
 
 /// With fewer turns nobody can tell a difference from noise.

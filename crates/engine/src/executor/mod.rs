@@ -428,7 +428,7 @@ impl Executor {
     ) -> Position {
         self.count(&tx, false);
         let seen = tx.seen();
-        hand_over::end(tx, retention);
+        hand_over::end(tx, retention).clear();
         // In that canary build, reads are answered before what they saw is durable: the history test must find it.
         if !cfg!(bobbin_canary = "early-read") {
             caller.saw(seen);

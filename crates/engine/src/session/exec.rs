@@ -424,7 +424,8 @@ impl<'j> Job<'j> for QueuedCommands<'j, '_> {
             self.session.fail(self.worker, None, &Failure::text(ABORTED_FOR_MEMORY), self.output);
             return Refused::Over(Ok(()));
         }
-        if self.has_script() && self.session.unwritable_for(&refusal) {
+        // A script alone may only read; plain writes beside it are refused with it.
+        if self.purpose().is_none() && self.has_script() && self.session.unwritable_for(&refusal) {
             return Refused::Reads;
         }
         Refused::Over(self.session.refused(self.worker, None, refusal, demand.bytes, self.output))

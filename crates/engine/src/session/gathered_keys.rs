@@ -13,6 +13,7 @@ use wire::Args;
 
 /// Commands with more arguments than this are gathered in this way.
 pub(super) const ARGUMENTS_MAX: usize = 256;
+
 /// Returns true if a request has so many keys that they are removed in parts, or so many pairs that they are sorted by
 /// shard.
 #[inline]

@@ -289,7 +289,8 @@ impl WatchdogState {
 
     /// Looks at all operations in progress, counts those newly too old, and returns those to be logged.
     pub(crate) fn look(&self, watchdog: &mut Watchdog, is_raised: bool) -> Vec<Report> {
-        let reports = watchdog.observe(self.ns(Instant::now()), &self.sightings(is_raised));
+        let sightings = self.sightings(is_raised);
+        let reports = watchdog.observe(self.ns(Instant::now()), &sightings);
         for report in reports.iter().filter(|report| report.is_first) {
             self.counts[report.sighting.what as usize].fetch_add(1, Relaxed);
         }

@@ -105,7 +105,8 @@ impl<'t, 'k> TaggedMut<'t, 'k> {
     pub fn keep(&mut self, schema: &Schema) -> Result<(), Abandon> {
         let mut encoded = Vec::new();
         schema.encode(&mut encoded);
-        self.tx.need_room((encoded.len() + self.key.len()) as u64 + FIELDS_BYTES_MAX)?;
+        // The removal of an expired key, and the schema.
+        self.tx.need_room((encoded.len() + 2 * self.key.len()) as u64 + 2 * FIELDS_BYTES_MAX)?;
         self.change(TaggedChange::Keep { schema: &encoded });
         Ok(())
     }
