@@ -154,7 +154,7 @@ impl Client {
                 Next::Close | Next::Http => return Err(Lost),
                 Next::Input(_) => {}
                 Next::Again => let_others_go_on().await,
-                Next::Gate => poll_fn(|context| self.session.poll_gate_open(context)).await,
+                Next::Gate => self.session.gate_open().await,
                 Next::Slow(slow) => {
                     self.run_slowly(slow, pipeline).await?;
                     self.flush(pipeline).await?;

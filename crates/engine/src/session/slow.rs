@@ -6,8 +6,7 @@
 use super::attempt::Attempt;
 use super::element_wait::ElementWait;
 use super::replies::Took;
-use super::retry_state::OffLock;
-use super::retry_state::RetryState;
+use super::retry_state::{OffLock, RetryState};
 use super::state::Session;
 use super::suspend::Suspend;
 use crate::checkpoint::orders::{Asked, Patience, Reason};

@@ -8,6 +8,7 @@ use super::scripts::script;
 use super::state::Session;
 use super::suspend::Suspend;
 use crate::executor::LockRetention;
+use crate::waits::gate_open;
 use crate::worker::Worker;
 use base::instant::Instant;
 use base::primitives::atomic::Ordering::Relaxed;
@@ -306,13 +307,8 @@ impl Session {
     }
 
     /// Waits until the gate is down.
-    pub fn poll_gate_open(&self, context: &mut std::task::Context<'_>) -> std::task::Poll<()> {
-        let gate = &self.worker.engine.gate;
-        if !gate.is_raised() {
-            return std::task::Poll::Ready(());
-        }
-        gate.wait_open(context.waker());
-        if gate.is_raised() { std::task::Poll::Pending } else { std::task::Poll::Ready(()) }
+    pub async fn gate_open(&self) {
+        gate_open(&self.worker.engine.gate).await;
     }
 }
 

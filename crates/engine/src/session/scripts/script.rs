@@ -19,7 +19,6 @@ use commands::registry::{self, Command, Lookup};
 use commands::{Access, Failure, Flag, OUT_OF_MEMORY, Outcome as Ran, Run, Verb};
 use keyspace::{Abandon, Plan, SCHEMAS, Tx};
 use lua::{Answer, Ask, Code, Errors, Fault, Input};
-use std::future::poll_fn;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::task::Waker;
@@ -532,7 +531,7 @@ impl Session {
 
     /// Waits until the gate is down or a script is busy.
     pub async fn gate_open_or_busy(&self) {
-        let _: Option<()> = self.worker.unless_busy(poll_fn(|context| self.poll_gate_open(context))).await;
+        let _: Option<()> = self.worker.unless_busy(self.gate_open()).await;
     }
 }
 
