@@ -9,8 +9,9 @@
 
 use base::clock::{Clock, system_wall_time};
 use base::hash::KeyHasher;
+use engine::event_loop::Sleep;
 use engine::settings::Draft;
-use engine::{Engine, Loading, Next, Parts, Session, Worker};
+use engine::{Engine, Loading, Next, Parts, Session, SuspendedScript, Worker};
 use keyspace::Keyspace;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -60,7 +61,8 @@ fn engine() -> Arc<Engine> {
 }
 
 fn session(engine: &Arc<Engine>, index: usize) -> Session {
-    let worker = Worker::new(engine.clone(), index, Box::new(|_| Box::pin(std::future::pending())));
+    let timer = Box::new(|_| -> Sleep { Box::pin(std::future::pending()) });
+    let worker = Worker::new(engine.clone(), index, timer, &SuspendedScript::default());
     let client = engine.clients.add("bench:0", "bench:1", true, 0);
     Session::new(Rc::new(worker), client)
 }

@@ -57,6 +57,7 @@ pub use expire_cycle::{ExpireCycle, close_greatest_pinners};
 pub use indexer::Indexer;
 pub use loading::{AT_ONCE_BYTES_MAX, Gathering, Loader, Loading, Mended};
 pub use offload::OffloadPool;
+pub use script::runner::SuspendedScript;
 pub use script::{Logger, Scripts};
 pub use session::{Next, Session, Slow, Turn};
 pub use watchdog::{Report, Sighting, Watchdog, WatchedThing};

@@ -10,7 +10,7 @@ use crate::executor::Executor;
 use crate::fifo_lock::FifoLock;
 use crate::leases::Leases;
 use crate::pubsub::{Delivered, Dispatcher, SubscriberQueue};
-use crate::script::runner::ScriptRunner;
+use crate::script::runner::{ScriptRunner, SuspendedScript};
 use crate::settings::Current;
 use crate::waits::{gate_open, yield_now};
 use crate::watchdog::Beat;
@@ -83,12 +83,14 @@ const SETTLED_BYTES: u64 = 8 << 10;
 const SETTLING_STEPS_MAX: usize = 64;
 
 impl Worker {
-    /// Creates worker number `index` of `engine`, with the event loop's `timer`.
-    pub fn new(engine: Arc<Engine>, index: usize, timer: SleepFn) -> Self {
+    /// Creates worker number `index` of `engine`, with the event loop's `timer`, whose suspended script `suspended` owns.
+    pub fn new(engine: Arc<Engine>, index: usize, timer: SleepFn, suspended: &SuspendedScript) -> Self {
         let notifier = Arc::new(Notifier::new());
         let log_buffer = engine.journal.as_ref().map(|journal| {
             journal.add_notifier(notifier.clone());
-            journal.log_buffer()
+            let mut log_buffer = journal.log_buffer();
+            log_buffer.keep_credit();
+            log_buffer
         });
         let seed = engine.keyspace.hash(&engine.clock.wall().to_le_bytes()) ^ (index as u64) << 32;
         Self {
@@ -104,7 +106,7 @@ impl Worker {
             listener: RefCell::default(),
             random: Cell::new(Random::new(seed)),
             helpers: FifoLock::default(),
-            runner: ScriptRunner::default(),
+            runner: ScriptRunner::new(suspended),
             leases: Leases::default(),
             chores: RefCell::default(),
             engine,
@@ -393,6 +395,7 @@ impl Worker {
 
     fn wake_waits(&self) {
         let Some(journal) = &self.engine.journal else { return };
+        self.executor.return_recalled_credit();
         let mut has_written = false;
         loop {
             let least = self.wake_reached(journal);

@@ -36,7 +36,7 @@ const PRESSURE_BYTES: usize = 1 << 20;
 /// Maximum refill of a log buffer's local credit beyond the current claim, in claim units.
 const CREDIT_MAX: i64 = 64 << 10;
 /// Divisor: a refill is also at most this part of the reserve kept back.
-const PURSES_IN_KEPT: i64 = 64;
+const CREDITS_IN_KEPT: i64 = 64;
 
 /// The effect of a frame on the data, which decides the room it may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,6 +73,8 @@ pub struct Journal {
     policy: AtomicU8,
     poisoned: AtomicBool,
     poison: Mutex<String>,
+    /// Log buffers must return the room that they keep from turn to turn: a request waits for room.
+    recalls_credit: AtomicBool,
     /// Frames that grow data are refused.
     pub(crate) full: AtomicBool,
     /// See [`Options::kept_free_bytes`].
@@ -128,6 +130,7 @@ impl Journal {
             policy: AtomicU8::new(options.policy as u8),
             poisoned: AtomicBool::new(false),
             poison: Mutex::new(String::new()),
+            recalls_credit: AtomicBool::new(false),
             full: AtomicBool::new(false),
             kept_free_bytes: options.kept_free_bytes,
             is_pressed: AtomicBool::new(false),
@@ -202,10 +205,11 @@ impl Journal {
         lock(&self.log_buffers).push(consumer);
         self.log_buffers_made.fetch_add(1, Ordering::SeqCst);
         let state = LogBufferState { journal: self.clone(), claimed_bytes: Cell::new(0), credit: Cell::new(0) };
-        LogBuffer { producer, state: Rc::new(state), has_news: false }
+        LogBuffer { producer, state: Rc::new(state), has_news: false, keeps_credit: false }
     }
 
-    /// Adds a worker's notifier: it rings when the position it wants is durable, and when the journal is poisoned.
+    /// Adds a worker's notifier: it rings when the position it wants is durable, when the journal is poisoned, and when
+    /// [`LogBuffer::keep_credit`] must end.
     pub fn add_notifier(&self, notifier: Arc<Notifier>) {
         lock(&self.bells).push(notifier);
     }
@@ -314,6 +318,23 @@ impl Journal {
         }
     }
 
+    /// Returns true if log buffers must not keep room from turn to turn.
+    fn recalls_credit(&self) -> bool {
+        self.recalls_credit.load(Ordering::Relaxed) || self.is_low.load(Ordering::Relaxed)
+    }
+
+    /// Makes all log buffers return the room that they keep, until there is a new segment.
+    fn recall_credit(&self) {
+        if !self.recalls_credit.swap(true, Ordering::SeqCst) {
+            lock(&self.bells).iter().for_each(|notifier| notifier.notify());
+        }
+    }
+
+    /// Lets log buffers keep room again.
+    pub(crate) fn end_recall(&self) {
+        self.recalls_credit.store(false, Ordering::SeqCst);
+    }
+
     /// Takes `charge` from the free room if that leaves at least `kept_back`.
     pub(crate) fn take_room(&self, charge: i64, kept_back: i64) -> bool {
         let take = |free: i64| (free - charge >= kept_back).then(|| free - charge);
@@ -339,6 +360,7 @@ impl Journal {
         if self.take_room(charge, kept_back) {
             return Ok(());
         }
+        self.recall_credit();
         self.asked.fetch_max(charge + kept_back, Ordering::SeqCst);
         if purpose == Purpose::Shrink {
             self.shrink_asked.fetch_max(charge, Ordering::SeqCst);
@@ -390,6 +412,7 @@ pub struct LogBuffer {
     state: Rc<LogBufferState>,
     /// Frames were handed over that the writer may not know of.
     has_news: bool,
+    keeps_credit: bool,
 }
 
 struct LogBufferState {
@@ -468,10 +491,10 @@ impl LogBuffer {
         }
         let charge = journal.room.charge(payload_bytes, own_segment);
         match self.state.pay(charge - claim.hold.charge, purpose) {
-            Ok(unpursed) => {
+            Ok(uncredited) => {
                 self.state.claimed_bytes.update(|claimed| claimed + ring_more);
-                let unpursed = claim.hold.uncredited + unpursed;
-                claim.hold = ReservedRoom { payload_bytes, ring_bytes, charge, uncredited: unpursed, own_segment };
+                let uncredited = claim.hold.uncredited + uncredited;
+                claim.hold = ReservedRoom { payload_bytes, ring_bytes, charge, uncredited, own_segment };
                 Ok(())
             }
             Err(refusal) => {
@@ -490,6 +513,19 @@ impl LogBuffer {
             journal.preallocator.wake(Alert::Pressure);
         }
         result
+    }
+
+    /// From now on, turns leave a little of the room they claimed for the next turn. Whoever calls this returns it by
+    /// [`LogBuffer::return_recalled_credit`] when the thread's notifier rings.
+    pub fn keep_credit(&mut self) {
+        self.keeps_credit = true;
+    }
+
+    /// Returns room kept from earlier turns if a request elsewhere waits for room.
+    pub fn return_recalled_credit(&mut self) {
+        if self.state.journal.recalls_credit() {
+            self.state.empty_credit();
+        }
     }
 
     /// Takes the position of a finished frame: the last step under the locks. Never waits. O(1).
@@ -549,10 +585,12 @@ impl LogBuffer {
         self.state.release(rest);
     }
 
-    /// Notifies the writer of frames handed over, and returns unused room. Call soon after a claim or a frame, once for
-    /// many: each call costs more than a frame, since it touches memory shared between threads.
+    /// Notifies the writer of frames handed over, and returns unused room that is not kept. Call soon after a claim or a
+    /// frame, once for many: each call costs more than a frame, since it touches memory shared between threads.
     pub fn end_turn(&mut self) {
-        self.state.empty_credit();
+        if !self.keeps_credit || self.state.journal.recalls_credit() || self.state.has_much_credit() {
+            self.state.empty_credit();
+        }
         if std::mem::take(&mut self.has_news) {
             self.state.journal.writer.wake(Alert::Frame);
         }
@@ -571,7 +609,7 @@ impl LogBufferState {
         let journal = &*self.journal;
         if self.credit.get() < charge {
             let kept_back = journal.kept_back();
-            let filled = charge + CREDIT_MAX.min(kept_back / PURSES_IN_KEPT);
+            let filled = charge + credit_max(kept_back);
             let given_back = self.credit.take();
             journal.add_room(given_back);
             if !journal.take_room(filled, kept_back) {
@@ -584,6 +622,11 @@ impl LogBufferState {
         }
         self.credit.update(|credit| credit - charge);
         Ok(0)
+    }
+
+    /// Returns true if the credit is greater than the next turn needs, as after a long claim for a short frame.
+    fn has_much_credit(&self) -> bool {
+        self.credit.get() > 2 * credit_max(self.journal.kept_back())
     }
 
     fn empty_credit(&self) {
@@ -609,6 +652,11 @@ impl LogBufferState {
             self.journal.notify_room();
         }
     }
+}
+
+/// Returns the most that a refill adds to what it is needed for.
+fn credit_max(kept_back: i64) -> i64 {
+    CREDIT_MAX.min(kept_back / CREDITS_IN_KEPT)
 }
 
 impl Drop for LogBufferState {

@@ -523,6 +523,7 @@ impl Preallocator {
         lock(&journal.spare_pool).add(spare);
         journal.add_room(worth);
         self.last_lack = LastLack::default();
+        journal.end_recall();
         journal.is_spent.store(false, Ordering::SeqCst);
         if has_room {
             self.forget_full();

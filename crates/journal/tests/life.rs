@@ -96,6 +96,45 @@ fn a_dropped_claim_returns_its_room() {
 }
 
 #[test]
+fn room_kept_from_a_turn_is_recalled_when_another_request_waits() {
+    let claims_count = |world: &World| {
+        let mut claims = Vec::new();
+        while let Ok(claim) = world.log_buffers[1].try_admit(10, Purpose::Grow) {
+            claims.push(claim);
+        }
+        claims.len()
+    };
+    let count = claims_count(&World::open_large(&FakeDisk::new(), Policy::Never).unwrap());
+    let mut world = World::open_large(&FakeDisk::new(), Policy::Never).unwrap();
+    let notifier = Arc::new(Notifier::new());
+    world.journal.add_notifier(notifier.clone());
+    let mut context = Context::from_waker(Waker::noop());
+    let idle = &mut world.log_buffers[0];
+    idle.keep_credit();
+    drop(idle.try_admit(10, Purpose::Grow).unwrap());
+    idle.end_turn();
+    idle.return_recalled_credit();
+    assert!(notifier.poll_notified(&mut context).is_pending());
+    assert!(claims_count(&world) < count, "nothing was kept");
+    assert!(notifier.poll_notified(&mut context).is_ready());
+    world.log_buffers[0].return_recalled_credit();
+    assert_eq!(claims_count(&world), count);
+    // Nothing is kept until there is a new segment.
+    drop(world.log_buffers[0].try_admit(10, Purpose::Grow).unwrap());
+    world.log_buffers[0].end_turn();
+    assert_eq!(claims_count(&world), count);
+    for _ in 0..2 * LARGE_BYTES / 1000 {
+        world.put(1, &[1; 1000], Purpose::Grow).unwrap();
+        world.run();
+    }
+    drop(world.log_buffers[0].try_admit(10, Purpose::Grow).unwrap());
+    world.log_buffers[0].end_turn();
+    let fewer = claims_count(&world);
+    drop(world.log_buffers.swap_remove(0));
+    assert!(claims_count(&world) > fewer, "nothing was kept");
+}
+
+#[test]
 fn everysec_syncs_every_second_and_when_a_notifier_waits() {
     let disk = FakeDisk::new();
     let mut world = World::open(&disk, Policy::EverySec).unwrap();

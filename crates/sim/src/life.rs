@@ -11,7 +11,7 @@ use crate::sick::Illness;
 use crate::state::state;
 use base::Position;
 use base::limits::SHARDS;
-use engine::{Engine, ExpireCycle, Indexer, Worker};
+use engine::{Engine, ExpireCycle, Indexer, SuspendedScript, Worker};
 use journal::{Journal, Preallocator, Step, Syncer, Writer};
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -178,13 +178,15 @@ async fn hold_shards(shared: Rc<SharedState>, keys: &[&str], rest_steps_max: u64
 /// Creates the workers of an engine, with timers on the world's time.
 pub(crate) fn workers(engine: &Arc<Engine>, time: &Time, tasks: &mut Executor) -> Vec<Rc<Worker>> {
     let worker = |index| {
-        let time = time.clone();
-        Rc::new(Worker::new(engine.clone(), index, Box::new(move |ms| time.sleep(ms))))
+        let (time, suspended) = (time.clone(), SuspendedScript::default());
+        let timer = Box::new(move |ms| time.sleep(ms));
+        let worker = Rc::new(Worker::new(engine.clone(), index, timer, &suspended));
+        let listening = worker.clone();
+        tasks.spawn(async move {
+            let _owned = suspended;
+            listening.listen().await;
+        });
+        worker
     };
-    let workers: Vec<Rc<Worker>> = (0..WORKERS).map(worker).collect();
-    for worker in &workers {
-        let worker = worker.clone();
-        tasks.spawn(async move { worker.listen().await });
-    }
-    workers
+    (0..WORKERS).map(worker).collect()
 }

@@ -543,6 +543,11 @@ impl Executor {
         self.invalidated.borrow_mut().wake();
     }
 
+    /// Returns the journal's room kept from earlier turns if a request of another worker waits for room.
+    pub(crate) fn return_recalled_credit(&self) {
+        self.log_buffer.borrow_mut().iter_mut().for_each(LogBuffer::return_recalled_credit);
+    }
+
     /// Marks shards as held for the watchdog, which watches the workers: the first threads that have counters.
     #[inline]
     fn begin_hold(&self, is_script: bool) -> Option<Hold<'_>> {

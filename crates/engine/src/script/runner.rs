@@ -1,4 +1,7 @@
 //! The script runner of a worker: it runs scripts one at a time, each in slices.
+//!
+//! A running script holds its session, which holds the worker. The worker therefore owns a script only while it has
+//! nothing on its stack; a suspended one is owned by [`SuspendedScript`], beside the worker.
 
 use super::libraries::Libraries;
 use super::{Control, Memo};
@@ -13,7 +16,7 @@ use lua::{About, Input, Machine};
 use std::cell::{Cell, RefCell, RefMut};
 use std::collections::BTreeMap;
 use std::future::poll_fn;
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 use std::sync::Arc;
 use std::task::{Poll, Waker};
 use std::time::Duration;
@@ -28,7 +31,6 @@ const SLICE_US: u128 = 1_500;
 
 /// A request on the script runner, with all that it needs, and its result.
 pub(crate) struct ScriptJob {
-    pub(crate) session: Session,
     pub(crate) command: Command,
     pub(crate) request: Words,
     pub(crate) needs: RetryState,
@@ -52,13 +54,13 @@ pub(crate) struct Scripted<'a> {
 /// Receives the outcome of a script that outlived its first slice.
 #[derive(Default)]
 pub(crate) struct ScriptTicket {
-    outcome: RefCell<Option<Box<ScriptJob>>>,
+    outcome: RefCell<Option<Ended>>,
     waker: RefCell<Option<Waker>>,
 }
 
 impl ScriptTicket {
     /// Waits for the end of the script. If dropped, the script continues all the same.
-    pub(crate) async fn outcome(&self) -> Box<ScriptJob> {
+    pub(crate) async fn outcome(&self) -> Ended {
         poll_fn(|context| match self.outcome.take() {
             Some(outcome) => Poll::Ready(outcome),
             None => {
@@ -70,10 +72,13 @@ impl ScriptTicket {
     }
 }
 
+/// The session of a request that has ended on the script runner, and the job with its result.
+pub(crate) type Ended = (Box<Session>, Box<ScriptJob>);
+
 /// Progress of a job in its first slice.
 pub(crate) enum Begun {
     /// It completed.
-    Over(Box<ScriptJob>),
+    Over(Ended),
     /// It was suspended.
     Rests(Rc<ScriptTicket>),
 }
@@ -83,11 +88,11 @@ enum Ask {
     Rest,
     /// It waits for others to leave the gate.
     Wait,
-    Over(Box<ScriptJob>),
+    Over(Ended),
 }
 
 enum Resume {
-    Begin(Box<ScriptJob>),
+    Begin(Box<Session>, Box<ScriptJob>),
     Go,
 }
 
@@ -135,14 +140,23 @@ struct CurrentScript {
     waits: bool,
 }
 
-/// One worker's script runner.
+type ScriptFiber = Fiber<Resume, Ask>;
+
+/// The owner of a worker's suspended script, if there is one. Whoever runs the worker keeps it.
 #[derive(Default)]
+pub struct SuspendedScript {
+    fiber: Rc<RefCell<Option<ScriptFiber>>>,
+}
+
+/// One worker's script runner.
 pub(crate) struct ScriptRunner {
     machine: RefCell<Option<Machine>>,
     generation: Cell<u64>,
     /// The libraries in the machine.
     pub(crate) libraries: RefCell<Libraries>,
-    fiber: RefCell<Option<Fiber<Resume, Ask>>>,
+    /// Made, and running no script.
+    idle_fiber: RefCell<Option<ScriptFiber>>,
+    suspended_fiber: Weak<RefCell<Option<ScriptFiber>>>,
     /// The suspended script.
     current: RefCell<Option<CurrentScript>>,
     /// Waiters for the script runner, and the driver.
@@ -157,6 +171,24 @@ pub(crate) struct ScriptRunner {
 }
 
 impl ScriptRunner {
+    /// Creates the runner whose suspended script `suspended` owns.
+    pub(crate) fn new(suspended: &SuspendedScript) -> Self {
+        Self {
+            machine: RefCell::default(),
+            generation: Cell::default(),
+            libraries: RefCell::default(),
+            idle_fiber: RefCell::default(),
+            suspended_fiber: Rc::downgrade(&suspended.fiber),
+            current: RefCell::default(),
+            waiting: RefCell::default(),
+            driver: RefCell::default(),
+            memo: RefCell::default(),
+            spare: RefCell::default(),
+            impatient: RefCell::default(),
+            next_impatient: Cell::default(),
+        }
+    }
+
     /// Returns true if a script is suspended here.
     pub(crate) fn is_taken(&self) -> bool {
         self.current.borrow().is_some()
@@ -204,20 +236,24 @@ impl ScriptRunner {
     /// Maps the memory on which scripts run.
     pub(crate) fn map(&self, worker: &Worker) {
         drop(self.machine(worker));
-        self.fiber.borrow_mut().get_or_insert_with(new_fiber);
+        self.idle_fiber.borrow_mut().get_or_insert_with(new_fiber);
     }
 
-    /// Begins a job; no script may be suspended here.
-    pub(crate) fn begin(&self, worker: &Worker, job: Box<ScriptJob>) -> Begun {
+    /// Begins a job of `session`; no script may be suspended here.
+    ///
+    /// # Panics
+    /// If the worker's [`SuspendedScript`] is gone and the job needs it.
+    pub(crate) fn begin(&self, worker: &Worker, session: Box<Session>, job: Box<ScriptJob>) -> Begun {
         assert!(!self.is_taken());
         let (control, began) = (job.control.clone(), job.began);
-        let mut slot = self.fiber.borrow_mut();
-        let fiber = slot.get_or_insert_with(new_fiber);
-        let ask = fiber.resume(Resume::Begin(job)).expect("the runner does not end");
+        let mut fiber = self.idle_fiber.take().unwrap_or_else(new_fiber);
+        let ask = fiber.resume(Resume::Begin(session, job)).expect("the runner does not end");
         let waits = matches!(ask, Ask::Wait);
-        if let Ask::Over(job) = ask {
-            return Begun::Over(job);
+        if let Ask::Over(ended) = ask {
+            self.idle_fiber.replace(Some(fiber));
+            return Begun::Over(ended);
         }
+        self.suspended_fiber.upgrade().expect("whoever runs the worker keeps it").replace(Some(fiber));
         let ticket = Rc::new(ScriptTicket::default());
         worker.engine.scripts.begin_long(&control);
         self.current.replace(Some(CurrentScript { ticket: ticket.clone(), control, began, waits }));
@@ -227,21 +263,20 @@ impl ScriptRunner {
 
     /// Runs the next slice of the suspended script.
     fn go_on(&self, worker: &Worker) {
-        let ask = {
-            let mut slot = self.fiber.borrow_mut();
-            let fiber = slot.as_mut().expect("a script rests");
-            fiber.resume(Resume::Go).expect("the runner does not end")
-        };
+        let owner = self.suspended_fiber.upgrade().expect("whoever runs the worker keeps it");
+        let ask =
+            owner.borrow_mut().as_mut().expect("a script rests").resume(Resume::Go).expect("the runner does not end");
         let mut slot = self.current.borrow_mut();
         let current = slot.as_mut().expect("a script rests");
         current.waits = matches!(ask, Ask::Wait);
         let scripts = &worker.engine.scripts;
         match ask {
-            Ask::Over(mut job) => {
+            Ask::Over((session, mut job)) => {
+                self.idle_fiber.replace(owner.take());
                 scripts.end_long(&current.control);
                 let current = slot.take().expect("just seen");
                 job.took = current.began.elapsed();
-                current.ticket.outcome.replace(Some(job));
+                current.ticket.outcome.replace(Some((session, job)));
                 current.ticket.waker.take().into_iter().for_each(Waker::wake);
                 self.waiting.take().into_iter().for_each(Waker::wake);
             }
@@ -267,20 +302,20 @@ impl ScriptRunner {
 }
 
 /// Creates the fiber, which runs one job after the other.
-fn new_fiber() -> Fiber<Resume, Ask> {
+fn new_fiber() -> ScriptFiber {
     Fiber::new("of a script runner", STACK_BYTES, act).expect("the system gives a stack")
 }
 
 fn act(pause: Pause<Resume, Ask>, first: Resume) {
     let mut next = first;
     loop {
-        let Resume::Begin(mut job) = next else { unreachable!("a job comes when nothing is under way") };
-        let ScriptJob { session, command, request, needs, gated, control, output, began, .. } = &mut *job;
+        let Resume::Begin(mut session, mut job) = next else { unreachable!("a job comes when nothing is under way") };
+        let ScriptJob { command, request, needs, gated, control, output, began, .. } = &mut *job;
         let yielder =
             Rc::new(Yielder { pause: pause.clone(), slice_began: Cell::new(*began), control: control.clone() });
         let scripted = Scripted { yielder, command: *command, needs, gated: *gated };
         job.result = session.run_scripted(&scripted, &request.args(), output);
-        next = pause.rest(Ask::Over(job));
+        next = pause.rest(Ask::Over((session, job)));
     }
 }
 

@@ -266,10 +266,10 @@ impl Session {
                 Waited::Attempt(None, false)
             }
             Suspend::Script(ticket) => {
-                let job = ticket.outcome().await;
+                let (session, job) = ticket.outcome().await;
                 let took = course.took(job.took);
                 let result;
-                (*needs, result) = self.take_back(*job, output);
+                (*needs, result) = self.take_back(*session, *job, output);
                 result.map_or_else(Waited::Wait, |()| Waited::Over(took))
             }
             Suspend::Stopping => {

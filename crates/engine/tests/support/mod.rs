@@ -6,7 +6,8 @@ use base::hash::KeyHasher;
 use engine::memory::{Limit, Meter, Used};
 use engine::settings::{Draft, find};
 use engine::{
-    AT_ONCE_BYTES_MAX, CheckpointPace, Checkpointer, Engine, Gathering, Loader, Next, Parts, Session, Slow, Worker,
+    AT_ONCE_BYTES_MAX, CheckpointPace, Checkpointer, Engine, Gathering, Loader, Next, Parts, Session, Slow,
+    SuspendedScript, Worker,
 };
 use journal::{Options, Policy, Running};
 use keyspace::Keyspace;
@@ -38,6 +39,8 @@ pub(crate) struct World {
     pub(crate) worker: Rc<Worker>,
     /// Other workers.
     others: Vec<Rc<Worker>>,
+    /// Suspended scripts, by worker.
+    _suspended: Vec<SuspendedScript>,
     now_ms: Arc<AtomicU64>,
     pub(crate) disk: Arc<FakeDisk>,
     background: Background,
@@ -125,7 +128,8 @@ impl World {
         let timer = |ms| -> engine::event_loop::Sleep {
             if ms <= SLEEP_MS_MAX { Box::pin(yield_now()) } else { Box::pin(std::future::pending()) }
         };
-        let new_worker = |index| Rc::new(Worker::new(engine.clone(), index, Box::new(timer)));
+        let suspended: Vec<_> = (0..workers).map(|_| SuspendedScript::default()).collect();
+        let new_worker = |index: usize| Rc::new(Worker::new(engine.clone(), index, Box::new(timer), &suspended[index]));
         let (worker, others) = (new_worker(0), (1..workers).map(new_worker).collect());
         let pace = CheckpointPace { journal_bytes_max: u64::MAX, commit_bytes, step_entries: 7, kept_free_bytes };
         let checkpointer = Checkpointer::new(engine.clone(), store, Box::new(timer), pace);
@@ -143,6 +147,7 @@ impl World {
             engine,
             worker,
             others,
+            _suspended: suspended,
             now_ms,
             disk,
             background,

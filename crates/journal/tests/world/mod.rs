@@ -15,6 +15,8 @@ use sync::notifier::Notifier;
 pub(crate) const SEGMENT_BYTES: u64 = 4096;
 /// Bytes of the largest segment, where segments grow.
 pub(crate) const LARGEST_BYTES: u64 = 2 * SEGMENT_BYTES;
+/// Length of the segments of [`World::open_large`].
+pub(crate) const LARGE_BYTES: u64 = 16 * SEGMENT_BYTES;
 pub(crate) const SEAL_KEY: [u8; 16] = [7; 16];
 
 pub(crate) fn folder() -> PathBuf {
@@ -101,6 +103,14 @@ impl World {
     pub(crate) fn open_small(disk: &FakeDisk, policy: Policy) -> Result<Self, OpenError> {
         let elapsed_us = Arc::new(AtomicU64::new(1));
         let (segment_bytes_first, segment_bytes_max) = (SEGMENT_BYTES / 4, LARGEST_BYTES);
+        let options = Options { segment_bytes_first, segment_bytes_max, ..options(policy, &elapsed_us) };
+        Self::open_as(disk, options, elapsed_us, 0)
+    }
+
+    /// Opens a journal whose segments have [`LARGE_BYTES`].
+    pub(crate) fn open_large(disk: &FakeDisk, policy: Policy) -> Result<Self, OpenError> {
+        let elapsed_us = Arc::new(AtomicU64::new(1));
+        let (segment_bytes_first, segment_bytes_max) = (LARGE_BYTES, LARGE_BYTES);
         let options = Options { segment_bytes_first, segment_bytes_max, ..options(policy, &elapsed_us) };
         Self::open_as(disk, options, elapsed_us, 0)
     }

@@ -14,7 +14,7 @@ use crate::log_budget::LogBudget;
 use crate::startup::{Listeners, SocketFile};
 use engine::client::{LOCAL_RESERVE, locked_clients_max};
 use engine::event_loop::SleepFn;
-use engine::{Engine, Session, Worker};
+use engine::{Engine, Session, SuspendedScript, Worker};
 use std::cell::{Cell, RefCell};
 use std::io;
 use std::rc::Rc;
@@ -364,14 +364,18 @@ async fn work(
         0 => Box::pin(tokio::task::yield_now()),
         _ => Box::pin(tokio::time::sleep(Duration::from_millis(ms))),
     });
-    let mut worker = Worker::new(engine, index, timer);
+    let suspended = SuspendedScript::default();
+    let mut worker = Worker::new(engine, index, timer, &suspended);
     worker.set_dialer(dialer());
     if maps_first {
         worker.map_for_scripts();
     }
     let context = Rc::new(WorkerContext::new(worker, crew));
     let worker = context.worker.clone();
-    spawn_local(async move { worker.listen().await });
+    spawn_local(async move {
+        let _owned = suspended;
+        worker.listen().await;
+    });
     let worker = context.worker.clone();
     spawn_local(async move { worker.in_turns(Session::keep_leases(worker.clone())).await });
     if index == 0 {

@@ -81,7 +81,6 @@ impl Session {
         args.iter().for_each(|argument| request.push(argument));
         let stand_in = self.stand_in();
         let job = ScriptJob {
-            session: std::mem::replace(self, stand_in),
             command,
             request,
             needs,
@@ -92,8 +91,9 @@ impl Session {
             began: Instant::now(),
             took: Duration::ZERO,
         };
-        match worker.runner.begin(&worker, Box::new(job)) {
-            Begun::Over(job) => self.take_back(*job, output),
+        let session = std::mem::replace(self, stand_in);
+        match worker.runner.begin(&worker, Box::new(session), Box::new(job)) {
+            Begun::Over((session, job)) => self.take_back(*session, *job, output),
             Begun::Rests(ticket) => (RetryState::default(), Err(Suspend::Script(ticket))),
         }
     }
@@ -112,10 +112,11 @@ impl Session {
     /// Takes the session back from the script runner.
     pub(in crate::session) fn take_back(
         &mut self,
+        session: Self,
         job: ScriptJob,
         output: &mut Output,
     ) -> (RetryState, Result<(), Suspend>) {
-        let ScriptJob { session, request, needs, output: mut job_output, result, .. } = job;
+        let ScriptJob { request, needs, output: mut job_output, result, .. } = job;
         let stand_in = std::mem::replace(self, session);
         self.replies_held = stand_in.replies_held;
         self.watermark = self.watermark.max(stand_in.watermark);
