@@ -143,6 +143,18 @@ fn a_long_message_becomes_a_dead_letter_too() {
 }
 
 #[test]
+fn a_queue_with_a_long_name_expires() {
+    let world = World::new(&[]);
+    let mut client = world.client();
+    let name = "q".repeat(100_000);
+    client.call(&format!("RPUSH {name} one two three"));
+    client.call(&format!("Q.RESERVE {name} COUNT 3 LEASE 10"));
+    world.advance(1_000);
+    expire(&world);
+    assert!(client.call(&format!("Q.INFO {name}")).contains("ready\r\n:3\r\n"));
+}
+
+#[test]
 fn dead_letters_keep_the_order_of_their_ids() {
     let world = World::new(&[]);
     let mut client = world.client();

@@ -50,10 +50,7 @@ impl Tx<'_> {
     pub(super) fn expire_queue(&mut self, place: Place<'_>, most: u64) -> Option<u64> {
         let now = self.now;
         let fallen = Fallen::of(self.queue_at(place)?, now, most);
-        if self.need_room(fallen.bytes_max(place.key.len())).is_err() {
-            self.held.state_mut(place.shard).section_mut(place.table).note_due(place.hash);
-            return None;
-        }
+        self.need_expiry_room(place, fallen.bytes_max(place.key.len()))?;
         let (mut done, mut is_later) = (0, false);
         for change in fallen.changes() {
             self.change_queue(place, &change);
@@ -66,16 +63,10 @@ impl Tx<'_> {
         {
             match self.way_of(place, id) {
                 Way::Moves(target) => {
-                    if !self.move_dead(place, id, &target) {
-                        self.held.state_mut(place.shard).section_mut(place.table).note_due(place.hash);
-                        return None;
-                    }
+                    self.move_dead(place, id, &target)?;
                 }
                 Way::Stays => {
-                    if self.need_room(place.key.len() as u64 + FIELDS_BYTES_MAX).is_err() {
-                        self.held.state_mut(place.shard).section_mut(place.table).note_due(place.hash);
-                        return None;
-                    }
+                    self.need_expiry_room(place, place.key.len() as u64 + FIELDS_BYTES_MAX)?;
                     let ids = MessageIds::Slice(&[id]);
                     self.change_queue(place, &QueueChange::SetState { state: State::Buried, due_ms: 0, ids });
                 }
@@ -92,7 +83,17 @@ impl Tx<'_> {
         Some(done)
     }
 
-    /// Returns the journal room that a single message needs, if that was more than available.
+    /// Claims journal room. If there is not enough, the next pass claims as much, and the queue stays due.
+    fn need_expiry_room(&mut self, place: Place<'_>, bytes: u64) -> Option<()> {
+        if self.need_room(bytes).is_ok() {
+            return Some(());
+        }
+        self.expiry_room_bytes = bytes;
+        self.held.state_mut(place.shard).section_mut(place.table).note_due(place.hash);
+        None
+    }
+
+    /// Returns the journal room that the next step needs, if that was more than available.
     pub fn expiry_room_bytes(&self) -> u64 {
         self.expiry_room_bytes
     }
@@ -125,17 +126,14 @@ impl Tx<'_> {
         }
     }
 
-    /// Moves a dead message to the end of another key's list; `false` if there is no room.
-    fn move_dead(&mut self, place: Place<'_>, id: i64, target: &[u8]) -> bool {
+    /// Moves a dead message to the end of another key's list; `None` if there is no room.
+    fn move_dead(&mut self, place: Place<'_>, id: i64, target: &[u8]) -> Option<()> {
         let now = self.now;
         let message = self.queue_at(place).and_then(|queue| queue.held(id, |record| record.message.to_vec()));
         let message = message.expect("it is dead");
         let names_bytes = 2 * (target.len() + place.key.len());
         let bytes = (message.len() + names_bytes) as u64 + FIELDS_BYTES_MAX;
-        if self.need_room(bytes).is_err() {
-            self.expiry_room_bytes = bytes;
-            return false;
-        }
+        self.need_expiry_room(place, bytes)?;
         let hash = self.held.hash(target);
         let there = Place { shard: shard_of(hash), hash, key: target, ..place };
         let found = self.held.state(there.shard).section(there.table).and_then(|section| section.find(hash, target));
@@ -152,7 +150,7 @@ impl Tx<'_> {
             self.change_at(there, &Effect::List(crate::effect::ListChange::Push { end, items: messages }));
         }
         self.change_queue(place, &QueueChange::Remove { are_acked: false, ids: MessageIds::Slice(&[id]) });
-        true
+        Some(())
     }
 
     fn change_queue(&mut self, place: Place<'_>, change: &QueueChange<'_>) {
