@@ -20,12 +20,20 @@ pub(crate) fn counted(command: &CommandSpec) -> CountedReads {
 /// Returns how many of a command's first lookups count as reads. O(arguments), and O(1) for most commands.
 #[inline]
 pub fn counted_reads(command: &Command, args: &Args<'_>) -> u32 {
+    match command.counted_reads() {
+        CountedReads::None => 0,
+        CountedReads::All => u32::MAX,
+        some => count_some(some, command, args),
+    }
+}
+
+fn count_some(some: CountedReads, command: &Command, args: &Args<'_>) -> u32 {
     let named = |wanted: fn(Want) -> bool| {
         let mut count = 0;
         command.for_each_key(args, |_, want| count += u32::from(wanted(want)));
         count
     };
-    match command.counted_reads() {
+    match some {
         CountedReads::None => 0,
         CountedReads::All => u32::MAX,
         CountedReads::Changed => 1,

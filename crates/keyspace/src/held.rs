@@ -184,14 +184,22 @@ impl<'k> Held<'k> {
         }
     }
 
+    /// Releases all locks.
+    #[inline]
+    pub(crate) fn release(&mut self) {
+        self.guards.clear();
+    }
+
     /// Releases all locks, but returns the shard's lock if just one is held, exclusively.
-    pub(crate) fn keep(mut self, keyspace: &Keyspace) -> Option<RetainedLock<'_>> {
-        match (self.guards.pop(), self.guards.is_empty()) {
+    pub(crate) fn keep<'w>(&mut self, keyspace: &'w Keyspace) -> Option<RetainedLock<'w>> {
+        let kept = match (self.guards.pop(), self.guards.is_empty()) {
             (Some((shard, Guard::Write { write, .. })), true) => {
                 Some(RetainedLock { shard, write: write.through(keyspace.shard(usize::from(shard))) })
             }
             _ => None,
-        }
+        };
+        self.release();
+        kept
     }
 
     /// Returns the index of the guard of `shard`, or its insertion point. O(1) for the key asked for last, else O(log
@@ -217,10 +225,14 @@ impl<'k> Held<'k> {
     }
 
     /// Prefetches the entries of several keys in `table`, one stage for all before the next.
+    #[inline]
     pub(crate) fn prefetch(&self, table: TableId) {
-        if self.located.len() < 2 {
-            return;
+        if self.located.len() > 1 {
+            self.prefetch_all(table);
         }
+    }
+
+    fn prefetch_all(&self, table: TableId) {
         let sections = || {
             let section = |located: &Located| self.guards[usize::from(located.place)].1.state().section(table);
             self.located.iter().filter_map(move |located| Some((section(located)?, located.hash)))

@@ -45,6 +45,7 @@ impl<'a, V> Entry<'a, V> {
     }
 
     /// Returns the content.
+    #[inline]
     pub fn content(&self) -> Content<'a, V> {
         // SAFETY: alive and unchanged during 'a.
         unsafe { self.raw.content() }
@@ -231,6 +232,7 @@ impl<V> Raw<V> {
 
     /// # Safety
     /// Alive, and nobody changes it meanwhile.
+    #[inline]
     pub(crate) unsafe fn shape(self) -> Shape {
         // SAFETY: alive, says the caller; the head says how wide the lengths are.
         unsafe {
@@ -268,6 +270,7 @@ impl<V> Raw<V> {
 
     /// # Safety
     /// Alive and unchanged during `'a`.
+    #[inline]
     pub(crate) unsafe fn content<'a>(self) -> Content<'a, V> {
         // SAFETY: alive, says the caller; the shape gives the content's offset and form.
         unsafe {

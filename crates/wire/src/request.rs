@@ -51,6 +51,7 @@ pub struct Args<'a> {
 
 impl<'a> Args<'a> {
     /// Returns the number of arguments, including the name.
+    #[inline]
     pub fn len(&self) -> usize {
         self.ranges.len()
     }
@@ -64,17 +65,20 @@ impl<'a> Args<'a> {
     ///
     /// # Panics
     /// If there is none: a handler reads only what its arity guarantees.
+    #[inline]
     pub fn get(&self, index: usize) -> &'a [u8] {
         let range = self.ranges[index];
         &self.bytes[range.start as usize..][..range.length as usize]
     }
 
     /// Returns the first argument, the command's name.
+    #[inline]
     pub fn name(&self) -> &'a [u8] {
         self.get(0)
     }
 
     /// Returns the arguments from `index` on, or none if there are not that many.
+    #[inline]
     pub fn from(&self, index: usize) -> Args<'a> {
         Args { bytes: self.bytes, ranges: &self.ranges[index.min(self.ranges.len())..] }
     }
@@ -213,6 +217,7 @@ impl Ranges {
     }
 
     /// Returns the arguments, given the input of the decoder step that returned `Request`.
+    #[inline]
     pub fn args<'a>(&'a self, input: &'a [u8]) -> Args<'a> {
         Args { bytes: if self.inline { &self.unquoted } else { input }, ranges: &self.list }
     }

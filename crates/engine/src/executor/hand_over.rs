@@ -12,7 +12,7 @@ use keyspace::{Log, Payload, Tx};
 /// position.
 pub(super) fn hand_over<'t>(
     engine: &Engine,
-    mut tx: Tx<'t>,
+    tx: &mut Tx<'t>,
     claim: Option<Reservation>,
     log_buffer: Option<&mut LogBuffer>,
     publish: impl FnOnce(&Tx<'t>, Position),
@@ -20,7 +20,7 @@ pub(super) fn hand_over<'t>(
 ) -> Position {
     let (seen, now) = (tx.seen(), tx.now());
     let (Some(log_buffer), false) = (log_buffer, tx.log().is_empty()) else {
-        publish(&tx, seen);
+        publish(tx, seen);
         end(tx, retention).clear();
         return seen;
     };
@@ -34,7 +34,7 @@ pub(super) fn hand_over<'t>(
     if !cfg!(bobbin_canary = "skipped-stamp") {
         tx.stamp(position);
     }
-    publish(&tx, seen.max(position));
+    publish(tx, seen.max(position));
     pass_on(engine, end(tx, retention), log_buffer, ticket, now);
     seen.max(position)
 }
@@ -44,13 +44,13 @@ pub(super) fn hand_over<'t>(
 #[cold]
 fn release_early<'t>(
     engine: &Engine,
-    tx: Tx<'t>,
+    tx: &mut Tx<'t>,
     claim: Reservation,
     log_buffer: &mut LogBuffer,
     publish: impl FnOnce(&Tx<'t>, Position),
 ) -> Position {
     let (seen, now) = (tx.seen(), tx.now());
-    publish(&tx, seen);
+    publish(tx, seen);
     let log = end(tx, None);
     std::thread::yield_now();
     let ticket = log_buffer.take(claim, log.payload_bytes());
@@ -71,10 +71,10 @@ fn pass_on(engine: &Engine, log: &mut Log, log_buffer: &mut LogBuffer, ticket: F
 
 /// Releases the shards, or leaves the one to `retention`.
 #[inline]
-pub(super) fn end<'t>(tx: Tx<'t>, retention: Option<&mut LockRetention<'_>>) -> &'t mut Log {
+pub(super) fn end<'t>(tx: &'t mut Tx<'_>, retention: Option<&mut LockRetention<'_>>) -> &'t mut Log {
     match retention {
         Some(retention) => retention.end_tx(tx),
-        None => tx.end(),
+        None => tx.release(),
     }
 }
 

@@ -79,8 +79,8 @@ impl<'k> LockRetention<'k> {
 
     /// Ends a tx, and keeps its shard.
     #[inline]
-    pub(super) fn end_tx<'t>(&mut self, tx: Tx<'t>) -> &'t mut Log {
-        let (log, kept) = tx.end_retaining(self.keyspace);
+    pub(super) fn end_tx<'t>(&mut self, tx: &'t mut Tx<'_>) -> &'t mut Log {
+        let (log, kept) = tx.release_retaining(self.keyspace);
         self.kept = kept;
         log
     }

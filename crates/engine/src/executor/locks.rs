@@ -22,7 +22,20 @@ pub(super) fn hold<'k>(engine: &'k Engine, plan: &'k Plan, raised: Option<&Raise
             None => all_read(engine, plan).map(|()| Held::under_gate(&engine.keyspace)),
         };
     }
-    let mut result = plan.try_hold(&engine.keyspace);
+    match plan.try_hold(&engine.keyspace) {
+        // Checked first, so that the held shards are moved only once.
+        Ok(held) if engine.loading.is_over() => Ok(held),
+        result => hold_after(engine, plan, result),
+    }
+}
+
+/// Completes a first try for a plan's shards that failed, or that was made while loading is not over.
+#[cold]
+fn hold_after<'k>(
+    engine: &'k Engine,
+    plan: &'k Plan,
+    mut result: Result<Held<'k>, (usize, Want)>,
+) -> Result<Held<'k>, Lack> {
     for _ in 0..SPINS {
         if result.is_ok() {
             break;
@@ -30,16 +43,6 @@ pub(super) fn hold<'k>(engine: &'k Engine, plan: &'k Plan, raised: Option<&Raise
         std::hint::spin_loop();
         result = plan.try_hold(&engine.keyspace);
     }
-    match result {
-        // Checked first, so that the held shards are moved only once.
-        Ok(held) if engine.loading.is_over() => Ok(held),
-        result => hold_loading(engine, plan, result),
-    }
-}
-
-/// Completes a try for a plan's shards that failed, or that was made while loading is not over.
-#[cold]
-fn hold_loading<'k>(engine: &Engine, plan: &Plan, result: Result<Held<'k>, (usize, Want)>) -> Result<Held<'k>, Lack> {
     match result {
         Ok(held) => all_read(engine, plan).map(|()| held),
         Err((shard, want)) => Err(match want_shut(engine, plan) {

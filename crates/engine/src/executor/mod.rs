@@ -276,10 +276,13 @@ impl Executor {
         mut retention: Option<&mut LockRetention<'_>>,
     ) -> Result<Option<Position>, J::Lack> {
         let engine = &*self.engine;
-        let claim = match self.admit_job(job) {
-            Ok(claim) => claim,
-            Err(result) => return result.map(|()| None),
-        };
+        let mut claim = None;
+        if !self.admits_all() {
+            claim = match self.admit_job(job) {
+                Ok(claim) => claim,
+                Err(result) => return result.map(|()| None),
+            };
+        }
         let mut scratch = if job.may_rest() { &self.script_scratch } else { &self.scratch }.borrow_mut();
         let Scratch { plan, log } = &mut *scratch;
         plan.clear();
@@ -313,25 +316,22 @@ impl Executor {
             tx.take_notes();
         }
         let mut served = Served::default();
-        let mut ran = job.run(&mut tx, &mut served, feeds);
-        if feeds && ran.is_ok() {
-            ran = waiters::serve_blocked(engine, &mut tx, &mut served).map_err(|lack| Stop::Undo(lack.into()));
-        }
+        let ran = job.run(&mut tx, &mut served, feeds).and_then(|()| match feeds {
+            true => waiters::serve_blocked(engine, &mut tx, &mut served).map_err(|lack| Stop::Undo(lack.into())),
+            false => Ok(()),
+        });
         if let Err(stop) = ran {
             job.undo();
             return Err(self.stop(job, stop, tx, claim, served));
         }
         job.commit();
         let retention = retention.filter(|_| retains);
-        Ok(Some(self.finish(job.caller(), tx, claim, served, retention)))
+        Ok(Some(self.finish(job.caller(), &mut tx, claim, served, retention)))
     }
 
     /// Admits a job; returns its result if it ends here.
     #[inline]
     fn admit_job<'j, J: Job<'j>>(&self, job: &mut J) -> Result<Option<Reservation>, Result<(), J::Lack>> {
-        if self.admits_all() {
-            return Ok(None);
-        }
         let Some(demand) = job.demand() else { return Ok(None) };
         self.admit(&demand).or_else(|refusal| match job.refused(refusal, &demand) {
             Refused::Reads => Ok(None),
@@ -345,7 +345,7 @@ impl Executor {
         &self,
         job: &mut J,
         stop: Stop<J::Lack>,
-        tx: Tx<'_>,
+        mut tx: Tx<'_>,
         claim: Option<Reservation>,
         mut served: Served,
     ) -> J::Lack {
@@ -362,7 +362,7 @@ impl Executor {
             }
             Stop::ForOthers(lack) => {
                 served.is_for_others = true;
-                self.finish(job.caller(), tx, claim, served, None);
+                self.finish(job.caller(), &mut tx, claim, served, None);
                 lack
             }
         }
@@ -373,7 +373,7 @@ impl Executor {
     fn finish<C: Caller>(
         &self,
         caller: &mut C,
-        mut tx: Tx<'_>,
+        tx: &mut Tx<'_>,
         claim: Option<Reservation>,
         served: Served,
         retention: Option<&mut LockRetention<'_>>,
@@ -381,19 +381,19 @@ impl Executor {
         let engine = &*self.engine;
         let changes = !tx.log().is_empty();
         let touches = changes || tx.has_touched();
-        if !touches && tx.notes().is_empty() && !caller.has_output() && served.replies.is_empty() {
+        if !touches && tx.notes().is_empty() && !caller.has_output() && served.is_empty() {
             return self.finish_read(caller, tx, retention);
         }
         if touches {
-            publication::mark_watches(engine, &mut tx);
+            publication::mark_watches(engine, tx);
         }
-        self.count(&tx, changes);
+        self.count(tx, changes);
         let garbage = if changes { tx.take_garbage() } else { Vec::new() };
-        let stamp = self.publish(caller, &tx, touches, !served.is_for_others);
+        let stamp = self.publish(caller, tx, touches, !served.is_for_others);
         let (before, is_strict) = caller.messages_wait_for();
         // Others can learn of the changes before all shards are released: by messages, as served clients, or at the
         // first of several shards.
-        let is_known_early = stamp.is_some() || !served.replies.is_empty() || tx.shards().nth(1).is_some();
+        let is_known_early = stamp.is_some() || !served.is_empty() || tx.shards().nth(1).is_some();
         let publish = |tx: &Tx<'_>, seen: Position| {
             if is_known_early {
                 tx.publish_summaries();
@@ -412,7 +412,7 @@ impl Executor {
         if !garbage.is_empty() {
             engine.deferred_drop.free(Box::new(garbage));
         }
-        if !served.replies.is_empty() {
+        if !served.is_empty() {
             served.answer(seen);
         }
         seen
@@ -423,10 +423,10 @@ impl Executor {
     fn finish_read<C: Caller>(
         &self,
         caller: &mut C,
-        tx: Tx<'_>,
+        tx: &mut Tx<'_>,
         retention: Option<&mut LockRetention<'_>>,
     ) -> Position {
-        self.count(&tx, false);
+        self.count(tx, false);
         let seen = tx.seen();
         hand_over::end(tx, retention).clear();
         // In that canary build, reads are answered before what they saw is durable: the history test must find it.

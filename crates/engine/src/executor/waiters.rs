@@ -19,33 +19,52 @@ use wire::{Args, Output};
 /// Blocked clients that this tx serves: their claims are given back if it is abandoned.
 #[derive(Default)]
 pub(crate) struct Served {
-    pub(super) replies: Vec<(Arc<Waiter>, Result<Output, Failure>)>,
-    /// The waiter that makes the attempt, if it waits: its reply goes the usual way.
-    own: Option<Arc<Waiter>>,
+    /// `None` before the first claim: hardly any tx serves clients, and each would otherwise drop empty lists.
+    claims: Option<Box<Claims>>,
     /// All changes of the tx were for other clients.
     pub(super) is_for_others: bool,
 }
 
+/// The claims of a tx on the waits of blocked clients.
+#[derive(Default)]
+struct Claims {
+    replies: Vec<(Arc<Waiter>, Result<Output, Failure>)>,
+    /// The waiter that makes the attempt, if it waits: its reply goes the usual way.
+    own: Option<Arc<Waiter>>,
+}
+
 impl Served {
+    /// Returns true if no other client is served.
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.replies_count() == 0
+    }
+
+    #[inline]
+    fn replies_count(&self) -> usize {
+        self.claims.as_ref().map_or(0, |claims| claims.replies.len())
+    }
+
     pub(super) fn give_back(&mut self) {
-        self.replies.drain(..).for_each(|(waiter, _)| waiter.give_back());
+        let replies = self.claims.iter_mut().flat_map(|claims| claims.replies.drain(..));
+        replies.for_each(|(waiter, _)| waiter.give_back());
         self.leave_claim();
     }
 
     /// Gives back the claim of the waiter that makes the attempt, if there is one.
     pub(crate) fn leave_claim(&mut self) -> Option<Arc<Waiter>> {
-        self.own.take().inspect(|waiter| waiter.give_back())
+        self.claims.as_mut()?.own.take().inspect(|waiter| waiter.give_back())
     }
 
     /// Claims the wait of the waiter that makes the attempt. Returns false if it was already claimed.
     pub(crate) fn claim(&mut self, own: &Arc<Waiter>) -> bool {
         let is_claimed = own.claim();
-        self.own = is_claimed.then(|| own.clone());
+        self.claims.get_or_insert_default().own = is_claimed.then(|| own.clone());
         is_claimed
     }
 
     pub(super) fn answer(self, seen: Position) {
-        for (waiter, reply) in self.replies {
+        for (waiter, reply) in self.claims.into_iter().flat_map(|claims| claims.replies) {
             waiter.answer(match reply {
                 Ok(reply) => Answer::Reply(reply, seen),
                 Err(failure) => Answer::Failure(failure, seen),
@@ -132,9 +151,9 @@ pub(crate) fn serve_due(
     let mut is_settled = false;
     while settle_waited(engine, tx, database, (command, args))? {
         is_settled = true;
-        let before = served.replies.len();
+        let before = served.replies_count();
         serve_blocked(engine, tx, served)?;
-        if served.replies.len() == before {
+        if served.replies_count() == before {
             break;
         }
     }
@@ -258,7 +277,7 @@ fn serve_one(
         }
         Err(failure) => Err(failure),
     };
-    served.replies.push((waiter.clone(), reply));
+    served.claims.get_or_insert_default().replies.push((waiter.clone(), reply));
     Ok(true)
 }
 

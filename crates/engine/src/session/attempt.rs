@@ -67,12 +67,13 @@ impl Session {
         command.long_texts(args).chain(queue.flat_map(|(command, request)| command.long_texts(&request.args())))
     }
 
-    /// Returns the needs of the first attempt, if they can be met at once.
-    pub(super) fn needs(&self, command: &Command, args: &Args<'_>) -> Result<Option<RetryState>, Suspend> {
+    /// Returns the needs of the first attempt, if they can be met at once. Boxed, since few requests have any.
+    #[inline]
+    pub(super) fn needs(&self, command: &Command, args: &Args<'_>) -> Result<Option<Box<RetryState>>, Suspend> {
         if !command.puts_string() && !matches!(command.run, Run::Engine(Verb::Exec)) {
             return Ok(None);
         }
-        let mut needs = None::<RetryState>;
+        let mut needs = None::<Box<RetryState>>;
         let mut bytes_left = CUT_BYTES_MAX;
         for text in self.long_texts(command, args) {
             bytes_left = bytes_left.checked_sub(text.len()).ok_or(Suspend::LongStrings)?;

@@ -241,9 +241,9 @@ impl Session {
             Err(Suspend::RunnerBusy)
         } else if is_verb && !in_place && self.needs_runner(&command) {
             retention.let_go(&worker.executor);
-            self.begin_script(needs.unwrap_or_default(), false, command, args, output).1
+            self.begin_script(needs.map_or_else(RetryState::default, |needs| *needs), false, command, args, output).1
         } else {
-            let attempt = Attempt { needs: needs.as_ref().unwrap_or(plain.needs), ..*plain };
+            let attempt = Attempt { needs: needs.as_deref().unwrap_or(plain.needs), ..*plain };
             self.attempt(&attempt, way, retention, command, args, output)
         };
         match result {

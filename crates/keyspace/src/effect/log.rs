@@ -69,6 +69,9 @@ impl Beside {
 /// Values of fewer bytes are encoded at once.
 const HOLE_BYTES_MIN: u64 = 64 << 10;
 
+/// A larger buffer is not kept for the next tx.
+const PAYLOAD_BYTES_KEPT: usize = 64 << 10;
+
 /// The target of a record: a key, or a database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Named<'a> {
@@ -139,10 +142,11 @@ impl Log {
     }
 
     /// Clears the log and makes it read again; keeps the buffer unless it has grown large.
+    #[inline]
     pub fn clear(&mut self) {
-        self.payload.bytes.clear();
-        self.payload.bytes.shrink_to(64 << 10);
-        self.payload.holes.clear();
+        if self.changed && !self.unread {
+            self.payload.clear();
+        }
         (self.changed, self.unread) = (false, false);
     }
 
@@ -195,6 +199,12 @@ impl<'a> Record<'a> {
 }
 
 impl Payload {
+    fn clear(&mut self) {
+        self.bytes.clear();
+        self.bytes.shrink_to(PAYLOAD_BYTES_KEPT);
+        self.holes.clear();
+    }
+
     /// Returns the memory of values kept beside the records, in bytes. O(values).
     pub fn clones_bytes(&self) -> u64 {
         let clones = self.holes.iter().map(|hole| match &hole.beside {

@@ -650,6 +650,7 @@ pub fn kind_of(entry: Entry<'_>) -> ValueType {
 }
 
 /// Returns the text of an entry; `None` if it has another type.
+#[inline]
 pub fn string_of(entry: Entry<'_>) -> Option<StringValue<'_>> {
     match entry.content() {
         Content::Bytes(bytes) => Some(StringValue::Bytes(bytes)),

@@ -696,10 +696,18 @@ impl<'k> Tx<'k> {
         self.log
     }
 
-    /// As [`Tx::end`], but keeps the shard for another tx, if it is the only one and held exclusively.
-    pub fn end_retaining<'w>(self, keyspace: &'w Keyspace) -> (&'k mut Log, Option<RetainedLock<'w>>) {
-        let Self { held, log, .. } = self;
-        (log, held.keep(keyspace))
+    /// As [`Tx::end`], but in place, since moving a tx takes long: nothing else may be asked of it afterwards.
+    #[inline]
+    pub fn release(&mut self) -> &mut Log {
+        self.held.release();
+        self.log
+    }
+
+    /// As [`Tx::release`], but keeps the shard for another tx, if it is the only one and held exclusively.
+    #[inline]
+    pub fn release_retaining<'w>(&mut self, keyspace: &'w Keyspace) -> (&mut Log, Option<RetainedLock<'w>>) {
+        let kept = self.held.keep(keyspace);
+        (self.log, kept)
     }
 
     /// Restores every key, releases the shards and leaves the log empty. Without [`Tx::keep_old`] only a tx that

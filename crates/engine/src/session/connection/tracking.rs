@@ -90,9 +90,13 @@ impl Session {
     /// Records the keys that a command has read, whose shards are still held.
     #[inline]
     pub(in crate::session) fn note_read(&mut self, worker: &Worker, command: &Command, args: &Args<'_>) {
-        if self.tracking.is_none() {
-            return;
+        if self.tracking.is_some() {
+            self.note_tracked_read(worker, command, args);
         }
+    }
+
+    #[cold]
+    fn note_tracked_read(&mut self, worker: &Worker, command: &Command, args: &Args<'_>) {
         self.note_heard();
         if command.reported_access() == Access::Read && self.remembers() {
             let keyspace = &worker.engine.keyspace;
