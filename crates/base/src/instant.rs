@@ -28,6 +28,12 @@ impl Instant {
         Self { ns: time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64 }
     }
 
+    /// Returns the nanoseconds from `earlier` to this instant, zero if that is later.
+    #[inline]
+    pub fn ns_since(self, earlier: Self) -> u64 {
+        self.ns.saturating_sub(earlier.ns)
+    }
+
     /// Returns the time passed since then.
     #[inline]
     pub fn elapsed(&self) -> Duration {
@@ -51,7 +57,7 @@ impl Sub for Instant {
     /// Returns the time from `earlier` to this instant, zero if that is later.
     #[inline]
     fn sub(self, earlier: Self) -> Duration {
-        Duration::from_nanos(self.ns.saturating_sub(earlier.ns))
+        Duration::from_nanos(self.ns_since(earlier))
     }
 }
 

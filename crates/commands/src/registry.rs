@@ -1,17 +1,20 @@
 //! All commands, and their lookup by name.
 
 use crate::reads;
-use crate::spec::{CommandSpec, CountedReads, Flag, KeySpec};
+use crate::spec::{CommandSpec, CountedReads, Flag, Group, KeySpec};
 use keyspace::{Keyspace, Plan};
-use std::collections::HashMap;
-use std::sync::LazyLock;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{LazyLock, Mutex};
 use sync::lock::Want;
 use wire::Args;
 
-/// A command and its index among all commands, which also selects its counters; with what each request asks of its
-/// specification, found once.
+/// A command, cheap to copy.
 #[derive(Clone, Copy)]
-pub struct Command {
+pub struct Command(&'static Registered);
+
+/// A command's specification and its index among all commands, which also selects its counters; with what each request
+/// asks of the specification, found once.
+struct Registered {
     spec: &'static CommandSpec,
     index: u16,
     traits: u16,
@@ -25,8 +28,11 @@ const IS_DEBUG: u16 = 1 << 3;
 /// Its only key is its first argument.
 const HAS_ONE_KEY: u16 = 1 << 4;
 const WRITES_ONE_KEY: u16 = 1 << 5;
+/// That key is all that it touches.
+const PLANS_ONE_KEY: u16 = 1 << 6;
+const SUBSCRIBES: u16 = 1 << 7;
 
-impl Command {
+impl Registered {
     fn new(spec: &'static CommandSpec, index: u16) -> Self {
         let one_key = match spec.keys {
             [key] if key.flags != "not_key" && KeySpec::one(1, key.flags).finds_as(key) => Some(key.want()),
@@ -39,14 +45,25 @@ impl Command {
             (spec.has(Flag::Debug), IS_DEBUG),
             (one_key.is_some(), HAS_ONE_KEY),
             (one_key == Some(Want::Write), WRITES_ONE_KEY),
+            (one_key.is_some() && spec.schemas().is_none(), PLANS_ONE_KEY),
+            (spec.group == Group::PubSub && spec.has(Flag::NoScript), SUBSCRIBES),
         ];
         let traits = traits.into_iter().filter(|(holds, _)| *holds).fold(0, |all, (_, bit)| all | bit);
         Self { spec, index, traits, counted_reads: reads::counted(spec) }
     }
+}
+
+/// The parts of commands asked for so far, by the address of the specification and the index: there are few.
+static PARTS: Mutex<BTreeMap<(usize, u16), Command>> = Mutex::new(BTreeMap::new());
+
+impl Command {
+    fn new(spec: &'static CommandSpec, index: u16) -> Self {
+        Self(Box::leak(Box::new(Registered::new(spec, index))))
+    }
 
     #[inline]
     fn is(&self, bit: u16) -> bool {
-        self.traits & bit != 0
+        self.0.traits & bit != 0
     }
 
     /// See [`CommandSpec::writes`].
@@ -73,11 +90,17 @@ impl Command {
         self.is(IS_DEBUG)
     }
 
+    /// Returns true if it begins or ends subscriptions.
+    #[inline]
+    pub fn subscribes(&self) -> bool {
+        self.is(SUBSCRIBES)
+    }
+
     /// See [`CommandSpec::for_each_key`].
     #[inline]
     pub fn for_each_key<'a>(&self, args: &Args<'a>, mut visit: impl FnMut(&'a [u8], Want)) {
         if !self.is(HAS_ONE_KEY) {
-            return self.spec.for_each_key(args, visit);
+            return self.0.spec.for_each_key(args, visit);
         }
         if args.len() > 1 {
             visit(args.get(1), if self.is(WRITES_ONE_KEY) { Want::Write } else { Want::Read });
@@ -87,39 +110,42 @@ impl Command {
     /// See [`CommandSpec::plan`].
     #[inline]
     pub fn plan(&self, args: &Args<'_>, keyspace: &Keyspace, plan: &mut Plan) {
-        match self.schemas() {
-            None if self.is(HAS_ONE_KEY) => self.for_each_key(args, |key, want| plan.add_key(keyspace, key, want)),
-            _ => self.spec.plan(args, keyspace, plan),
+        match self.is(PLANS_ONE_KEY) {
+            true => self.for_each_key(args, |key, want| plan.add_key(keyspace, key, want)),
+            false => self.0.spec.plan(args, keyspace, plan),
         }
     }
 
     /// Returns which of its lookups count as reads.
     #[inline]
     pub(crate) fn counted_reads(&self) -> CountedReads {
-        self.counted_reads
+        self.0.counted_reads
     }
 
     /// Returns its index in [`commands`].
+    #[inline]
     pub fn index(&self) -> usize {
-        usize::from(self.index)
+        usize::from(self.0.index)
     }
 
     /// Returns a part of this command, which runs in its place and shares its counters.
     pub fn part(&self, spec: &'static CommandSpec) -> Self {
-        Self::new(spec, self.index)
+        let mut parts = PARTS.lock().expect("no holder panics");
+        *parts.entry((std::ptr::from_ref(spec).addr(), self.0.index)).or_insert_with(|| Self::new(spec, self.0.index))
     }
 
     /// Returns its specification.
     pub fn spec(&self) -> &'static CommandSpec {
-        self.spec
+        self.0.spec
     }
 }
 
 impl std::ops::Deref for Command {
     type Target = CommandSpec;
 
+    #[inline]
     fn deref(&self) -> &CommandSpec {
-        self.spec
+        self.0.spec
     }
 }
 
@@ -141,6 +167,18 @@ struct TableEntry {
     name: &'static str,
     command: Option<Command>,
     subcommands: Vec<(&'static str, Command)>,
+}
+
+impl TableEntry {
+    /// Looks up a request's subcommand; without one the command itself, if it runs so.
+    fn find(&self, args: &Args<'_>) -> Lookup {
+        if args.len() < 2 {
+            return self.command.map_or(Lookup::Container(self.name), Lookup::Command);
+        }
+        let word = args.get(1);
+        let sub = self.subcommands.iter().find(|(name, _)| word.eq_ignore_ascii_case(name.as_bytes()));
+        sub.map_or(Lookup::Container(self.name), |(_, command)| Lookup::Command(*command))
+    }
 }
 
 /// An open-addressing table keyed by the name in capitals.
@@ -170,16 +208,13 @@ pub fn commands() -> impl Iterator<Item = &'static CommandSpec> {
 /// Looks up a request's command by name (and subcommand), ignoring case. O(1).
 #[inline]
 pub fn find(args: &Args<'_>) -> Lookup {
-    let Some(entry) = TABLE.entry(args.name()) else { return Lookup::Unknown };
-    if entry.subcommands.is_empty() {
-        return entry.command.map_or(Lookup::Unknown, Lookup::Command);
+    match TABLE.entry(args.name()) {
+        None => Lookup::Unknown,
+        Some(TableEntry { command: Some(command), subcommands, .. }) if subcommands.is_empty() => {
+            Lookup::Command(*command)
+        }
+        Some(entry) => entry.find(args),
     }
-    if args.len() < 2 {
-        return entry.command.map_or(Lookup::Container(entry.name), Lookup::Command);
-    }
-    let word = args.get(1);
-    let sub = entry.subcommands.iter().find(|(name, _)| word.eq_ignore_ascii_case(name.as_bytes()));
-    sub.map_or(Lookup::Container(entry.name), |(_, command)| Lookup::Command(*command))
 }
 
 /// Looks up a command by `name` as COMMAND INFO takes it: `get`, `client|id`.
@@ -194,7 +229,7 @@ pub fn by_name(name: &[u8]) -> Lookup {
 pub fn subcommands(name: &str) -> Vec<&'static CommandSpec> {
     TABLE
         .entry(name.as_bytes())
-        .map_or(Vec::new(), |entry| entry.subcommands.iter().map(|(_, command)| command.spec).collect())
+        .map_or(Vec::new(), |entry| entry.subcommands.iter().map(|(_, command)| command.spec()).collect())
 }
 
 /// Returns the names of all commands, those with subcommands once, in capitals, sorted.
@@ -235,6 +270,7 @@ impl CommandTable {
         Self { slots, entries }
     }
 
+    #[inline]
     fn entry(&self, name: &[u8]) -> Option<&TableEntry> {
         let name = Name::of(name)?;
         let mut at = name.home(self.slots.len());
@@ -263,12 +299,12 @@ impl Name {
             4..8 => (word_of_four(&name[..4]), word_of_four(&name[length - 4..])),
             8..=16 => (word_of_eight(&name[..8]), word_of_eight(&name[length - 8..])),
             17..=NAME_BYTES_MAX => {
-                middle = word_of_eight(&name[8..16]);
+                middle = capitals(word_of_eight(&name[8..16]));
                 (word_of_eight(&name[..8]), word_of_eight(&name[length - 8..]))
             }
             _ => return None,
         };
-        Some(Self { first: capitals(first), middle: capitals(middle), last: capitals(last), length })
+        Some(Self { first: capitals(first), middle, last: capitals(last), length })
     }
 
     fn home(&self, slots_count: usize) -> usize {

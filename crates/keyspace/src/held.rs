@@ -116,20 +116,20 @@ impl Plan {
     /// The first shard that another request holds, and the access wanted.
     #[inline]
     pub fn try_hold<'k>(&'k self, keyspace: &'k Keyspace) -> Result<Held<'k>, (usize, Want)> {
-        let mut held = Held { located: &self.located, ..Held::nothing(keyspace) };
-        held.guards.reserve_exact(self.wants.len());
+        let guards = match self.wants[..] {
+            [(shard, want)] => SmallVec::from_buf([Guard::try_take(keyspace, shard, want)?]),
+            _ => self.try_all(keyspace)?,
+        };
+        Ok(Held { guards, located: &self.located, ..Held::nothing(keyspace) })
+    }
+
+    fn try_all<'k>(&self, keyspace: &'k Keyspace) -> Result<Guards<'k>, (usize, Want)> {
+        let mut guards = Guards::new();
+        guards.reserve_exact(self.wants.len());
         for &(shard, want) in &self.wants {
-            let lock = keyspace.shard(shard as usize);
-            let guard = match want {
-                Want::Read => lock.try_read().map(Guard::Read),
-                Want::Write => lock.try_write().map(|write| Guard::Write { write, changed: false }),
-            };
-            match guard {
-                Some(guard) => held.guards.push((shard, guard)),
-                None => return Err((shard as usize, want)),
-            }
+            guards.push(Guard::try_take(keyspace, shard, want)?);
         }
-        Ok(held)
+        Ok(guards)
     }
 }
 
@@ -143,7 +143,7 @@ pub struct RetainedLock<'k> {
 pub struct Held<'k> {
     keyspace: &'k Keyspace,
     /// In shard order. One is inline, since most commands hold one.
-    guards: SmallVec<[(u16, Guard<'k>); 1]>,
+    guards: Guards<'k>,
     located: &'k [Located],
     /// Index at which the last key was found: commands take their keys in order.
     located_at: Cell<usize>,
@@ -153,12 +153,26 @@ pub struct Held<'k> {
     gated: bool,
 }
 
+type Guards<'k> = SmallVec<[(u16, Guard<'k>); 1]>;
+
 enum Guard<'k> {
     Read(Read<'k, ShardState>),
     Write { write: Write<'k, ShardState>, changed: bool },
 }
 
-impl Guard<'_> {
+impl<'k> Guard<'k> {
+    /// Tries to lock a shard; fails with the shard and the access wanted.
+    #[inline]
+    fn try_take(keyspace: &'k Keyspace, shard: u16, want: Want) -> Result<(u16, Self), (usize, Want)> {
+        let lock = keyspace.shard(usize::from(shard));
+        let guard = match want {
+            Want::Read => lock.try_read().map(Guard::Read),
+            Want::Write => lock.try_write().map(|write| Guard::Write { write, changed: false }),
+        };
+        guard.map(|guard| (shard, guard)).ok_or((usize::from(shard), want))
+    }
+
+    #[inline]
     fn state(&self) -> &ShardState {
         match self {
             Self::Read(read) => read,

@@ -1,6 +1,5 @@
 //! The replies of a connection: their count, their statistics, and when they may be written.
 
-use super::connection::messages;
 use super::gathered_keys;
 use super::state::Session;
 use crate::worker::Worker;
@@ -26,6 +25,7 @@ pub(super) struct Took {
 impl Session {
     /// Like [`Session::settle_reply`], for a request that ran. A subscription's reply is a message, which is always
     /// sent.
+    #[inline]
     pub(super) fn settle_run(
         &mut self,
         command: &Command,
@@ -38,7 +38,7 @@ impl Session {
             self.count_line(command, args, mark, output);
             self.settle_line(mark, output);
         }
-        if messages::subscribes(command) {
+        if command.subscribes() {
             self.replies_held += 1;
             if before == ReplyMode::Skip {
                 self.reply_mode = ReplyMode::On;
@@ -52,6 +52,7 @@ impl Session {
     }
 
     /// CLIENT REPLY: keeps or discards the output after `mark`, written by a request that began in mode `before`.
+    #[inline]
     pub(super) fn settle_reply(&mut self, mark: wire::Mark, before: ReplyMode, output: &mut Output) {
         match (before, self.reply_mode) {
             // Set by this very request, which writes nothing.
@@ -65,9 +66,17 @@ impl Session {
         }
     }
 
-    pub(super) fn count(&self, worker: &Worker, slow_bound_ns: u64, command: Command, args: &Args<'_>, took: Took) {
-        let held_ns = took.held.as_nanos() as u64;
-        let took_ns = held_ns + took.searched.as_nanos() as u64;
+    /// Counts a request that ran for `held_ns` in the attempt that succeeded, and for `searched_ns` before.
+    pub(super) fn count(
+        &self,
+        worker: &Worker,
+        slow_bound_ns: u64,
+        command: Command,
+        args: &Args<'_>,
+        held_ns: u64,
+        searched_ns: u64,
+    ) {
+        let took_ns = held_ns + searched_ns;
         let counters = &worker.counters().by_command[command.index()];
         counters.calls.add(1);
         counters.took_ns.add(took_ns);

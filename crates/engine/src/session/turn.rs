@@ -2,7 +2,6 @@
 
 use super::attempt::{Attempt, RequestWay};
 use super::protocol::port::{Port, Step};
-use super::replies::Took;
 use super::retry_state::{OffLock, RetryState};
 use super::scripts::script;
 use super::state::Session;
@@ -14,7 +13,6 @@ use base::instant::Instant;
 use base::primitives::atomic::Ordering::Relaxed;
 use commands::registry::{self, Command, Lookup};
 use commands::{Flag, Run, Verb};
-use std::time::Duration;
 use wire::http::is_http_word;
 use wire::resp::{Encoder, RespStep};
 use wire::{Args, Output, Ranges, Reply};
@@ -24,7 +22,7 @@ const TURN_REQUESTS_MAX: usize = 256;
 /// Maximum number of memcached lines per turn that run no command, such as the one after each get.
 const TURN_LINES_MAX: usize = 512;
 /// Maximum length of a turn in microseconds; a request that has begun is finished.
-const TURN_US_MAX: u128 = 500;
+const TURN_US_MAX: u64 = 500;
 /// A turn ends when this many bytes of output are pending.
 const TURN_OUTPUT_BYTES_MAX: usize = 1 << 20;
 
@@ -115,7 +113,7 @@ impl Session {
             let ran = self.request(&plain, &mut retention, known, &args, output);
             let ended = Instant::now();
             retention.end(&worker.executor, ended);
-            let took = ended - began;
+            let took_ns = ended.ns_since(began);
             began = ended;
             if worker.engine.monitors.any()
                 && let Ran::Done(command) | Ran::NotNow(command, _) = &ran
@@ -128,7 +126,7 @@ impl Session {
                         // The command may have changed it.
                         slow_bound_ns = worker.slow_bound_ns();
                     }
-                    self.count(&worker, slow_bound_ns, command, &args, Took { held: took, searched: Duration::ZERO });
+                    self.count(&worker, slow_bound_ns, command, &args, took_ns, 0);
                 }
                 Ran::Queued | Ran::Refused => {}
                 Ran::Http => {
@@ -140,7 +138,7 @@ impl Session {
                 }
             }
             turn.used += request_bytes;
-            let is_long = (ended - turn.began).as_micros() > TURN_US_MAX && turn.used < input.len();
+            let is_long = ended.ns_since(turn.began) / 1000 > TURN_US_MAX && turn.used < input.len();
             let must_leave = worker.engine.gate.is_raised() && !is_outside;
             if is_long || must_leave || self.passwords.delay.is_some() {
                 break Next::Again;
@@ -172,7 +170,7 @@ impl Session {
                 (turn.lines == TURN_LINES_MAX || self.passwords.delay.is_some()).then_some(Next::Again)
             }
             Step::NeedMore(at_least) if at_least <= rest_bytes => {
-                (turn.began.elapsed().as_micros() > TURN_US_MAX).then_some(Next::Again)
+                (Instant::now().ns_since(turn.began) / 1000 > TURN_US_MAX).then_some(Next::Again)
             }
             Step::NeedMore(at_least) => Some(Next::Input(at_least)),
             Step::Close => {

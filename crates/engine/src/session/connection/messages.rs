@@ -8,7 +8,7 @@ use crate::session::state::Session;
 use crate::worker::{Chore, Worker};
 use base::primitives::atomic::Ordering::Relaxed;
 use commands::registry::Command;
-use commands::{Access, Flag, Group, Topic};
+use commands::{Access, Flag, Topic};
 use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -74,11 +74,6 @@ impl Chore for Left {
     }
 }
 
-/// Returns true if a command begins or ends subscriptions.
-pub(in crate::session) fn subscribes(command: &Command) -> bool {
-    command.group == Group::PubSub && command.has(Flag::NoScript)
-}
-
 impl Session {
     /// Returns true if it has any subscriptions.
     pub fn is_subscribed(&self) -> bool {
@@ -98,7 +93,7 @@ impl Session {
         if self.protocol == Protocol::Resp3 || !self.is_subscribed() {
             return Ok(());
         }
-        if subscribes(command) || command.has(Flag::WhileSubscribed) {
+        if command.subscribes() || command.has(Flag::WhileSubscribed) {
             return Ok(());
         }
         let name = command.reported_name();
