@@ -103,16 +103,23 @@ impl Command {
             return self.0.spec.for_each_key(args, visit);
         }
         if args.len() > 1 {
-            visit(args.get(1), if self.is(WRITES_ONE_KEY) { Want::Write } else { Want::Read });
+            visit(args.get(1), self.want_of_one());
         }
+    }
+
+    #[inline]
+    fn want_of_one(&self) -> Want {
+        if self.is(WRITES_ONE_KEY) { Want::Write } else { Want::Read }
     }
 
     /// See [`CommandSpec::plan`].
     #[inline]
     pub fn plan(&self, args: &Args<'_>, keyspace: &Keyspace, plan: &mut Plan) {
-        match self.is(PLANS_ONE_KEY) {
-            true => self.for_each_key(args, |key, want| plan.add_key(keyspace, key, want)),
-            false => self.0.spec.plan(args, keyspace, plan),
+        if !self.is(PLANS_ONE_KEY) {
+            return self.0.spec.plan(args, keyspace, plan);
+        }
+        if args.len() > 1 {
+            plan.add_key(keyspace, args.get(1), self.want_of_one());
         }
     }
 

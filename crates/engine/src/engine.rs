@@ -59,7 +59,7 @@ pub struct Engine {
     /// Settings.
     pub settings: Arc<Settings>,
     /// One set per worker.
-    pub counters: Box<[Counters]>,
+    pub counters: Box<[Arc<Counters>]>,
     /// Error replies by word.
     pub errors: Errors,
     /// Recent rates per second.
@@ -158,7 +158,7 @@ impl Engine {
             event_classes: AtomicU32::new(current.event_classes.bits()),
             settings: parts.settings,
             // The last set is for background threads.
-            counters: (0..=parts.workers).map(|_| Counters::default()).collect(),
+            counters: (0..=parts.workers).map(|_| Arc::default()).collect(),
             errors: Errors::default(),
             rates: Rates::default(),
             slowlog: SlowLog::default(),
@@ -248,7 +248,7 @@ impl Engine {
 
     /// Adds a sample to the rates; called a few times a second.
     pub fn sample(&self) {
-        let sum = |counter: fn(&Counters) -> u64| self.counters.iter().map(counter).sum();
+        let sum = |counter: fn(&Counters) -> u64| self.counters.iter().map(|counters| counter(counters)).sum();
         let sample = Sample {
             commands: sum(|counters| counters.commands.get()),
             input_bytes: sum(|counters| counters.input_bytes.get()),
@@ -259,7 +259,7 @@ impl Engine {
 
     /// CONFIG RESETSTAT.
     pub fn reset_statistics(&self) {
-        self.counters.iter().for_each(Counters::reset);
+        self.counters.iter().for_each(|counters| counters.reset());
         self.errors.reset();
         self.watch.reset();
         self.auth_failures.reset_total();
@@ -267,7 +267,7 @@ impl Engine {
 
     /// `stats reset` of the memcached port.
     pub(crate) fn reset_item_statistics(&self) {
-        self.counters.iter().for_each(Counters::reset_items);
+        self.counters.iter().for_each(|counters| counters.reset_items());
         self.prefixes.clear();
     }
 

@@ -444,7 +444,7 @@ fn latencystats(engine: &Engine, out: &mut String) {
 }
 
 fn percentiles(engine: &Engine, out: &mut String, name: &str, of: fn(&Counters) -> &Latency) {
-    let value = percentiles_us(engine.counters.iter().map(of));
+    let value = percentiles_us(engine.counters.iter().map(|counters| of(counters)));
     line(out, name, value.unwrap_or_else(|| "p50=0.000,p99=0.000,p99.9=0.000".to_owned()));
 }
 

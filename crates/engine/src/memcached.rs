@@ -27,7 +27,7 @@ pub(crate) fn add(facts: &mut Facts, name: impl Display, value: impl Display) {
 }
 
 pub(crate) fn total(engine: &Engine, counter: impl Fn(&Counters) -> u64) -> u64 {
-    engine.counters.iter().map(counter).sum()
+    engine.counters.iter().map(|counters| counter(counters)).sum()
 }
 
 /// Returns the memory that items may take, in bytes: the limit, or all of the machine's. Nothing is evicted.

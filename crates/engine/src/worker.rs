@@ -223,7 +223,7 @@ impl Worker {
     /// Returns the part of its state that the watchdog sees.
     #[inline]
     pub(crate) fn beat(&self) -> &Beat {
-        self.engine.watch.beat(self.index)
+        self.executor.beat().expect("each worker has one")
     }
 
     /// Runs a request of this command, and publishes the command whenever it continues.

@@ -35,6 +35,7 @@ impl Plan {
     }
 
     /// Adds the shard of `key`, whose bytes must not move until the tx ends.
+    #[inline]
     pub fn add_key(&mut self, keyspace: &Keyspace, key: &[u8], want: Want) {
         let hash = keyspace.hash(key);
         if self.located.len() < LOCATED_MAX {
@@ -45,6 +46,7 @@ impl Plan {
     }
 
     /// Adds a shard.
+    #[inline]
     pub fn add_shard(&mut self, shard: usize, want: Want) {
         let wanted = (shard as u16, want);
         if self.wants.last() != Some(&wanted) {
@@ -105,22 +107,21 @@ impl Plan {
     #[inline]
     pub fn hold_kept<'k>(&'k self, keyspace: &'k Keyspace, kept: RetainedLock<'k>) -> Held<'k> {
         debug_assert!(self.is_of(&kept));
-        let mut held = Held { located: &self.located, ..Held::nothing(keyspace) };
-        held.guards.push((kept.shard, Guard::Write { write: kept.write, changed: false }));
-        held
+        let guards = SmallVec::from_buf([(kept.shard, Guard::Write { write: kept.write, changed: false })]);
+        Held::new(keyspace, guards, &self.located)
     }
 
     /// Tries to lock all shards, in order. On failure none is held.
     ///
     /// # Errors
     /// The first shard that another request holds, and the access wanted.
-    #[inline]
+    #[inline(always)]
     pub fn try_hold<'k>(&'k self, keyspace: &'k Keyspace) -> Result<Held<'k>, (usize, Want)> {
         let guards = match self.wants[..] {
             [(shard, want)] => SmallVec::from_buf([Guard::try_take(keyspace, shard, want)?]),
             _ => self.try_all(keyspace)?,
         };
-        Ok(Held { guards, located: &self.located, ..Held::nothing(keyspace) })
+        Ok(Held::new(keyspace, guards, &self.located))
     }
 
     fn try_all<'k>(&self, keyspace: &'k Keyspace) -> Result<Guards<'k>, (usize, Want)> {
@@ -184,18 +185,12 @@ impl<'k> Guard<'k> {
 impl<'k> Held<'k> {
     /// Creates the set for a holder of the gate: any shard, each taken when first met.
     pub fn under_gate(keyspace: &'k Keyspace) -> Self {
-        Self { gated: true, ..Self::nothing(keyspace) }
+        Self { gated: true, ..Self::new(keyspace, Guards::new(), &[]) }
     }
 
-    fn nothing(keyspace: &'k Keyspace) -> Self {
-        Self {
-            keyspace,
-            guards: SmallVec::new(),
-            located: &[],
-            located_at: Cell::new(0),
-            found_at: Cell::new(0),
-            gated: false,
-        }
+    #[inline]
+    fn new(keyspace: &'k Keyspace, guards: Guards<'k>, located: &'k [Located]) -> Self {
+        Self { keyspace, guards, located, located_at: Cell::new(0), found_at: Cell::new(0), gated: false }
     }
 
     /// Releases all locks.

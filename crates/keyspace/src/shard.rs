@@ -204,7 +204,16 @@ impl ShardState {
         self.sections.iter().map(|(table, section)| (*table, section))
     }
 
+    #[inline]
     pub(crate) fn section_mut(&mut self, table: TableId) -> &mut Section {
+        // Most servers use one database.
+        match self.sections[..] {
+            [(only, _)] if only == table => &mut self.sections[0].1,
+            _ => self.section_of_several(table),
+        }
+    }
+
+    fn section_of_several(&mut self, table: TableId) -> &mut Section {
         let index = self.sections.iter().position(|(id, _)| *id == table).unwrap_or_else(|| {
             let mut section = Section::marked(self.turning.mark());
             section.set_notes(self.notes_of(table));

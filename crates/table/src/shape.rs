@@ -145,7 +145,8 @@ impl Shape {
     }
 
     pub(crate) fn content_at(&self) -> usize {
-        (self.length_at() + self.form.length_bytes()).next_multiple_of(self.content_align)
+        // A power of two: no division is needed.
+        (self.length_at() + self.form.length_bytes() + self.content_align - 1) & !(self.content_align - 1)
     }
 
     /// Returns the bytes of the allocation: if unchanged, a new shape fits in the old place.

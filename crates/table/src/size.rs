@@ -14,7 +14,8 @@ pub(crate) fn class(bytes: usize) -> usize {
         0..=128 => ALIGN,
         _ => 1 << ((bytes - 1).ilog2() - 2),
     };
-    bytes.next_multiple_of(step).max(ALIGN)
+    // A power of two: no division is needed.
+    ((bytes + step - 1) & !(step - 1)).max(ALIGN)
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ pub(crate) const SHARDS_MAX: usize = 64;
 
 /// Tries to take the shards, and again after a moment: most holds last less than a microsecond. Under the gate nobody
 /// waits for a shard to load, so the plan's shards must be loaded: any others are reached through keys already checked.
-#[inline]
+#[inline(always)]
 pub(super) fn hold<'k>(engine: &'k Engine, plan: &'k Plan, raised: Option<&Raised<'_>>) -> Result<Held<'k>, Lack> {
     if raised.is_some() {
         return match want_shut(engine, plan) {
@@ -22,20 +22,18 @@ pub(super) fn hold<'k>(engine: &'k Engine, plan: &'k Plan, raised: Option<&Raise
             None => all_read(engine, plan).map(|()| Held::under_gate(&engine.keyspace)),
         };
     }
-    match plan.try_hold(&engine.keyspace) {
-        // Checked first, so that the held shards are moved only once.
-        Ok(held) if engine.loading.is_over() => Ok(held),
-        result => hold_after(engine, plan, result),
+    if engine.loading.is_over()
+        && let Ok(held) = plan.try_hold(&engine.keyspace)
+    {
+        return Ok(held);
     }
+    hold_slowly(engine, plan)
 }
 
-/// Completes a first try for a plan's shards that failed, or that was made while loading is not over.
+/// Takes the shards of a plan of which one is taken, or while loading is not over.
 #[cold]
-fn hold_after<'k>(
-    engine: &'k Engine,
-    plan: &'k Plan,
-    mut result: Result<Held<'k>, (usize, Want)>,
-) -> Result<Held<'k>, Lack> {
+fn hold_slowly<'k>(engine: &'k Engine, plan: &'k Plan) -> Result<Held<'k>, Lack> {
+    let mut result = plan.try_hold(&engine.keyspace);
     for _ in 0..SPINS {
         if result.is_ok() {
             break;

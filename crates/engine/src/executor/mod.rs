@@ -49,7 +49,7 @@ use crate::pubsub::Stamp;
 use crate::settings::{Current, Reader};
 use crate::thread_cpu_time::ThreadCpuTime;
 use crate::tracking::{InvalidatedClients, Own, invalidations};
-use crate::watchdog::Hold;
+use crate::watchdog::{Beat, Hold};
 use base::instant::Instant;
 use base::{Ms, Position};
 use journal::{LogBuffer, Reservation};
@@ -223,8 +223,10 @@ pub(crate) struct Scratch {
 /// The state that a thread keeps from one transaction to the next.
 pub(crate) struct Executor {
     engine: Arc<Engine>,
-    /// The number of the thread, also of its counters; the last one is that of all background threads.
-    index: usize,
+    /// Those of the thread; all background threads share the last ones.
+    counters: Arc<Counters>,
+    /// What the watchdog sees of a worker.
+    beat: Option<Arc<Beat>>,
     log_buffer: RefCell<Option<LogBuffer>>,
     scratch: RefCell<Scratch>,
     /// The buffers of a script, which may be suspended in its transaction while others run theirs.
@@ -244,7 +246,8 @@ impl Executor {
     pub(crate) fn new(engine: Arc<Engine>, index: usize, log_buffer: Option<LogBuffer>) -> Self {
         let is_background = index + 1 == engine.counters.len();
         Self {
-            index,
+            counters: engine.counters[index].clone(),
+            beat: engine.watch.beats().get(index).cloned(),
             log_buffer: RefCell::new(log_buffer),
             scratch: RefCell::default(),
             script_scratch: RefCell::default(),
@@ -260,7 +263,7 @@ impl Executor {
     /// Returns the thread's counters.
     #[inline]
     pub(crate) fn counters(&self) -> &Counters {
-        &self.engine.counters[self.index]
+        &self.counters
     }
 
     /// Runs a job as one transaction, inside the gate or under the `raised` one. Returns the position that it has seen;
@@ -378,12 +381,25 @@ impl Executor {
         served: Served,
         retention: Option<&mut LockRetention<'_>>,
     ) -> Position {
+        if tx.is_silent() && !caller.has_output() && served.is_empty() {
+            return self.finish_read(caller, tx, retention);
+        }
+        self.finish_changes(caller, tx, claim, served, retention)
+    }
+
+    /// Ends a transaction of which others may learn.
+    #[inline(never)]
+    fn finish_changes<C: Caller>(
+        &self,
+        caller: &mut C,
+        tx: &mut Tx<'_>,
+        claim: Option<Reservation>,
+        served: Served,
+        retention: Option<&mut LockRetention<'_>>,
+    ) -> Position {
         let engine = &*self.engine;
         let changes = !tx.log().is_empty();
         let touches = changes || tx.has_touched();
-        if !touches && tx.notes().is_empty() && !caller.has_output() && served.is_empty() {
-            return self.finish_read(caller, tx, retention);
-        }
         if touches {
             publication::mark_watches(engine, tx);
         }
@@ -548,10 +564,16 @@ impl Executor {
         self.log_buffer.borrow_mut().iter_mut().for_each(LogBuffer::return_recalled_credit);
     }
 
-    /// Marks shards as held for the watchdog, which watches the workers: the first threads that have counters.
+    /// Returns the part of a worker's state that the watchdog sees.
+    #[inline]
+    pub(crate) fn beat(&self) -> Option<&Beat> {
+        self.beat.as_deref()
+    }
+
+    /// Marks shards as held for the watchdog, which watches the workers.
     #[inline]
     fn begin_hold(&self, is_script: bool) -> Option<Hold<'_>> {
-        self.engine.watch.beats().get(self.index).map(|beat| beat.hold(is_script))
+        self.beat().map(|beat| beat.hold(is_script))
     }
 
     /// Counts the reads that found a key, and those that did not.

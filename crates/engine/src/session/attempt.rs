@@ -28,6 +28,7 @@ use std::sync::Arc;
 use sync::gate::Raised;
 use sync::lock::Want;
 use values::LongString;
+use values::string::INLINE_BYTES_MAX;
 use wire::resp::Encoder;
 use wire::{Args, Mark, Output, Reply};
 
@@ -70,7 +71,8 @@ impl Session {
     /// Returns the needs of the first attempt, if they can be met at once. Boxed, since few requests have any.
     #[inline]
     pub(super) fn needs(&self, command: &Command, args: &Args<'_>) -> Result<Option<Box<RetryState>>, Suspend> {
-        if !command.puts_string() && !matches!(command.run, Run::Engine(Verb::Exec)) {
+        let puts_long = command.puts_string() && args.bytes_total() > INLINE_BYTES_MAX;
+        if !puts_long && !matches!(command.run, Run::Engine(Verb::Exec)) {
             return Ok(None);
         }
         let mut needs = None::<Box<RetryState>>;
@@ -115,7 +117,8 @@ impl Session {
         if worker.engine.pause.holds(is_held, || now).is_some() && !command.has(Flag::Admin) {
             return Some(Suspend::Paused { writes: is_held });
         }
-        (writes && !is_gated && worker.engine.keyspace.order().is_behind()).then_some(Suspend::Behind)
+        // `then_some` would make the reason, and drop it, for each request.
+        if writes && !is_gated && worker.engine.keyspace.order().is_behind() { Some(Suspend::Behind) } else { None }
     }
 
     /// Runs a command if everything it needs is available at once.

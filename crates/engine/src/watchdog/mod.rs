@@ -18,6 +18,7 @@ use base::primitives::atomic::{AtomicU16, AtomicU64, Ordering::Relaxed};
 use commands::registry;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// A kind of watched operation.
@@ -196,7 +197,7 @@ type RoomWaits = BTreeMap<(u16, u64), (u64, u16)>;
 /// The state that the watchdog reads.
 pub(crate) struct WatchdogState {
     start: Instant,
-    beats: Box<[Beat]>,
+    beats: Box<[Arc<Beat>]>,
     room_waits: Mutex<RoomWaits>,
     /// Number of times the gate was raised (from bit 32 on); the worker that raised it, plus one (16 bits); the
     /// command, plus one.
@@ -210,7 +211,7 @@ impl WatchdogState {
     pub(crate) fn new(workers: usize) -> Self {
         Self {
             start: Instant::now(),
-            beats: (0..workers).map(|_| Beat::default()).collect(),
+            beats: (0..workers).map(|_| Arc::default()).collect(),
             room_waits: Mutex::default(),
             gate: AtomicU64::new(0),
             counts: Default::default(),
@@ -228,13 +229,8 @@ impl WatchdogState {
 
     /// Returns the current work of each worker.
     #[inline]
-    pub(crate) fn beats(&self) -> &[Beat] {
+    pub(crate) fn beats(&self) -> &[Arc<Beat>] {
         &self.beats
-    }
-
-    #[inline]
-    pub(crate) fn beat(&self, worker: usize) -> &Beat {
-        &self.beats[worker]
     }
 
     /// Notes that a turn of a worker began at `now`.
@@ -417,16 +413,16 @@ mod tests {
         assert!(kinds(&watch).is_empty());
         watch.begin_turn(1, Instant::now());
         assert_eq!(kinds(&watch), [(WatchedThing::Turn, None)]);
-        watch.beat(1).set_command(7);
-        let hold = watch.beat(1).hold(false);
+        watch.beats()[1].set_command(7);
+        let hold = watch.beats()[1].hold(false);
         assert_eq!(kinds(&watch), [(WatchedThing::Turn, Some(7)), (WatchedThing::LockHold, Some(7))]);
         let first = watch.sightings(false)[1].number;
         drop(hold);
-        let script = watch.beat(1).hold(true);
+        let script = watch.beats()[1].hold(true);
         watch.end_turn(1);
         watch.begin_turn(1, Instant::now());
-        watch.beat(1).set_command(8);
-        let hold = watch.beat(1).hold(false);
+        watch.beats()[1].set_command(8);
+        let hold = watch.beats()[1].hold(false);
         let script_too =
             [(WatchedThing::Turn, Some(8)), (WatchedThing::LockHold, Some(8)), (WatchedThing::ScriptHold, Some(7))];
         assert_eq!(kinds(&watch), script_too);
@@ -435,7 +431,7 @@ mod tests {
         watch.end_turn(1);
         assert!(kinds(&watch).is_empty());
         watch.begin_turn(0, Instant::now());
-        watch.beat(0).set_command(9);
+        watch.beats()[0].set_command(9);
         watch.note_raise(Some(0));
         let gate = *watch.sightings(true).last().unwrap();
         assert_eq!((gate.what, gate.worker, gate.command), (WatchedThing::Gate, Some(0), Some(9)));

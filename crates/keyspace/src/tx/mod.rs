@@ -76,10 +76,8 @@ pub struct Tx<'k> {
     /// Journal room claimed for this tx, in bytes.
     room_bytes: u64,
     undo: Option<Box<Undo>>,
-    serving: Option<Box<[u8]>>,
+    beside: Option<Box<Beside>>,
     cuts: Option<&'k PrebuiltStrings>,
-    /// Tables assigned to databases and taken from them.
-    moved: Vec<(u32, TableId)>,
     touches: bool,
     /// A script's call is running.
     is_scripted: bool,
@@ -93,14 +91,23 @@ pub struct Tx<'k> {
     lent_random: Option<&'k Cell<Random>>,
     random: Random,
     notes: Option<Box<KeyEvents>>,
-    /// Unchanged keys that count as changed for watches and client-side caches.
-    touched: Vec<(TableId, Box<[u8]>)>,
     /// Look-ups that count as reads.
     pub reads: Reads,
     /// Number of keys removed by expiry.
     pub expired: u32,
     /// Journal room, in bytes, that expiry of a single message lacked.
     expiry_room_bytes: u64,
+}
+
+/// What few txs have: a tx is made and dropped for each command.
+#[derive(Default)]
+struct Beside {
+    /// The key at which a blocked command is being served.
+    serving: Option<Box<[u8]>>,
+    /// Tables assigned to databases and taken from them.
+    moved: Vec<(u32, TableId)>,
+    /// Unchanged keys that count as changed for watches and client-side caches.
+    touched: Vec<(TableId, Box<[u8]>)>,
 }
 
 /// The known state of a key before a change.
@@ -137,9 +144,8 @@ impl<'k> Tx<'k> {
             log,
             room_bytes,
             undo: None,
-            serving: None,
+            beside: None,
             cuts: None,
-            moved: Vec::new(),
             touches: true,
             is_scripted: false,
             jobs: None,
@@ -151,7 +157,6 @@ impl<'k> Tx<'k> {
             lent_random: None,
             random: Random::new(now),
             notes: None,
-            touched: Vec::new(),
             reads: Reads::default(),
             expired: 0,
             expiry_room_bytes: 0,
@@ -244,6 +249,12 @@ impl<'k> Tx<'k> {
     /// Returns the record so far.
     pub fn log(&self) -> &Log {
         self.log
+    }
+
+    /// Returns true if it has changed nothing, and has nothing to report.
+    #[inline]
+    pub fn is_silent(&self) -> bool {
+        self.log.is_empty() && !self.has_touched() && self.notes().is_empty()
     }
 
     // ---- reading ----
@@ -370,7 +381,8 @@ impl<'k> Tx<'k> {
     pub fn is_in_moved(&mut self, database: u32, key: &[u8]) -> bool {
         let (hash, now) = (self.held.hash(key), self.now);
         let state = self.held.state(shard_of(hash));
-        let tables = self.moved.iter().filter(|(of, _)| *of == database).map(|(_, table)| *table);
+        let moved = self.beside.iter().flat_map(|beside| &beside.moved);
+        let tables = moved.filter(|(of, _)| *of == database).map(|(_, table)| *table);
         let mut sections = tables.filter_map(|table| state.section(table));
         sections.any(|section| section.find(hash, key).is_some_and(|entry| is_live(entry, now)))
     }
@@ -379,12 +391,16 @@ impl<'k> Tx<'k> {
 
     /// Returns true unless a blocked command is being served that may not look at `key`.
     pub fn may_use(&self, key: &[u8]) -> bool {
-        self.serving.as_deref().is_none_or(|serving| serving == key)
+        self.serving().is_none_or(|serving| serving == key)
     }
 
     /// Returns true if a blocked command is being served: it ignores a key of another type instead of failing.
     pub fn is_serving(&self) -> bool {
-        self.serving.is_some()
+        self.serving().is_some()
+    }
+
+    fn serving(&self) -> Option<&[u8]> {
+        self.beside.as_ref()?.serving.as_deref()
     }
 
     /// Returns the list under `key`, for changes; `None` if it is absent and is not to be created.
@@ -540,7 +556,7 @@ impl<'k> Tx<'k> {
             undo.maps.push((database, map.table(database)));
         }
         self.log.record(0, b"", &Effect::MapPut { database, table });
-        self.moved.extend([(database, map.table(database)), (database, table)]);
+        self.beside.get_or_insert_default().moved.extend([(database, map.table(database)), (database, table)]);
         map.put(database, table);
         self.use_database(self.database);
     }
@@ -591,9 +607,10 @@ impl<'k> Tx<'k> {
     /// Returns a key's state before a change, if notes are taken.
     #[inline]
     fn stood(&mut self, table: TableId, hash: u64, key: &[u8]) -> Stood {
-        if self.notes.is_none() {
-            return Stood::There;
-        }
+        if self.notes.is_some() { self.stood_for_note(table, hash, key) } else { Stood::There }
+    }
+
+    fn stood_for_note(&mut self, table: TableId, hash: u64, key: &[u8]) -> Stood {
         let now = self.now;
         let found = self.held.state(shard_of(hash)).section(table).and_then(|section| section.find(hash, key));
         Stood::of(found, now)
@@ -649,16 +666,16 @@ impl<'k> Tx<'k> {
     pub fn serve<R>(&mut self, database: u32, key: &[u8], serve: impl FnOnce(&mut Self) -> R) -> R {
         let before = self.database;
         self.use_database(database);
-        self.serving = Some(key.into());
+        self.beside.get_or_insert_default().serving = Some(key.into());
         let result = serve(self);
-        self.serving = None;
+        self.beside.get_or_insert_default().serving = None;
         self.use_database(before);
         result
     }
 
     /// Returns true if it has changed the map of databases.
     pub fn map_changed(&self) -> bool {
-        !self.moved.is_empty()
+        self.beside.as_ref().is_some_and(|beside| !beside.moved.is_empty())
     }
 
     /// Returns the highest position seen by this tx: its reply may be sent once everything below is durable.

@@ -20,22 +20,24 @@ impl Tx<'_> {
 
     /// Marks a key as changed for watches and client-side caches, whatever happens to it.
     pub fn mark_touched(&mut self, key: &[u8]) {
-        self.touched.push((self.table, key.into()));
+        self.beside.get_or_insert_default().touched.push((self.table, key.into()));
     }
 
     /// Returns the keys that count as changed for watches and client-side caches.
     pub fn touched(&self) -> impl Iterator<Item = Named<'_>> {
-        self.log.touched().chain(self.touched.iter().map(|(table, key)| Named::Key(*table, key)))
+        let beside = self.beside.iter().flat_map(|beside| &beside.touched);
+        self.log.touched().chain(beside.map(|(table, key)| Named::Key(*table, key)))
     }
 
     /// Takes the keys that count as changed though no record may name them, all of this database.
     pub fn take_touched(&mut self) -> Vec<Box<[u8]>> {
-        std::mem::take(&mut self.touched).into_iter().map(|(_, key)| key).collect()
+        let beside = self.beside.iter_mut().flat_map(|beside| std::mem::take(&mut beside.touched));
+        beside.map(|(_, key)| key).collect()
     }
 
     /// Returns true if a key that no record names counts as changed.
     pub fn has_touched(&self) -> bool {
-        !self.touched.is_empty()
+        self.beside.as_ref().is_some_and(|beside| !beside.touched.is_empty())
     }
 
     /// Puts a text whose deadline has passed: `key` ends up absent, and both events are noted.
