@@ -23,6 +23,7 @@ pub fn counted_reads(command: &Command, args: &Args<'_>) -> u32 {
     match command.counted_reads() {
         CountedReads::None => 0,
         CountedReads::All => u32::MAX,
+        CountedReads::ChangedIfGet if args.len() == 3 => 0,
         some => count_some(some, command, args),
     }
 }

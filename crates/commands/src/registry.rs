@@ -2,9 +2,10 @@
 
 use crate::reads;
 use crate::spec::{CommandSpec, CountedReads, Flag, Group, KeySpec};
+use base::primitives::Mutex;
 use keyspace::{Keyspace, Plan};
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{LazyLock, Mutex};
+use std::sync::LazyLock;
 use sync::lock::Want;
 use wire::Args;
 
@@ -54,7 +55,7 @@ impl Registered {
 }
 
 /// The parts of commands asked for so far, by the address of the specification and the index: there are few.
-static PARTS: Mutex<BTreeMap<(usize, u16), Command>> = Mutex::new(BTreeMap::new());
+static PARTS: LazyLock<Mutex<BTreeMap<(usize, u16), Command>>> = LazyLock::new(Mutex::default);
 
 impl Command {
     fn new(spec: &'static CommandSpec, index: u16) -> Self {

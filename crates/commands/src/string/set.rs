@@ -124,6 +124,11 @@ const GETSET: CommandSpec = CommandSpec {
 
 fn set(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let (key, value) = (args.get(1), args.get(2));
+    if args.len() == 3 {
+        tx.put_string(key, value, Expiry::Clear);
+        reply.ok();
+        return Ok(());
+    }
     let options = options::of_set(args)?;
     let expiry = options.life.expiry(tx.now(), args)?;
     let may = options.condition.map_or(Ok(true), |condition| condition.holds(tx, key))?;

@@ -365,14 +365,14 @@ impl Executor {
             }
             Stop::ForOthers(lack) => {
                 served.is_for_others = true;
-                self.finish(job.caller(), &mut tx, claim, served, None);
+                self.finish_changes(job.caller(), &mut tx, claim, served, None);
                 lack
             }
         }
     }
 
     /// Ends a transaction whose changes stay; its shard is kept if a `retention` is given. Returns the position that it has seen.
-    #[inline]
+    #[inline(always)]
     fn finish<C: Caller>(
         &self,
         caller: &mut C,

@@ -301,41 +301,42 @@ impl Section {
     }
 
     fn put(&mut self, hash: u64, key: &[u8], content: NewContent<'_, Value>, fields: Fields) {
-        let expires_at_ms = fields.expires_at_ms;
-        self.note_cas(fields.extras.map_or(0, |extras| extras.cas));
-        let (added_bytes, next_due, kind) = match &content {
-            NewContent::Value(value) => (value.heap_bytes(), value.next_due(), value.value_type()),
-            _ => (0, None, ValueType::String),
+        let Some(mut entry) = self.table.find_mut(hash, key) else {
+            return self.put_new(hash, key, content, fields);
         };
-        let after = Times { expires_at_ms, due_ms: expires_at_ms }.with(next_due);
-        let mut before = Times::default();
-        if let Some(mut entry) = self.table.find_mut(hash, key) {
-            self.marking.changing(hash, &mut entry);
-            // Most often a string is overwritten by one like it; then no total and no deadline changes.
-            if fields == Fields::default() && entry.overwrite(&content) {
-                return entry.touch(self.now_s);
-            }
-            before = Times::of(entry.read());
-            let kind_before = kind_of(entry.read());
-            let old = entry.value_mut().map(|value| std::mem::replace(value, Value::List(List::new())));
-            entry.set_content(content);
-            entry.touch(self.now_s);
-            if entry.fields() != fields {
-                entry.set_fields(&fields);
-            }
-            self.values.remove(kind_before, old.as_ref().map_or(0, Value::heap_bytes));
-            if let Some(old) = old {
-                self.let_go(old);
-            }
-            if kind != kind_before {
-                self.note_name(key, Some(kind));
-            }
-        } else {
-            self.marking.inserted(self.now_s, &mut self.table.insert(hash, key, content, fields));
+        self.marking.changing(hash, &mut entry);
+        // Most often a string is overwritten by one like it; then no total and no deadline changes.
+        if fields == Fields::default() && entry.overwrite(&content) {
+            return entry.touch(self.now_s);
+        }
+        let (added_bytes, after, kind) = totals_of(&content, &fields);
+        let before = Times::of(entry.read());
+        let kind_before = kind_of(entry.read());
+        let old = entry.value_mut().map(|value| std::mem::replace(value, Value::List(List::new())));
+        entry.set_content(content);
+        entry.touch(self.now_s);
+        if entry.fields() != fields {
+            entry.set_fields(&fields);
+        }
+        self.note_cas(fields.extras.map_or(0, |extras| extras.cas));
+        self.values.remove(kind_before, old.as_ref().map_or(0, Value::heap_bytes));
+        if let Some(old) = old {
+            self.let_go(old);
+        }
+        if kind != kind_before {
             self.note_name(key, Some(kind));
         }
         self.values.add(kind, added_bytes);
         self.note_times(hash, before, after);
+    }
+
+    fn put_new(&mut self, hash: u64, key: &[u8], content: NewContent<'_, Value>, fields: Fields) {
+        let (added_bytes, after, kind) = totals_of(&content, &fields);
+        self.note_cas(fields.extras.map_or(0, |extras| extras.cas));
+        self.marking.inserted(self.now_s, &mut self.table.insert(hash, key, content, fields));
+        self.note_name(key, Some(kind));
+        self.values.add(kind, added_bytes);
+        self.note_times(hash, Times::default(), after);
     }
 
     /// Follows deadlines added, moved or removed; call when the table already has them.
@@ -647,6 +648,16 @@ pub fn kind_of(entry: Entry<'_>) -> ValueType {
         Content::Bytes(_) | Content::Int(_) => ValueType::String,
         Content::Value(value) => value.value_type(),
     }
+}
+
+/// Returns the bytes, times and type of what is about to be put.
+fn totals_of(content: &NewContent<'_, Value>, fields: &Fields) -> (u64, Times, ValueType) {
+    let (added_bytes, next_due, kind) = match content {
+        NewContent::Value(value) => (value.heap_bytes(), value.next_due(), value.value_type()),
+        _ => (0, None, ValueType::String),
+    };
+    let times = Times { expires_at_ms: fields.expires_at_ms, due_ms: fields.expires_at_ms };
+    (added_bytes, times.with(next_due), kind)
 }
 
 /// Returns the text of an entry; `None` if it has another type.

@@ -75,8 +75,7 @@ pub struct Tx<'k> {
     log: &'k mut Log,
     /// Journal room claimed for this tx, in bytes.
     room_bytes: u64,
-    undo: Option<Box<Undo>>,
-    beside: Option<Box<Beside>>,
+    rare: Option<Box<RareState>>,
     cuts: Option<&'k PrebuiltStrings>,
     touches: bool,
     /// A script's call is running.
@@ -101,13 +100,22 @@ pub struct Tx<'k> {
 
 /// What few txs have: a tx is made and dropped for each command.
 #[derive(Default)]
-struct Beside {
+struct RareState {
+    /// The old entries of the keys, if it can be abandoned after changes.
+    undo: Option<Undo>,
     /// The key at which a blocked command is being served.
     serving: Option<Box<[u8]>>,
     /// Tables assigned to databases and taken from them.
     moved: Vec<(u32, TableId)>,
     /// Unchanged keys that count as changed for watches and client-side caches.
     touched: Vec<(TableId, Box<[u8]>)>,
+}
+
+impl RareState {
+    #[inline]
+    fn undo_of(rare: &mut Option<Box<Self>>) -> Option<&mut Undo> {
+        rare.as_mut()?.undo.as_mut()
+    }
 }
 
 /// The known state of a key before a change.
@@ -143,8 +151,7 @@ impl<'k> Tx<'k> {
             now,
             log,
             room_bytes,
-            undo: None,
-            beside: None,
+            rare: None,
             cuts: None,
             touches: true,
             is_scripted: false,
@@ -199,7 +206,7 @@ impl<'k> Tx<'k> {
 
     /// From here on, saves each key's old entry on first touch, so that the tx can be abandoned after changes.
     pub fn keep_old(&mut self) {
-        self.undo.get_or_insert_default();
+        self.rare.get_or_insert_default().undo.get_or_insert_default();
     }
 
     /// Starts taking notes of changes to keys.
@@ -381,7 +388,7 @@ impl<'k> Tx<'k> {
     pub fn is_in_moved(&mut self, database: u32, key: &[u8]) -> bool {
         let (hash, now) = (self.held.hash(key), self.now);
         let state = self.held.state(shard_of(hash));
-        let moved = self.beside.iter().flat_map(|beside| &beside.moved);
+        let moved = self.rare.iter().flat_map(|rare| &rare.moved);
         let tables = moved.filter(|(of, _)| *of == database).map(|(_, table)| *table);
         let mut sections = tables.filter_map(|table| state.section(table));
         sections.any(|section| section.find(hash, key).is_some_and(|entry| is_live(entry, now)))
@@ -400,7 +407,7 @@ impl<'k> Tx<'k> {
     }
 
     fn serving(&self) -> Option<&[u8]> {
-        self.beside.as_ref()?.serving.as_deref()
+        self.rare.as_ref()?.serving.as_deref()
     }
 
     /// Returns the list under `key`, for changes; `None` if it is absent and is not to be created.
@@ -536,7 +543,7 @@ impl<'k> Tx<'k> {
         let (hash, table, now) = (self.held.hash(key), self.keyspace.map().table(database), self.now);
         let stood = self.stood(table, hash, key);
         let section = self.held.state_mut(shard_of(hash)).section_mut(table);
-        if let Some(undo) = &mut self.undo {
+        if let Some(undo) = RareState::undo_of(&mut self.rare) {
             undo.note(section, table, hash, key);
         }
         self.log.record_whole(table, key, whole);
@@ -552,11 +559,11 @@ impl<'k> Tx<'k> {
     pub fn put_map(&mut self, database: u32, table: TableId) {
         assert!(self.held.is_gated());
         let map = self.keyspace.map();
-        if let Some(undo) = &mut self.undo {
+        if let Some(undo) = RareState::undo_of(&mut self.rare) {
             undo.maps.push((database, map.table(database)));
         }
         self.log.record(0, b"", &Effect::MapPut { database, table });
-        self.beside.get_or_insert_default().moved.extend([(database, map.table(database)), (database, table)]);
+        self.rare.get_or_insert_default().moved.extend([(database, map.table(database)), (database, table)]);
         map.put(database, table);
         self.use_database(self.database);
     }
@@ -580,7 +587,7 @@ impl<'k> Tx<'k> {
         let (table, now) = (self.table, self.now);
         let stood = self.stood(table, hash, key);
         let section = self.held.state_mut(shard).section_mut(table);
-        if let Some(undo) = &mut self.undo {
+        if let Some(undo) = RareState::undo_of(&mut self.rare) {
             undo.note(section, table, hash, key);
         }
         if before == Before::Unknown && section.find(hash, key).is_some_and(|entry| !is_live(entry, now)) {
@@ -649,7 +656,7 @@ impl<'k> Tx<'k> {
         let hash = self.held.hash(key);
         let (table, now) = (self.table, self.now);
         let section = self.held.state_mut(shard_of(hash)).section_mut(table);
-        if let Some(undo) = &mut self.undo {
+        if let Some(undo) = RareState::undo_of(&mut self.rare) {
             undo.note(section, table, hash, key);
         }
         record(self.log, table);
@@ -666,16 +673,16 @@ impl<'k> Tx<'k> {
     pub fn serve<R>(&mut self, database: u32, key: &[u8], serve: impl FnOnce(&mut Self) -> R) -> R {
         let before = self.database;
         self.use_database(database);
-        self.beside.get_or_insert_default().serving = Some(key.into());
+        self.rare.get_or_insert_default().serving = Some(key.into());
         let result = serve(self);
-        self.beside.get_or_insert_default().serving = None;
+        self.rare.get_or_insert_default().serving = None;
         self.use_database(before);
         result
     }
 
     /// Returns true if it has changed the map of databases.
     pub fn map_changed(&self) -> bool {
-        self.beside.as_ref().is_some_and(|beside| !beside.moved.is_empty())
+        self.rare.as_ref().is_some_and(|rare| !rare.moved.is_empty())
     }
 
     /// Returns the highest position seen by this tx: its reply may be sent once everything below is durable.
@@ -730,7 +737,7 @@ impl<'k> Tx<'k> {
     /// Restores every key, releases the shards and leaves the log empty. Without [`Tx::keep_old`] only a tx that
     /// changed nothing may be abandoned.
     pub fn abandon(mut self) {
-        let undo = self.undo.take();
+        let undo = self.rare.as_mut().and_then(|rare| rare.undo.take());
         assert!(undo.is_some() || self.log.is_empty(), "abandoned after a change without its old entries");
         let mut undo = undo.unwrap_or_default();
         for OldKey { table, hash, key, entry } in undo.take_keys() {

@@ -1,6 +1,6 @@
 //! Requests of a command that touches very much to run speculatively, without locks.
 
-use super::{Abandon, Tx};
+use super::{Abandon, RareState, Tx};
 use crate::effect::Log;
 use crate::notes::Note;
 use crate::section::{Entry, OwnedEntry};
@@ -77,7 +77,7 @@ impl Tx<'_> {
         let hash = self.held.hash(key);
         let (table, now) = (self.table, self.now);
         let section = self.held.state_mut(shard_of(hash)).section_mut(table);
-        if let Some(undo) = &mut self.undo {
+        if let Some(undo) = RareState::undo_of(&mut self.rare) {
             undo.note(section, table, hash, key);
         }
         section.set_time(now);

@@ -20,24 +20,24 @@ impl Tx<'_> {
 
     /// Marks a key as changed for watches and client-side caches, whatever happens to it.
     pub fn mark_touched(&mut self, key: &[u8]) {
-        self.beside.get_or_insert_default().touched.push((self.table, key.into()));
+        self.rare.get_or_insert_default().touched.push((self.table, key.into()));
     }
 
     /// Returns the keys that count as changed for watches and client-side caches.
     pub fn touched(&self) -> impl Iterator<Item = Named<'_>> {
-        let beside = self.beside.iter().flat_map(|beside| &beside.touched);
-        self.log.touched().chain(beside.map(|(table, key)| Named::Key(*table, key)))
+        let rare = self.rare.iter().flat_map(|rare| &rare.touched);
+        self.log.touched().chain(rare.map(|(table, key)| Named::Key(*table, key)))
     }
 
     /// Takes the keys that count as changed though no record may name them, all of this database.
     pub fn take_touched(&mut self) -> Vec<Box<[u8]>> {
-        let beside = self.beside.iter_mut().flat_map(|beside| std::mem::take(&mut beside.touched));
-        beside.map(|(_, key)| key).collect()
+        let rare = self.rare.iter_mut().flat_map(|rare| std::mem::take(&mut rare.touched));
+        rare.map(|(_, key)| key).collect()
     }
 
     /// Returns true if a key that no record names counts as changed.
     pub fn has_touched(&self) -> bool {
-        self.beside.as_ref().is_some_and(|beside| !beside.touched.is_empty())
+        self.rare.as_ref().is_some_and(|rare| !rare.touched.is_empty())
     }
 
     /// Puts a text whose deadline has passed: `key` ends up absent, and both events are noted.

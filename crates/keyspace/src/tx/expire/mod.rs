@@ -2,7 +2,7 @@
 
 mod queue;
 
-use super::{REMOVE_BYTES_MAX, Tx};
+use super::{REMOVE_BYTES_MAX, RareState, Tx};
 use crate::TableId;
 use crate::effect::{self, Effect, HashChange};
 use crate::notes::Stood;
@@ -54,7 +54,7 @@ impl Tx<'_> {
                     if let Effect::Hash(HashChange::Expire { count }) = effect {
                         left = left + 1 - count;
                     }
-                    if let Some(undo) = &mut self.undo {
+                    if let Some(undo) = RareState::undo_of(&mut self.rare) {
                         undo.note(section, table, hash, &key);
                     }
                     self.log.record(table, &key, &effect);

@@ -13,7 +13,7 @@ use crate::effect::{self, Effect, Items, MessageIds, QueueChange};
 use crate::guard::Fallen;
 use crate::notes::Stood;
 use crate::section::{Entry, Standing, list_of, queue_of, standing};
-use crate::tx::Tx;
+use crate::tx::{RareState, Tx};
 use crate::{TableId, shard_of};
 use base::Ms;
 use blocks::End;
@@ -167,7 +167,7 @@ impl Tx<'_> {
         let now = self.now;
         let section = self.held.state_mut(shard).section_mut(table);
         let stood = Stood::of(section.find(hash, key), now);
-        if let Some(undo) = &mut self.undo {
+        if let Some(undo) = RareState::undo_of(&mut self.rare) {
             undo.note(section, table, hash, key);
         }
         self.log.record(table, key, effect);
