@@ -35,8 +35,9 @@ use sync::ring::{Consumer, INLINE_BYTES_MAX, Late, Producer, ring, ring_bytes};
 const PRESSURE_BYTES: usize = 1 << 20;
 /// Maximum refill of a log buffer's local credit beyond the current claim, in claim units.
 const CREDIT_MAX: i64 = 64 << 10;
-/// Divisor: a refill is also at most this part of the reserve kept back.
-const CREDITS_IN_KEPT: i64 = 64;
+/// Divisor: a refill is also at most this part of the reserve kept back; of all log buffers together at most an eighth.
+const CREDITS_IN_KEPT: usize = 64;
+const CREDITS_IN_KEPT_BY_LOG_BUFFER: usize = 8;
 
 /// The effect of a frame on the data, which decides the room it may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -323,8 +324,14 @@ impl Journal {
         self.recalls_credit.load(Ordering::Relaxed) || self.is_low.load(Ordering::Relaxed)
     }
 
+    /// Returns the most that a refill of a log buffer's credit adds to what it is needed for.
+    fn credit_max(&self, kept_back: i64) -> i64 {
+        let log_buffers_count = self.log_buffers_made.load(Ordering::Relaxed);
+        CREDIT_MAX.min(kept_back / CREDITS_IN_KEPT.max(CREDITS_IN_KEPT_BY_LOG_BUFFER * log_buffers_count) as i64)
+    }
+
     /// Makes all log buffers return the room that they keep, until there is a new segment.
-    fn recall_credit(&self) {
+    pub(crate) fn recall_credit(&self) {
         if !self.recalls_credit.swap(true, Ordering::SeqCst) {
             lock(&self.bells).iter().for_each(|notifier| notifier.notify());
         }
@@ -609,7 +616,7 @@ impl LogBufferState {
         let journal = &*self.journal;
         if self.credit.get() < charge {
             let kept_back = journal.kept_back();
-            let filled = charge + credit_max(kept_back);
+            let filled = charge + journal.credit_max(kept_back);
             let given_back = self.credit.take();
             journal.add_room(given_back);
             if !journal.take_room(filled, kept_back) {
@@ -626,7 +633,7 @@ impl LogBufferState {
 
     /// Returns true if the credit is greater than the next turn needs, as after a long claim for a short frame.
     fn has_much_credit(&self) -> bool {
-        self.credit.get() > 2 * credit_max(self.journal.kept_back())
+        self.credit.get() > 2 * self.journal.credit_max(self.journal.kept_back())
     }
 
     fn empty_credit(&self) {
@@ -652,11 +659,6 @@ impl LogBufferState {
             self.journal.notify_room();
         }
     }
-}
-
-/// Returns the most that a refill adds to what it is needed for.
-fn credit_max(kept_back: i64) -> i64 {
-    CREDIT_MAX.min(kept_back / CREDITS_IN_KEPT)
 }
 
 impl Drop for LogBufferState {

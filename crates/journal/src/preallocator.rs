@@ -468,9 +468,17 @@ impl Preallocator {
         };
         if let Some(has_room) = looked {
             state.has_room = has_room;
-            journal.is_low.store(!has_room || self.was_refused, Ordering::Relaxed);
+            self.set_low(!has_room || self.was_refused);
         }
         state
+    }
+
+    /// Notes that the disk has room for another spare, or has not; then workers return the room that they keep.
+    fn set_low(&self, is_low: bool) {
+        self.journal.is_low.store(is_low, Ordering::Relaxed);
+        if is_low {
+            self.journal.recall_credit();
+        }
     }
 
     /// Returns true if there is space for a file of `bytes`, and for the data of its frames, beyond the reserve.
@@ -495,7 +503,7 @@ impl Preallocator {
             }
             failed => {
                 self.was_refused |= failed.is_some();
-                journal.is_low.store(true, Ordering::Relaxed);
+                self.set_low(true);
                 journal.is_spent.store(!self.last_lack.is_hoped(&journal), Ordering::SeqCst);
                 if journal.asked.load(Ordering::SeqCst) > journal.free.0.load(Ordering::SeqCst) {
                     self.press();

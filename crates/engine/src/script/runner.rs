@@ -1,7 +1,8 @@
 //! The script runner of a worker: it runs scripts one at a time, each in slices.
 //!
 //! A running script holds its session, which holds the worker. The worker therefore owns a script only while it has
-//! nothing on its stack; a suspended one is owned by [`SuspendedScript`], beside the worker.
+//! nothing on its stack; a suspended one is owned by [`SuspendedScript`], beside the worker. Whoever ends a worker lets
+//! its script end first ([`Worker::scripts_ended`]): a suspended fiber that is dropped is leaked with all that it holds.
 
 use super::libraries::Libraries;
 use super::{Control, Memo};

@@ -144,8 +144,8 @@ impl Session {
     ) -> Pin<Box<dyn Future<Output = Duration> + 's>> {
         Box::pin(async move {
             let took = self.run_until_done(worker, command, args, Suspend::Shards(Vec::new()), output).await;
-            worker.executor.note_hold(took.held);
-            took.held
+            worker.executor.note_hold_ns(took.held_ns);
+            Duration::from_nanos(took.held_ns)
         })
     }
 
@@ -162,12 +162,12 @@ impl Session {
         let removal: Pin<Box<dyn Future<Output = Took> + '_>> =
             Box::pin(self.run_until_done(worker, command, args, Suspend::Shards(Vec::new()), &mut output));
         let took = removal.await;
-        worker.executor.note_hold(took.held);
+        worker.executor.note_hold_ns(took.held_ns);
         let outcome = match read(output) {
             Value::Error(error) => Err(error),
             value => Ok(value.as_int().expect("a number of keys")),
         };
-        (outcome, took.held + took.searched)
+        (outcome, Duration::from_nanos(took.held_ns + took.searched_ns))
     }
 }
 

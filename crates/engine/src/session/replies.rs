@@ -7,19 +7,18 @@ use base::primitives::atomic::Ordering::Relaxed;
 use commands::registry::Command;
 use commands::{Failure, Flag, ReplyMode, Run, Verb};
 use std::task::{Context, Poll};
-use std::time::Duration;
 use sync::notifier::Level;
 use wire::client::{Parser, Value};
 use wire::resp::{Encoder, Protocol};
 use wire::{Args, Output, Reply};
 
-/// Run time of a request, waiting excluded.
+/// Run time of a request in nanoseconds, waiting excluded.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Took {
     /// In the attempt that succeeded, most of it under its locks.
-    pub(super) held: Duration,
+    pub(super) held_ns: u64,
     /// Before that, on clones, without a lock.
-    pub(super) searched: Duration,
+    pub(super) searched_ns: u64,
 }
 
 impl Session {
@@ -67,23 +66,15 @@ impl Session {
     }
 
     /// Counts a request that ran for `held_ns` in the attempt that succeeded, and for `searched_ns` before.
-    pub(super) fn count(
-        &self,
-        worker: &Worker,
-        slow_bound_ns: u64,
-        command: Command,
-        args: &Args<'_>,
-        held_ns: u64,
-        searched_ns: u64,
-    ) {
-        let took_ns = held_ns + searched_ns;
+    pub(super) fn count(&self, worker: &Worker, slow_bound_ns: u64, command: Command, args: &Args<'_>, took: Took) {
+        let took_ns = took.held_ns + took.searched_ns;
         let counters = &worker.counters().by_command[command.index()];
         counters.calls.add(1);
         counters.took_ns.add(took_ns);
         counters.latency.add(took_ns);
         if holds_shards(&command, args) {
             // The time of the whole attempt, locks included, so never too low.
-            worker.executor.note_hold_ns(held_ns);
+            worker.executor.note_hold_ns(took.held_ns);
         }
         if took_ns >= slow_bound_ns && !command.has(Flag::SkipSlowlog) {
             self.note_slow(worker, &command, args, took_ns / 1000);

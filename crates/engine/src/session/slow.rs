@@ -61,7 +61,7 @@ struct Course {
 impl Course {
     /// Returns its run time, if its last attempt ran for `held`.
     fn took(&self, held: Duration) -> Took {
-        Took { held, searched: self.searched }
+        Took { held_ns: held.as_nanos() as u64, searched_ns: self.searched.as_nanos() as u64 }
     }
 }
 
@@ -170,7 +170,7 @@ impl Session {
             match result {
                 Ok(()) => {
                     worker.note_wait(course.waited);
-                    return Took { held: began.elapsed(), searched: course.searched };
+                    return course.took(began.elapsed());
                 }
                 Err(next) => why = next,
             }
@@ -311,7 +311,7 @@ impl Session {
         };
         match held {
             Some(held) => held,
-            None => self.fail_busy(worker, command, output).held,
+            None => Duration::from_nanos(self.fail_busy(worker, command, output).held_ns),
         }
     }
 

@@ -2,6 +2,7 @@
 
 use super::attempt::{Attempt, RequestWay};
 use super::protocol::port::{Port, Step};
+use super::replies::Took;
 use super::retry_state::{OffLock, RetryState};
 use super::scripts::script;
 use super::state::Session;
@@ -126,7 +127,7 @@ impl Session {
                         // The command may have changed it.
                         slow_bound_ns = worker.slow_bound_ns();
                     }
-                    self.count(&worker, slow_bound_ns, command, &args, took_ns, 0);
+                    self.count(&worker, slow_bound_ns, command, &args, Took { held_ns: took_ns, searched_ns: 0 });
                 }
                 Ran::Queued | Ran::Refused => {}
                 Ran::Http => {

@@ -45,8 +45,7 @@ impl Session {
         };
         self.settle_run(&command, &args, mark, before, output);
         worker.executor.end_turn();
-        let (held_ns, searched_ns) = (took.held.as_nanos() as u64, took.searched.as_nanos() as u64);
-        self.count(&worker, worker.slow_bound_ns(), command, &args, held_ns, searched_ns);
+        self.count(&worker, worker.slow_bound_ns(), command, &args, took);
     }
 
     /// Refuses a request for lack of memory before it has been fully received, and closes the connection.
