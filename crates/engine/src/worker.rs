@@ -83,7 +83,8 @@ const SETTLED_BYTES: u64 = 8 << 10;
 const SETTLING_STEPS_MAX: usize = 64;
 
 impl Worker {
-    /// Creates worker number `index` of `engine`, with the event loop's `timer`, whose suspended script `suspended` owns.
+    /// Creates worker number `index` of `engine`, with the event loop's `timer`. `suspended` owns its suspended script
+    /// and must outlive all turns of the worker.
     pub fn new(engine: Arc<Engine>, index: usize, timer: SleepFn, suspended: &SuspendedScript) -> Self {
         let notifier = Arc::new(Notifier::new());
         let log_buffer = engine.journal.as_ref().map(|journal| {

@@ -145,8 +145,7 @@ impl Shape {
     }
 
     pub(crate) fn content_at(&self) -> usize {
-        // A power of two: no division is needed.
-        (self.length_at() + self.form.length_bytes() + self.content_align - 1) & !(self.content_align - 1)
+        size::round_up(self.length_at() + self.form.length_bytes(), self.content_align)
     }
 
     /// Returns the bytes of the allocation: if unchanged, a new shape fits in the old place.

@@ -14,8 +14,13 @@ pub(crate) fn class(bytes: usize) -> usize {
         0..=128 => ALIGN,
         _ => 1 << ((bytes - 1).ilog2() - 2),
     };
-    // A power of two: no division is needed.
-    ((bytes + step - 1) & !(step - 1)).max(ALIGN)
+    round_up(bytes, step).max(ALIGN)
+}
+
+/// Returns the least multiple of `step`, a power of two, that is no less than `bytes`, without a division.
+#[inline]
+pub(crate) const fn round_up(bytes: usize, step: usize) -> usize {
+    (bytes + step - 1) & !(step - 1)
 }
 
 #[cfg(test)]

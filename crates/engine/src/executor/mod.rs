@@ -223,9 +223,9 @@ pub(crate) struct Scratch {
 /// The state that a thread keeps from one transaction to the next.
 pub(crate) struct Executor {
     engine: Arc<Engine>,
-    /// Those of the thread; all background threads share the last ones.
+    /// Counters of the thread; all background threads share the last set.
     counters: Arc<Counters>,
-    /// What the watchdog sees of a worker.
+    /// State of a worker for the watchdog; `None` for a background thread.
     beat: Option<Arc<Beat>>,
     log_buffer: RefCell<Option<LogBuffer>>,
     scratch: RefCell<Scratch>,

@@ -98,7 +98,7 @@ pub struct Tx<'k> {
     expiry_room_bytes: u64,
 }
 
-/// What few txs have: a tx is made and dropped for each command.
+/// State that few txs have, kept out of the others: a tx is made and dropped for each command.
 #[derive(Default)]
 struct RareState {
     /// The old entries of the keys, if it can be abandoned after changes.
