@@ -23,7 +23,7 @@ mod check;
 mod client;
 mod executor;
 mod facts;
-mod forge;
+pub mod forge;
 mod ledger;
 mod life;
 mod line;
