@@ -7,6 +7,7 @@
 
 pub mod bitfield;
 pub mod bits;
+pub mod geo;
 pub mod hash;
 pub mod hyperloglog;
 pub mod limits;

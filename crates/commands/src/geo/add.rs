@@ -1,9 +1,9 @@
 //! GEOADD: adds members at coordinates.
 
 use super::argument;
-use super::cell::{Cell, STEPS_MAX};
 use crate::prelude::*;
 use crate::sorted::add::{Conditions, put};
+use values::geo::{Cell, STEPS_MAX};
 
 pub(crate) const COMMANDS: &[CommandSpec] = &[GEOADD];
 

@@ -1,9 +1,9 @@
 //! Parses coordinates, lengths and units.
 
-use super::area::{Area, GeoShape};
-use super::cell::{Coordinates, LATITUDE_MAX, LONGITUDE_MAX};
 use crate::prelude::*;
 use crate::sorted::score::{score, score_or};
+use values::geo::{Area, GeoShape};
+use values::geo::{Coordinates, LATITUDE_MAX, LONGITUDE_MAX};
 
 /// Parses longitude and latitude, from argument `at` on.
 pub(super) fn place(args: &Args, at: usize) -> Result<Coordinates, Failure> {

@@ -1,9 +1,9 @@
 //! GEOPOS GEODIST GEOHASH: return the locations of members.
 
-use super::area::distance_m;
 use super::argument;
-use super::cell::{self, Cell, Coordinates};
 use crate::prelude::*;
+use values::geo::distance_m;
+use values::geo::{self, Cell, Coordinates};
 
 pub(crate) const COMMANDS: &[CommandSpec] = &[GEODIST, GEOHASH, GEOPOS];
 
@@ -43,7 +43,7 @@ const GEOHASH: CommandSpec = CommandSpec {
     answer: "array: bulks, null for a member that is not there",
     run: Run::Local(|tx, args, reply| {
         for_each_place(tx, args, reply, |reply, place| match place {
-            Some(place) => reply.bulk(&cell::text(place)),
+            Some(place) => reply.bulk(&geo::text(place)),
             None => reply.null(),
         })
     }),

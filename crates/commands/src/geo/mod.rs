@@ -7,9 +7,7 @@
 //! ```
 
 pub(crate) mod add;
-mod area;
 mod argument;
-mod cell;
 pub(crate) mod look;
 pub(crate) mod search;
 mod walk;

@@ -7,9 +7,7 @@
 //! many, stored           on a clone without the locks, before the command runs (again): see `Tx::compute`
 //! ```
 
-use super::area::{Area, GeoShape};
 use super::argument;
-use super::cell::{Cell, Coordinates};
 use super::look::{write_distance, write_place};
 use super::walk::{GeoMatch, GeoQuery, GeoWalk};
 use crate::prelude::*;
@@ -17,6 +15,8 @@ use crate::sorted::range::put_result;
 use base::raw_text;
 use blocks::Direction;
 use keyspace::{Computation, Pin, Whole};
+use values::geo::{Area, GeoShape};
+use values::geo::{Cell, Coordinates};
 use values::{Sorted, Value, limits};
 use wire::{More, SOURCE_STEP_BYTES, Source};
 

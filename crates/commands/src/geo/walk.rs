@@ -1,13 +1,13 @@
 //! An area search in progress: in steps through the score ranges of its cells, then the results in the requested order.
 
-use super::area::Area;
-use super::cell::Cell;
 use crate::in_order::{InOrder, Number};
 use blocks::Direction;
 use std::cmp::Reverse;
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
 use values::Sorted;
+use values::geo::Area;
+use values::geo::Cell;
 use values::sorted::Bound;
 
 /// Members examined per step: about 50 µs.

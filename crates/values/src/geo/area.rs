@@ -19,20 +19,30 @@ const MERCATOR_MAX_M: f64 = 20_037_726.37;
 
 /// A shape, in its own unit.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum GeoShape {
+pub enum GeoShape {
     /// All points within the radius.
-    Circle { radius: f64 },
+    Circle {
+        /// The radius.
+        radius: f64,
+    },
     /// A rectangle between two meridians and two parallels.
-    Rectangle { width: f64, height: f64 },
+    Rectangle {
+        /// From west to east.
+        width: f64,
+        /// From south to north.
+        height: f64,
+    },
 }
 
 /// A shape around a point.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Area {
-    pub(super) center: Coordinates,
-    pub(super) form: GeoShape,
+pub struct Area {
+    /// The point.
+    pub center: Coordinates,
+    /// The shape.
+    pub form: GeoShape,
     /// The shape's unit, in meters.
-    pub(super) unit_m: f64,
+    pub unit_m: f64,
 }
 
 /// The directions of a cell's neighbours in search order, itself first.
@@ -40,7 +50,7 @@ const AROUND: [(i32, i32); 9] = [(0, 0), (0, 1), (0, -1), (1, 0), (-1, 0), (1, 1
 
 impl Area {
     /// Returns the distance of `place` from the center, in meters; `None` if it is outside.
-    pub(super) fn distance_within(&self, place: Coordinates) -> Option<f64> {
+    pub fn distance_within(&self, place: Coordinates) -> Option<f64> {
         let away_m = distance_m(self.center, place);
         let is_within = match self.form {
             GeoShape::Circle { radius } => away_m <= radius * self.unit_m,
@@ -55,7 +65,7 @@ impl Area {
     }
 
     /// Returns the distinct cells that it may reach.
-    pub(super) fn cells(&self) -> Vec<Cell> {
+    pub fn cells(&self) -> Vec<Cell> {
         let (steps, reach) = (self.steps(), self.reach());
         let mut middle = Cell::of(self.center, steps);
         let bounds = |east, north| middle.beside(east, north).bounds();
@@ -128,12 +138,12 @@ impl Area {
 }
 
 /// Returns the great-circle distance in meters.
-pub(super) fn distance_m(from: Coordinates, to: Coordinates) -> f64 {
+pub fn distance_m(from: Coordinates, to: Coordinates) -> f64 {
     let (from_latitude, to_latitude) = (radians(from.latitude), radians(to.latitude));
     let rise = ((to_latitude - from_latitude) / 2.0).sin();
     let turn = ((radians(to.longitude) - radians(from.longitude)) / 2.0).sin();
     let haversine = rise * rise + from_latitude.cos() * to_latitude.cos() * turn * turn;
-    2.0 * EARTH_RADIUS_M * haversine.sqrt().asin()
+    2.0 * EARTH_RADIUS_M * haversine.sqrt().min(1.0).asin()
 }
 
 const RADIAN: f64 = std::f64::consts::PI / 180.0;

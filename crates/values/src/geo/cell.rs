@@ -17,10 +17,11 @@
 use std::ops::Range;
 
 /// Steps of the finest grid.
-pub(super) const STEPS_MAX: u32 = 26;
+pub const STEPS_MAX: u32 = 26;
 /// The grid ends where a Mercator map is as high as wide, in degrees.
-pub(super) const LATITUDE_MAX: f64 = 85.051_128_78;
-pub(super) const LONGITUDE_MAX: f64 = 180.0;
+pub const LATITUDE_MAX: f64 = 85.051_128_78;
+/// The greatest longitude, in degrees.
+pub const LONGITUDE_MAX: f64 = 180.0;
 /// The alphabet of geohash strings.
 const LETTERS: &[u8; 32] = b"0123456789bcdefghjkmnpqrstuvwxyz";
 /// The length of a geohash string; 52 bits fill ten letters.
@@ -28,14 +29,16 @@ const LETTERS_COUNT: usize = 11;
 
 /// Coordinates, in degrees.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Coordinates {
-    pub(super) longitude: f64,
-    pub(super) latitude: f64,
+pub struct Coordinates {
+    /// Degrees east.
+    pub longitude: f64,
+    /// Degrees north.
+    pub latitude: f64,
 }
 
 /// A cell of the grid with the given steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Cell {
+pub struct Cell {
     column: u32,
     row: u32,
     steps: u32,
@@ -43,16 +46,28 @@ pub(super) struct Cell {
 
 /// The bounds of a cell, in degrees.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Bounds {
-    pub(super) west: f64,
-    pub(super) east: f64,
-    pub(super) south: f64,
-    pub(super) north: f64,
+pub struct Bounds {
+    /// The western meridian.
+    pub west: f64,
+    /// The eastern meridian.
+    pub east: f64,
+    /// The southern parallel.
+    pub south: f64,
+    /// The northern parallel.
+    pub north: f64,
+}
+
+impl Coordinates {
+    /// Returns true if they are on the grid.
+    pub fn is_valid(self) -> bool {
+        (-LONGITUDE_MAX..=LONGITUDE_MAX).contains(&self.longitude)
+            && (-LATITUDE_MAX..=LATITUDE_MAX).contains(&self.latitude)
+    }
 }
 
 impl Cell {
     /// Returns the cell that contains `place`.
-    pub(super) fn of(place: Coordinates, steps: u32) -> Self {
+    pub fn of(place: Coordinates, steps: u32) -> Self {
         Self {
             column: index(place.longitude, LONGITUDE_MAX, steps),
             row: index(place.latitude, LATITUDE_MAX, steps),
@@ -61,7 +76,7 @@ impl Cell {
     }
 
     /// Returns the cell of the finest grid for a score. Every score maps to one.
-    pub(super) fn of_score(score: f64) -> Self {
+    pub fn of_score(score: f64) -> Self {
         let bits = bits_of(score);
         Self { column: every_other(bits >> 1), row: every_other(bits), steps: STEPS_MAX }
     }
@@ -71,24 +86,25 @@ impl Cell {
     }
 
     /// Returns the score of a cell of the finest grid.
-    pub(super) fn score(self) -> f64 {
+    pub fn score(self) -> f64 {
         self.bits() as f64
     }
 
     /// Returns the score range of everything in it.
-    pub(super) fn scores(self) -> Range<f64> {
+    pub fn scores(self) -> Range<f64> {
         let shift = 2 * (STEPS_MAX - self.steps);
         (self.bits() << shift) as f64..(self.bits().wrapping_add(1) << shift) as f64
     }
 
-    pub(super) fn bounds(self) -> Bounds {
+    /// Returns its bounding meridians and parallels.
+    pub fn bounds(self) -> Bounds {
         let (west, east) = span(self.column, LONGITUDE_MAX, self.steps);
         let (south, north) = span(self.row, LATITUDE_MAX, self.steps);
         Bounds { west, east, south, north }
     }
 
     /// Returns its center.
-    pub(super) fn middle(self) -> Coordinates {
+    pub fn middle(self) -> Coordinates {
         let Bounds { west, east, south, north } = self.bounds();
         let middle = |low: f64, high: f64, most: f64| ((low + high) / 2.0).min(most).max(-most);
         Coordinates { longitude: middle(west, east, LONGITUDE_MAX), latitude: middle(south, north, LATITUDE_MAX) }
@@ -96,7 +112,7 @@ impl Cell {
 
     /// Returns the cell this many columns to the east and rows to the north, -1, 0 or 1 each, wrapping around at the
     /// edges.
-    pub(super) fn beside(self, east: i32, north: i32) -> Self {
+    pub fn beside(self, east: i32, north: i32) -> Self {
         let mask = (1 << self.steps) - 1;
         let moved = |from: u32, by: i32| if by == 0 { from } else { from.wrapping_add_signed(by) & mask };
         Self { column: moved(self.column, east), row: moved(self.row, north), steps: self.steps }
@@ -104,7 +120,7 @@ impl Cell {
 }
 
 /// Returns the standard geohash string. It counts latitudes from pole to pole, so its grid differs.
-pub(super) fn text(place: Coordinates) -> [u8; LETTERS_COUNT] {
+pub fn text(place: Coordinates) -> [u8; LETTERS_COUNT] {
     let cell = Cell {
         column: index(place.longitude, LONGITUDE_MAX, STEPS_MAX),
         row: index(place.latitude, 90.0, STEPS_MAX),
