@@ -30,6 +30,11 @@ const CRATES: &[(&str, &str)] = &[
         "Of positions below the value's own length, and of items whose form was written by the same file. Fuzz targets of \
         each type; replayed bytes are checked and refused as misfits.",
     ),
+    (
+        "search",
+        "Of fields below the definition's own count, of slots of a plan, of records that the index wrote itself, of bytes \
+        just counted. Laws beside a naive twin, fuzz targets `search_query`, `search_aggregate`, `search_definition`.",
+    ),
     ("wire", "Of bytes that the decoder has just counted. Fuzz targets `resp`, `memcache`, `queue`, `replies`."),
     (
         "rdb",

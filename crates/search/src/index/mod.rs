@@ -1,0 +1,375 @@
+//! The structures of an index. All are copy-on-write: a clone costs O(fields), and is of one instant.
+//!
+//! ```text
+//!   rows         row number --> record: key, raw values            dictionary   (space, term) --> number
+//!   keys         hash of the key --> row number                    postings     (number, chunk) --> rows
+//!   numbers      of a field: (number, row), in order               deadlines    (deadline, row), in order
+//!   tag grams    (number of a gram, chunk) --> numbers of the tags that have it
+//! ```
+//!
+//! A change of a row reads its record for what it was held under, and touches only the terms that differ. Changes of many
+//! rows are sorted by term first: each chunk of a term's rows is written once. Grams of a text lead to rows, those of a tag
+//! to the tag, which many rows share.
+
+mod dictionary;
+mod numbers;
+mod postings;
+mod record;
+mod terms;
+
+pub use postings::RowNumber;
+pub use record::{Row, RowField};
+pub use terms::RowError;
+
+pub(crate) use dictionary::{Dictionary, Space, TermNumber, TermType, term_key};
+pub(crate) use numbers::Numbers;
+pub(crate) use postings::{CHUNK_ROWS, Postings, place, row_at};
+pub(crate) use record::Record;
+pub(crate) use terms::{folded, grams, number, on_grid, place as geo_place, tags};
+
+use crate::definition::Definition;
+use base::Ms;
+use base::hash::KeyHasher;
+use blocks::{BlockList, Direction, End, Guide};
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use terms::RowTerms;
+
+/// Hash bytes of a key: of ten million keys, hardly any two share them.
+const HASH_BYTES: usize = 5;
+
+/// An index: rows, and what they are found by.
+#[derive(Clone)]
+pub struct Index {
+    pub(crate) definition: Arc<Definition>,
+    rows: BlockList,
+    free_rows: BlockList,
+    keys: BlockList,
+    hasher: KeyHasher,
+    pub(crate) dictionary: Dictionary,
+    pub(crate) postings: Postings,
+    pub(crate) tag_grams: Postings,
+    pub(crate) numbers: Vec<Numbers>,
+    deadlines: BlockList,
+}
+
+/// The size of an index and of its parts.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct IndexSize {
+    /// Rows.
+    pub rows: u64,
+    /// Row numbers given so far: rows, and those free to be given again.
+    pub row_numbers: u64,
+    /// Distinct terms.
+    pub terms: u64,
+    /// Pairs of a term and a row.
+    pub postings: u64,
+    /// Chunks of postings.
+    pub posting_chunks: u64,
+    /// Heap bytes of the row store.
+    pub rows_bytes: u64,
+    /// Heap bytes of row numbers by key.
+    pub keys_bytes: u64,
+    /// Heap bytes of the dictionary.
+    pub dictionary_bytes: u64,
+    /// Heap bytes of the postings.
+    pub postings_bytes: u64,
+    /// Heap bytes of numbers in order.
+    pub numbers_bytes: u64,
+}
+
+impl Index {
+    /// Creates an index without rows.
+    pub fn new(definition: Arc<Definition>) -> Self {
+        let numbers = vec![Numbers::default(); definition.fields.len()];
+        Self {
+            definition,
+            rows: BlockList::new(),
+            free_rows: BlockList::new(),
+            keys: BlockList::new(),
+            hasher: KeyHasher::random(),
+            dictionary: Dictionary::default(),
+            postings: Postings::default(),
+            tag_grams: Postings::default(),
+            numbers,
+            deadlines: BlockList::new(),
+        }
+    }
+
+    /// Returns its definition.
+    pub fn definition(&self) -> &Arc<Definition> {
+        &self.definition
+    }
+
+    /// Sets the row of a key, or removes it. O(terms that differ, log n).
+    ///
+    /// # Errors
+    /// A value is not of its field's type; the key has no row then.
+    pub fn put(&mut self, key: &[u8], row: Option<&Row>) -> Result<(), RowError> {
+        let mut result = Ok(());
+        self.put_all([(key, row)], |_, error| result = Err(error));
+        result
+    }
+
+    /// Sets or removes the rows of keys, one after the other. Those with a value that is not of its field's type go to
+    /// `refuse`, and have no row then. O(terms that differ, log n).
+    pub fn put_all<'a>(
+        &mut self,
+        rows: impl IntoIterator<Item = (&'a [u8], Option<&'a Row>)>,
+        mut refuse: impl FnMut(&[u8], RowError),
+    ) {
+        let mut changes = Vec::new();
+        for (key, row) in rows {
+            let terms = row.map(|row| RowTerms::of(&self.definition, row)).transpose();
+            let new = match terms {
+                Ok(terms) => row.zip(terms),
+                Err(error) => {
+                    refuse(key, error);
+                    None
+                }
+            };
+            match (self.row_number(key), new) {
+                (None, None) => {}
+                (None, Some((row, terms))) => self.insert(key, row, terms, &mut changes),
+                (Some(number), Some((row, terms))) => self.replace(number, key, row, terms, &mut changes),
+                (Some(number), None) => self.remove(number, key, &mut changes),
+            }
+        }
+        self.change_terms(changes);
+    }
+
+    /// Returns the number of rows. O(1).
+    pub fn len(&self) -> u64 {
+        self.rows.len() - self.free_rows.len()
+    }
+
+    /// Returns true if there are no rows. O(1).
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Returns its size. O(fields + log n + postings changed since the last time).
+    pub fn size(&self) -> IndexSize {
+        IndexSize {
+            rows: self.len(),
+            row_numbers: self.rows.len(),
+            terms: self.dictionary.len(),
+            postings: self.postings.count(0..self.postings.len()),
+            posting_chunks: self.postings.len(),
+            rows_bytes: self.rows.heap_bytes() + self.free_rows.heap_bytes() + self.deadlines.heap_bytes(),
+            keys_bytes: self.keys.heap_bytes(),
+            dictionary_bytes: self.dictionary.heap_bytes(),
+            postings_bytes: self.postings.heap_bytes() + self.tag_grams.heap_bytes(),
+            numbers_bytes: self.numbers.iter().map(Numbers::heap_bytes).sum(),
+        }
+    }
+
+    /// Returns the row number of a key. O(log n).
+    pub fn row_number(&self, key: &[u8]) -> Option<RowNumber> {
+        self.find_key(key).1
+    }
+
+    /// Returns `look` of a row's record; `None` if the number is free. O(log n).
+    pub(crate) fn record<R>(&self, row: RowNumber, look: impl FnOnce(&Record<'_>) -> R) -> Option<R> {
+        self.rows.get(u64::from(row), |bytes| Record::of(bytes).map(|record| look(&record))).flatten()
+    }
+
+    /// Passes the records of rows from `row` on to `visit`, `None` for free ones, until it breaks. O(log n + rows).
+    pub(crate) fn walk_rows(
+        &self,
+        row: RowNumber,
+        count: u64,
+        mut visit: impl FnMut(Option<&Record<'_>>) -> ControlFlow<()>,
+    ) {
+        let from = u64::from(row).min(self.rows.len());
+        let count = count.min(self.rows.len() - from);
+        let _ = self.rows.walk(from, count, Direction::Forward, &mut |bytes: &[u8]| visit(Record::of(bytes).as_ref()));
+    }
+
+    /// Returns the number of row numbers given so far. O(1).
+    pub(crate) fn row_numbers(&self) -> u64 {
+        self.rows.len()
+    }
+
+    /// Returns the rows of which something is due at `now`: the key, or a field. Ascending, each once. O(log n + due).
+    pub(crate) fn due_rows(&self, now: Ms) -> Vec<RowNumber> {
+        let mut due = Vec::new();
+        let _ = self.deadlines.walk(0, self.deadlines.len(), Direction::Forward, &mut |item: &[u8]| {
+            let (at_ms, row) = deadline_in(item);
+            if at_ms > now {
+                return ControlFlow::Break(());
+            }
+            due.push(row);
+            ControlFlow::Continue(())
+        });
+        due.sort_unstable();
+        due.dedup();
+        due
+    }
+
+    fn insert(&mut self, key: &[u8], row: &Row, terms: RowTerms, changes: &mut Vec<TermChange>) {
+        let record = record::encode(key, row);
+        let mut number = self.rows.len() as RowNumber;
+        if self.free_rows.pop(End::Tail, |free| number = row_in(free)) {
+            self.rows.set(u64::from(number), &record);
+        } else {
+            self.rows.push(End::Tail, &record);
+        }
+        let (at, _) = self.find_key(key);
+        self.keys.insert(at, &[&self.hash(key)[..], &number.to_be_bytes()].concat());
+        changes.extend(terms.keys.into_iter().map(|key| TermChange { key, row: number, is_added: true }));
+        terms.numbers.iter().for_each(|(field, value)| self.numbers[*field].add(*value, number));
+        self.set_deadlines(number, None, Some(row));
+    }
+
+    fn replace(&mut self, number: RowNumber, key: &[u8], row: &Row, terms: RowTerms, changes: &mut Vec<TermChange>) {
+        let (old, old_terms) = self.terms_of(number);
+        if old == *row {
+            return;
+        }
+        self.rows.set(u64::from(number), &record::encode(key, row));
+        let change = |key: &Vec<u8>, is_added| TermChange { key: key.clone(), row: number, is_added };
+        changes.extend(difference(&old_terms.keys, &terms.keys).map(|key| change(key, false)));
+        changes.extend(difference(&terms.keys, &old_terms.keys).map(|key| change(key, true)));
+        for (field, value) in old_terms.numbers.iter().filter(|old| !terms.has_number(**old)) {
+            self.numbers[*field].remove(*value, number);
+        }
+        for (field, value) in terms.numbers.iter().filter(|new| !old_terms.has_number(**new)) {
+            self.numbers[*field].add(*value, number);
+        }
+        self.set_deadlines(number, Some(&old), Some(row));
+    }
+
+    fn remove(&mut self, number: RowNumber, key: &[u8], changes: &mut Vec<TermChange>) {
+        let (old, terms) = self.terms_of(number);
+        changes.extend(terms.keys.into_iter().map(|key| TermChange { key, row: number, is_added: false }));
+        terms.numbers.iter().for_each(|(field, value)| self.numbers[*field].remove(*value, number));
+        self.set_deadlines(number, Some(&old), None);
+        let (at, _) = self.find_key(key);
+        self.keys.remove(at);
+        self.rows.set(u64::from(number), b"");
+        self.free_rows.push(End::Tail, &number.to_be_bytes());
+    }
+
+    fn terms_of(&self, number: RowNumber) -> (Row, RowTerms) {
+        let row = self.record(number, |record| record.to_row()).expect("the number is in use");
+        let terms = RowTerms::of(&self.definition, &row).expect("it was indexed");
+        (row, terms)
+    }
+
+    /// Makes changes of terms; of several of one term and row, only the last.
+    fn change_terms(&mut self, mut changes: Vec<TermChange>) {
+        changes.sort_by(|one, other| (&one.key, one.row).cmp(&(&other.key, other.row)));
+        for of_term in changes.chunk_by(|one, other| one.key == other.key) {
+            let key = &of_term[0].key;
+            let is_added = of_term.iter().any(|change| change.is_added);
+            let term = if is_added { Some(self.add_term(key)) } else { self.dictionary.number(key) };
+            let Some(term) = term else { continue };
+            for of_chunk in of_term.chunk_by(|one, other| place(one.row).0 == place(other.row).0) {
+                let of_rows = of_chunk.chunk_by(|one, other| one.row == other.row).filter_map(<[TermChange]>::last);
+                let places = of_rows.map(|change| (place(change.row).1, change.is_added));
+                self.postings.change(term, place(of_chunk[0].row).0, places);
+            }
+            if of_term.iter().any(|change| !change.is_added) && self.postings.items_of(term).is_empty() {
+                self.remove_term(key, term);
+            }
+        }
+    }
+
+    /// Returns the number of a term; a new tag is noted under its grams.
+    fn add_term(&mut self, key: &[u8]) -> TermNumber {
+        let (number, is_new) = self.dictionary.number_or_add(key);
+        if is_new {
+            for gram in dictionary::tag_gram_keys(key) {
+                let (gram, _) = self.dictionary.number_or_add(&gram);
+                let (chunk, place) = place(number);
+                self.tag_grams.change(gram, chunk, [(place, true)]);
+            }
+        }
+        number
+    }
+
+    fn remove_term(&mut self, key: &[u8], number: TermNumber) {
+        for gram in dictionary::tag_gram_keys(key) {
+            let gram_number = self.dictionary.number(&gram).expect("it was added with the tag");
+            let (chunk, place) = place(number);
+            self.tag_grams.change(gram_number, chunk, [(place, false)]);
+            if self.tag_grams.items_of(gram_number).is_empty() {
+                self.dictionary.remove(&gram);
+            }
+        }
+        self.dictionary.remove(key);
+    }
+
+    /// Returns the position of a key's entry, or its insertion point, and its row number. O(log n).
+    fn find_key(&self, key: &[u8]) -> (u64, Option<RowNumber>) {
+        let hash = self.hash(key);
+        let guide = Guide { key: hash_number(&hash), key_of: |item| hash_number(&item[..HASH_BYTES]), is_even: true };
+        let mut at = self.keys.guided_point(0..self.keys.len(), guide, |item| item[..HASH_BYTES] < hash[..]);
+        loop {
+            let row = self.keys.get(at, |item| (item[..HASH_BYTES] == hash[..]).then(|| row_in(&item[HASH_BYTES..])));
+            let Some(row) = row.flatten() else { return (at, None) };
+            if self.record(row, |record| record.key == key) == Some(true) {
+                return (at, Some(row));
+            }
+            at += 1;
+        }
+    }
+
+    fn hash(&self, key: &[u8]) -> [u8; HASH_BYTES] {
+        let bytes = self.hasher.hash(key).to_be_bytes();
+        std::array::from_fn(|at| bytes[at])
+    }
+
+    fn set_deadlines(&mut self, number: RowNumber, old: Option<&Row>, new: Option<&Row>) {
+        let (old, new) = (old.map(deadlines_of).unwrap_or_default(), new.map(deadlines_of).unwrap_or_default());
+        for at_ms in difference(&old, &new) {
+            let (at, _) = self.find_deadline(*at_ms, number);
+            self.deadlines.remove(at);
+        }
+        for at_ms in difference(&new, &old) {
+            let (at, item) = self.find_deadline(*at_ms, number);
+            self.deadlines.insert(at, &item);
+        }
+    }
+
+    fn find_deadline(&self, at_ms: Ms, row: RowNumber) -> (u64, Vec<u8>) {
+        let item = [&at_ms.to_be_bytes()[..], &row.to_be_bytes()].concat();
+        let guide = Guide { key: at_ms, key_of: |item| deadline_in(item).0, is_even: false };
+        (self.deadlines.guided_point(0..self.deadlines.len(), guide, |other| *other < item[..]), item)
+    }
+}
+
+/// A row that a term gains or loses.
+struct TermChange {
+    key: Vec<u8>,
+    row: RowNumber,
+    is_added: bool,
+}
+
+/// Returns the distinct deadlines of a row, ascending.
+fn deadlines_of(row: &Row) -> Vec<Ms> {
+    let fields = row.fields.iter().flatten().filter_map(|field| field.expires_at_ms);
+    let mut deadlines: Vec<Ms> = row.expires_at_ms.into_iter().chain(fields).collect();
+    deadlines.sort_unstable();
+    deadlines.dedup();
+    deadlines
+}
+
+/// Returns the items of `one` that are not in `other`; both ascend.
+fn difference<'a, T: Ord>(one: &'a [T], other: &'a [T]) -> impl Iterator<Item = &'a T> {
+    one.iter().filter(|item| other.binary_search(item).is_err())
+}
+
+fn hash_number(hash: &[u8]) -> u64 {
+    hash.iter().fold(0, |number, byte| number << 8 | u64::from(*byte))
+}
+
+fn row_in(bytes: &[u8]) -> RowNumber {
+    RowNumber::from_be_bytes(bytes.try_into().expect("a row number has four bytes"))
+}
+
+fn deadline_in(item: &[u8]) -> (Ms, RowNumber) {
+    let (at_ms, row) = item.split_at(8);
+    (Ms::from_be_bytes(at_ms.try_into().expect("eight bytes")), row_in(row))
+}

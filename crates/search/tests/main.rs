@@ -1,0 +1,11 @@
+//! Tests of the crate, in one binary.
+
+mod aggregate_requests;
+mod aggregations;
+mod definitions;
+mod descriptions;
+mod expressions;
+mod law;
+mod pipelines;
+mod query;
+mod requests;
