@@ -328,6 +328,20 @@ fn all_workers_run_the_latest_library() {
 }
 
 #[test]
+fn a_long_function_does_not_run_for_the_rest_of_its_transaction() {
+    let server = Server::start(ONE_WORKER);
+    let mut client = server.connect();
+    let code = "#!lua name=long\nredis.register_function('long', function() local n = 0 \
+                for i = 1, 3000000 do n = n + i % 7 end return 1 end)";
+    assert_eq!(client.call(&["FUNCTION", "LOAD", code]).to_string(), "\"long\"");
+    client.call(&["MULTI"]);
+    client.call(&["FCALL", "long", "0"]);
+    client.call(&["FUNCTION", "STATS"]);
+    let reply = client.call(&["EXEC"]).to_string();
+    assert!(reply.starts_with("[1, [\"running_script\", null, "), "{reply}");
+}
+
+#[test]
 fn a_long_function_reports_busy_and_can_be_killed() {
     const BUSY: &str = "BUSY Redis is busy running a script. You can only call FUNCTION KILL or SHUTDOWN NOSAVE.";
     let mut server = Server::start(ONE_WORKER);

@@ -74,9 +74,11 @@ impl Control {
     /// Begins a script or a function.
     pub(crate) fn begin(&self, is_function: bool) {
         self.is_function.store(is_function, Relaxed);
-        if self.running().is_some() {
-            *self.running() = None;
-        }
+    }
+
+    /// Ends it: a transaction goes on with other commands, for which it no longer runs.
+    pub(crate) fn end(&self) {
+        *self.running() = None;
     }
 
     /// Publishes which function runs, since `began`.

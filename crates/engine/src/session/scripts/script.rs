@@ -404,6 +404,7 @@ impl Session {
             }
             ask = machine.go(input);
         };
+        yielder.iter().for_each(|yielder| yielder.control().end());
         worker.counters().script_memory_bytes.set(machine.memory_bytes() as u64);
         (cut, outcome)
     }
