@@ -5,7 +5,7 @@ use base::random::Random;
 use blocks::Direction;
 use search::{
     Definition, Index, Language, Query, QueryOptions, QuerySettings, Row, RowField, Search, SearchOrder, SearchPage,
-    parse_query,
+    Work, parse_query,
 };
 use std::hint::black_box;
 use std::sync::Arc;
@@ -89,9 +89,10 @@ fn show_query(index: &Index, query: &Query, text: &str, order: Option<Direction>
             offset,
             count,
             in_keys: None,
+            skips_total: false,
         };
         let mut search = Search::new(index.clone(), query.clone(), 0, Language::English, page);
-        let result = search.step(&mut u64::MAX.clone()).expect("there is work enough");
+        let result = search.step(&mut Work::new(u64::MAX)).expect("there is work enough");
         (total, found) = (result.total, black_box(result.rows).len());
         if turn == 0 {
             first_us = us_each(began, 1);

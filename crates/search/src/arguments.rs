@@ -22,11 +22,11 @@ pub(crate) struct ArgumentCursor<'a> {
 pub struct BadArgument {
     /// The option.
     pub option: &'static str,
-    /// What is wrong with its value.
+    /// The fault of its value.
     pub reason: BadArgumentReason,
 }
 
-/// What is wrong with the value of an option.
+/// The fault of an option's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadArgumentReason {
     /// The command ends too early.
@@ -127,12 +127,6 @@ pub(crate) fn parse_integer(word: &[u8]) -> Option<i64> {
 /// Parses a decimal integer of at least 0.
 pub(crate) fn parse_count(word: &[u8]) -> Option<u64> {
     parse_integer(word).and_then(|number| u64::try_from(number).ok())
-}
-
-/// Returns the metres of a unit of distances: one of those of GEORADIUS.
-pub(crate) fn parse_unit(word: &[u8]) -> Option<f64> {
-    const UNITS: [(&str, f64); 4] = [("m", 1.0), ("km", 1000.0), ("ft", 0.3048), ("mi", 1609.34)];
-    UNITS.into_iter().find(|(name, _)| is_word(word, name)).map(|(_, unit_m)| unit_m)
 }
 
 /// Parses an end of a range: a number, after `(` if the range excludes it.

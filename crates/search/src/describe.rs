@@ -51,7 +51,7 @@ impl Reply {
     }
 }
 
-/// What an index counts.
+/// Figures of an index.
 #[derive(Clone, Debug, PartialEq)]
 pub struct IndexFigures {
     /// Its rows, and the structures that they are found by.

@@ -8,13 +8,14 @@
 //!        SearchRequest, AggregateRequest --> Pipeline: GROUPBY, APPLY, FILTER, SORTBY, LIMIT --> records
 //! ```
 //!
-//! - the words of a command, and what is wrong with them: `arguments`
+//! - the words of a command, and their errors: `arguments`
 //! - the declaration of an index and of its fields: `definition`
-//! - what FT.SEARCH and other commands say beside the query: `request`
+//! - options of FT.SEARCH and other commands beside the query: `request`
 //! - query language (dialect 2): `query`
 //! - words, folding, stems: `text`
 //! - the structures of an index, all copy-on-write: `index`
 //! - running a query over a clone of an index, in steps: `evaluate`
+//! - places on Earth and circles: `place`
 //! - values of expressions and records: `value`
 //! - expressions of APPLY and FILTER: `expression`
 //! - requests and pipelines of FT.AGGREGATE: `aggregate`
@@ -31,6 +32,7 @@ mod describe;
 mod evaluate;
 mod expression;
 mod index;
+mod place;
 mod query;
 mod request;
 mod text;
@@ -46,12 +48,13 @@ pub use definition::{
     Definition, DefinitionError, FIELDS_MAX, Field, FieldType, Language, NotDefinition, TEXT_FIELDS_MAX,
 };
 pub use describe::{CursorFigures, FailureFigures, IndexFigures, Reply};
-pub use evaluate::{Found, Scan, ScanStep, ScannedRow, Search, SearchOrder, SearchPage};
+pub use evaluate::{Found, Scan, ScanStep, ScannedRow, Search, SearchOrder, SearchPage, Work};
 pub use expression::{EvaluationError, Expression, ExpressionError};
 pub use index::{Index, IndexSize, Row, RowError, RowField, RowNumber};
+pub use place::CircleError;
 pub use query::{
     DEPTH_MAX as QUERY_DEPTH_MAX, PARTS_MAX as QUERY_PARTS_MAX, Query, QueryError, QueryOptions, Term,
-    parse as parse_query,
+    WILDCARD_BYTES_MAX as QUERY_WILDCARD_BYTES_MAX, parse as parse_query,
 };
 pub use request::{
     CircleFilter, CursorRequest, DeleteByRequest, NumberFilter, QuerySettings, RESULTS_MAX, RequestError,

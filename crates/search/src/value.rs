@@ -118,6 +118,18 @@ impl Value {
         }
     }
 
+    /// Returns the bytes that its comparison with another value reads at most. O(items of two lists).
+    pub(crate) fn compared_bytes(&self, other: &Self) -> usize {
+        match (self, other) {
+            (Self::Text(left), Self::Text(right)) => left.len().min(right.len()),
+            (Self::Text(text), Self::Number(_)) | (Self::Number(_), Self::Text(text)) => {
+                text.len().min(NUMBER_BYTES_MAX)
+            }
+            (Self::List(_), Self::List(_)) => self.heap_bytes().saturating_add(other.heap_bytes()),
+            _ => 0,
+        }
+    }
+
     /// Returns the bytes that it occupies outside itself. O(items of a list).
     pub fn heap_bytes(&self) -> usize {
         match self {
@@ -142,15 +154,21 @@ impl Value {
     }
 }
 
-/// Parses a decimal number, possibly infinite; `None` for NaN. Minus zero becomes zero.
+/// The longest text that is a number: the greatest finite number has 309 digits.
+const NUMBER_BYTES_MAX: usize = 400;
+
+/// Parses a decimal number of at most 400 bytes, possibly infinite; `None` for NaN. Minus zero becomes zero.
 pub fn parse_number(text: &[u8]) -> Option<f64> {
+    if text.len() > NUMBER_BYTES_MAX {
+        return None;
+    }
     let number: f64 = str::from_utf8(text).ok()?.parse().ok()?;
     (!number.is_nan()).then_some(number + 0.0)
 }
 
 /// Returns the number that a text in an expression is: white space may precede it.
 fn number_of(text: &[u8]) -> Option<f64> {
-    parse_number(text.trim_ascii_start())
+    if text.len() > NUMBER_BYTES_MAX { None } else { parse_number(text.trim_ascii_start()) }
 }
 
 /// Returns a number's digits: all of a whole number below 2^63, else what C's `%.12g` writes.
@@ -242,7 +260,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// What `printf("%.12g")` of C prints, and RediSearch's own tests of its values.
+    /// Expects the output of C's `printf("%.12g")`, and that of RediSearch's own tests of its values.
     #[test]
     fn numbers_are_printed_as_c_prints_them() {
         for (number, expected) in [
@@ -286,6 +304,25 @@ mod tests {
         for text in [&b""[..], b"1x", b"x", b"1 ", b"\xff", b"0x1p"] {
             assert_eq!(Value::text(text).number(), None, "{text:?}");
         }
+    }
+
+    #[test]
+    fn a_text_longer_than_any_number_is_none() {
+        assert_eq!(Value::text("1".repeat(309)).number().map(f64::is_finite), Some(true));
+        for text in ["1".repeat(401), format!("{}1", " ".repeat(400)), format!("0.{}", "1".repeat(1 << 20))] {
+            assert_eq!((Value::text(&text).number(), parse_number(text.as_bytes())), (None, None));
+        }
+    }
+
+    #[test]
+    fn comparisons_of_numbers_and_lists_read_bytes_too() {
+        let text = |length| Value::text("1".repeat(length));
+        assert_eq!(text(7).compared_bytes(&text(1 << 20)), 7);
+        assert_eq!(text(7).compared_bytes(&Value::Number(1.0)), 7);
+        assert_eq!(Value::Number(1.0).compared_bytes(&text(1 << 20)), NUMBER_BYTES_MAX);
+        let list = Value::List(vec![Value::Null; 1000]);
+        assert!(list.compared_bytes(&list) >= 2000 * size_of::<Value>());
+        assert_eq!(list.compared_bytes(&Value::Null), 0);
     }
 
     #[test]

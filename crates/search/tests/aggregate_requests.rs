@@ -125,6 +125,22 @@ fn errors_are_in_words_of_redisearch() {
 }
 
 #[test]
+fn patterns_of_all_expressions_count_together() {
+    let steps = |count: usize| "FILTER matches(@a,'b')||matches(@a,'c') ".repeat(count);
+    assert!(request(&steps(8)).is_ok());
+    assert_eq!(error(&steps(9)), "matches() exceeds maximum of 16 regular expressions");
+}
+
+#[test]
+fn fields_read_before_they_are_loaded_are_loaded() {
+    let parsed = request("FILTER exists(@a)&&exists(@b) APPLY 1 AS c FILTER exists(@d) LOAD 3 @d @a @c").unwrap();
+    let pipeline = Pipeline::new(&parsed, LIMITS).unwrap();
+    let readers: Vec<_> = pipeline.source_fields().iter().map(|field| (&*field.name, field.reader)).collect();
+    let expected = [(&b"a"[..], FieldReader::Load), (b"b", FieldReader::Expression), (b"d", FieldReader::Load)];
+    assert_eq!(readers, expected);
+}
+
+#[test]
 fn source_fields_are_what_no_step_gives() {
     let parsed = request(
         "LOAD 3 title AS t APPLY upper(@t) AS u FILTER exists(@price) GROUPBY 2 @u @brand REDUCE SUM 1 @price AS s \

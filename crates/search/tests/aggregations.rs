@@ -251,7 +251,7 @@ fn sorting_is_by_fields_in_order() {
     assert_eq!(run(&hashes, &words("LOAD 2 @t1 @t2 SORTBY 4 @t2 ASC @t1 ASC")), expected);
 }
 
-/// What redis-server 8 was measured to give of 40 documents (valkey-search's issue 1393 and pull request 1373).
+/// Expects the measured output of redis-server 8 for 40 documents (valkey-search's issue 1393 and pull request 1373).
 #[test]
 fn sorting_keeps_as_many_as_limit_or_max_say() {
     let run_forty = |arguments: &str| {
@@ -399,4 +399,22 @@ fn too_many_groups_of_one_record_are_an_error() {
     let values = vec![Some(Value::text(many.join(",")))];
     let error = pipeline.push(SourceRow { values, others: Vec::new() }).unwrap_err();
     assert_eq!(error.to_string(), "GROUPBY exceeds maximum of 1000 groups for one record");
+}
+
+#[test]
+fn too_many_values_of_one_record_are_an_error() {
+    let pushed = |groups_count: usize, reducers_count: usize, reducer: &str| {
+        let reducers: String = (0..reducers_count).map(|number| format!(" REDUCE {reducer} AS r{number}")).collect();
+        let request = format!("LOAD 2 @a @b GROUPBY 1 @a{reducers}");
+        let mut pipeline = pipeline(&words(&request));
+        let list = |count: usize| Value::List((0..count).map(|number| Value::Number(number as f64)).collect());
+        let values = vec![Some(list(groups_count)), Some(list(100_000))];
+        pipeline.push(SourceRow { values, others: Vec::new() }).map(|_| ()).map_err(|error| error.to_string())
+    };
+    let message = Err("GROUPBY exceeds maximum of 65536 values for one record".to_owned());
+    assert_eq!(pushed(1000, 65, "COUNT 0"), Ok(()));
+    assert_eq!(pushed(1000, 66, "COUNT 0"), message);
+    assert_eq!(pushed(1, 1, "TOLIST 1 @b"), Ok(()));
+    assert_eq!(pushed(2, 1, "TOLIST 1 @b"), message);
+    assert_eq!(pushed(1, 2, "TOLIST 1 @b"), message);
 }

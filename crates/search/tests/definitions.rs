@@ -71,7 +71,8 @@ pub(crate) fn any_definition() -> impl Strategy<Value = Definition> {
         .prop_flat_map(|names| names.into_keys().map(any_field).collect::<Vec<_>>())
         .prop_shuffle();
     let names = (bytes(), vec(bytes(), 1..4), option::of(bytes()), option::of(bytes()), option::of(bytes()));
-    let stop_words = option::of(vec("[a-zäß]{0,8}".prop_map(Box::from), 0..5));
+    let stop_words = btree_map("[a-zäß]{0,8}".prop_map(Box::from), Just(()), 0..5);
+    let stop_words = option::of(stop_words.prop_map(|words| words.into_keys().collect()));
     let others = (any_language(), 0.0..=1.0, stop_words, option::of(any::<u64>()), any::<[bool; 6]>());
     (names, others, fields).prop_map(|(names, others, fields)| {
         let (name, prefixes, filter, language_field, score_field) = names;
@@ -125,7 +126,7 @@ fn options_of_an_index_are_read_in_any_order() {
     assert_eq!(made.filter.as_deref(), Some(&b"@age>16"[..]));
     assert_eq!((made.language, made.language_field.as_deref()), (Language::French, Some(&b"l"[..])));
     assert_eq!((made.score, made.score_field.as_deref()), (0.5, Some(&b"s"[..])));
-    assert_eq!(made.stop_words, Some(vec!["tlv".into(), "summer".into()]));
+    assert_eq!(made.stop_words, Some(vec!["summer".into(), "tlv".into()]));
     assert_eq!(made.temporary_s, Some(60));
     assert!(made.has_no_frequencies && made.has_no_highlights && made.has_many_text_fields);
     assert!(made.has_no_offsets && made.has_no_field_bits && made.skips_initial_scan);
@@ -163,7 +164,7 @@ fn options_of_a_type_are_read_in_any_order() {
 
 #[test]
 fn declarations_of_clients_are_read() {
-    // Those of redis-py, node-redis and Jedis with every option that they have.
+    // Commands of redis-py, node-redis and Jedis with every option that they have.
     for text in [
         "ON HASH PREFIX 1 p: LANGUAGE_FIELD l LANGUAGE English SCORE_FIELD s SCORE 1.0 MAXTEXTFIELDS TEMPORARY 5 \
          NOOFFSETS NOHL NOFIELDS NOFREQS SKIPINITIALSCAN STOPWORDS 1 a SCHEMA t AS u TEXT WEIGHT 1.0 NOSTEM \
@@ -247,6 +248,16 @@ fn weights_may_be_zero_negative_and_infinite() {
 }
 
 #[test]
+fn stop_words_are_found_in_whatever_order_they_are_declared() {
+    let made = definition("STOPWORDS 6 Tlv summer a Ähre tlv b SCHEMA t TEXT");
+    assert!(["a", "b", "summer", "tlv", "ähre"].iter().all(|word| made.is_stop_word(word)));
+    assert!(!["", "aa", "the", "Tlv"].iter().any(|word| made.is_stop_word(word)));
+    let default = definition("SCHEMA t TEXT");
+    assert!(["a", "is", "the", "their", "with"].iter().all(|word| default.is_stop_word(word)));
+    assert!(!default.is_stop_word("summer"));
+}
+
+#[test]
 fn stop_words_that_are_not_text_are_refused() {
     let made = Definition::parse(b"idx", &[b"STOPWORDS", b"1", b"\xff", b"SCHEMA", b"t", b"TEXT"]);
     assert!(matches!(made, Err(DefinitionError::InvalidStopWord(_))));
@@ -324,6 +335,8 @@ fn declarations_that_no_command_makes_are_refused() {
     refused(&|made| made.score = f64::NAN);
     refused(&|made| made.score = -0.0);
     refused(&|made| made.fields.clear());
+    refused(&|made| made.stop_words = Some(vec!["b".into(), "a".into()]));
+    refused(&|made| made.stop_words = Some(vec!["a".into(), "a".into()]));
     refused(&|made| made.fields[1].attribute = made.fields[0].attribute.clone());
     refused(&|made| made.fields[1].indexes_empty = true);
     refused(&|made| made.fields[0].is_unnormalized = true);

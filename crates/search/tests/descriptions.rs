@@ -126,7 +126,7 @@ fn options_of_the_index_are_described() {
          STOPWORDS 2 tlv summer SCHEMA t TEXT",
     ));
     assert_eq!(value(&reply, "index_options"), &list(&["NOFIELDS"]));
-    assert_eq!(value(&reply, "stopwords_list"), &list(&["tlv", "summer"]));
+    assert_eq!(value(&reply, "stopwords_list"), &list(&["summer", "tlv"]));
     let rule = value(&reply, "index_definition");
     assert_eq!(value(rule, "prefixes"), &list(&["a:", "b:"]));
     assert_eq!(value(rule, "filter"), &text("@a>1"));

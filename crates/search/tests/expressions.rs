@@ -307,6 +307,9 @@ fn patterns_are_limited() {
     }
     let many = vec!["matches('a', format('%s', 'a'))"; 100].join(" && ");
     assert_eq!(error(&many), "Expression reads or makes more than 8388608 bytes");
+    let written = |count: usize| vec!["matches('a', 'b')"; count].join(" || ");
+    assert_eq!(shown(&written(16)), "0");
+    assert_eq!(error(&written(17)), "matches() exceeds maximum of 16 regular expressions");
     assert_eq!(shown("matches('a\\\\b', 'a.b')"), "1");
     assert_eq!(shown("matches(NULL, 'a')"), "NULL");
     assert_eq!(shown("matches(125, '^12')"), "1");

@@ -1,11 +1,11 @@
-//! What commands say beside their query.
+//! Options of commands beside their query.
 
-use crate::definitions::{any_word, words};
+use crate::definitions::{any_word, definition, words};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use search::{
-    CircleFilter, CursorRequest, DeleteByRequest, Language, NumberFilter, RequestError, ReturnedField, SearchRequest,
-    SortField, deletes_hashes,
+    CircleFilter, CursorRequest, DeleteByRequest, Language, NumberFilter, Query, RequestError, ReturnedField,
+    SearchRequest, SortField, deletes_hashes,
 };
 use std::ops::Bound;
 
@@ -48,6 +48,36 @@ fn filters_add_up() {
     );
     let circle = CircleFilter { field: boxed("loc"), longitude: 13.4, latitude: 52.5, radius_m: 2000.0 };
     assert_eq!(made.circle_filters, [circle]);
+}
+
+#[test]
+fn filters_restrict_the_query() {
+    let index = definition("SCHEMA t TEXT n NUMERIC p AS g GEO");
+    let restricted = |text: &str, query| request(text).restricted(query, &index);
+    let number = |from, to| Query::Number { field: 1, from, to };
+    let circle = Query::Circle { field: 2, longitude: 13.4, latitude: 52.5, radius_m: 2000.0 };
+    assert_eq!(restricted("", Query::All), Ok(Query::All));
+    assert_eq!(restricted("FILTER n 1 +inf", Query::All), Ok(number(Bound::Included(1.0), Bound::Unbounded)));
+    assert_eq!(
+        restricted("FILTER n (1 5 GEOFILTER g 13.4 52.5 2 km", Query::Missing { field: 0 }),
+        Ok(Query::Every(vec![Query::Missing { field: 0 }, number(Bound::Excluded(1.0), Bound::Included(5.0)), circle]))
+    );
+}
+
+/// RediSearch's `applyGlobalFilters`.
+#[test]
+fn filters_of_other_fields_are_refused_in_published_words() {
+    let index = definition("SCHEMA t TEXT n NUMERIC g GEO");
+    for (text, expected) in [
+        ("FILTER x 1 2", "Unknown Field 'x'"),
+        ("FILTER t 1 2", "Field is not a numeric field, field: t"),
+        ("GEOFILTER x 1 2 3 km", "Unknown Field, field: x"),
+        ("GEOFILTER n 1 2 3 km", "Field is not a geo field, field: n"),
+    ] {
+        assert_eq!(request(text).restricted(Query::All, &index).unwrap_err().to_string(), expected);
+    }
+    request(&"FILTER n 1 2 ".repeat(1000));
+    assert_eq!(error(&"FILTER n 1 2 ".repeat(1001)), "Request exceeds maximum of 1000 filters");
 }
 
 #[test]
@@ -149,6 +179,7 @@ fn bad_filters_are_refused_in_published_words() {
         ("GEOFILTER loc 181 0 1 km", "Invalid GeoFilter lat/lon"),
         ("GEOFILTER loc 0 91 1 km", "Invalid GeoFilter lat/lon"),
         ("GEOFILTER loc 0 0 -1 km", "Invalid GeoFilter radius"),
+        ("GEOFILTER loc 0 0 inf km", "Invalid GeoFilter radius"),
     ] {
         assert_eq!(error(text), expected, "{text}");
     }

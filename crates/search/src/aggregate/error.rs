@@ -1,4 +1,4 @@
-//! What is wrong with a request, in RediSearch's words where they are published.
+//! Errors of requests, in RediSearch's words where they are published.
 
 use crate::arguments::BadArgument;
 use crate::expression::ExpressionError;
@@ -6,10 +6,10 @@ use crate::request::RequestError;
 use crate::text::shown;
 use thiserror::Error;
 
-/// What is wrong with the arguments of FT.AGGREGATE, or with how its steps fit together.
+/// The error of the arguments of FT.AGGREGATE, or of how its steps fit together.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum AggregateError {
-    /// What other requests may have wrong, too.
+    /// An error that other requests may have, too.
     #[error(transparent)]
     Request(#[from] RequestError),
     /// LOAD is followed by neither a number nor `*`.
@@ -60,16 +60,16 @@ pub enum AggregateError {
     /// An expression of APPLY or FILTER.
     #[error(transparent)]
     Expression(#[from] ExpressionError),
-    /// APPLY or FILTER reads what neither the index nor a step before it has.
+    /// APPLY or FILTER reads a property that neither the index nor a step before it has.
     #[error("Property `{0}` not loaded nor in pipeline")]
     NotInPipeline(Box<str>),
-    /// SORTBY reads what neither the index nor a step before it has.
+    /// SORTBY reads a property that neither the index nor a step before it has.
     #[error("Property `{0}` not loaded nor in schema")]
     NotInSchema(Box<str>),
-    /// GROUPBY reads what neither the index nor a step before it has.
+    /// GROUPBY reads a property that neither the index nor a step before it has.
     #[error("No such property `{0}`")]
     NoProperty(Box<str>),
-    /// A reducer reads what neither the index nor a step before it has.
+    /// A reducer reads a property that neither the index nor a step before it has.
     #[error("Property `{0}` not present in document or pipeline")]
     NotInDocument(Box<str>),
 }

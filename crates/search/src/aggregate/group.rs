@@ -11,6 +11,9 @@ use std::collections::VecDeque;
 /// The most groups that the lists of one record may name.
 pub(super) const GROUPS_PER_RECORD_MAX: usize = 1000;
 
+/// The most values that the reducers of all groups of one record take: a list counts by its items where they are kept.
+const VALUES_PER_RECORD_MAX: usize = 1 << 16;
+
 /// A reducer, with the slots that it reads.
 #[derive(Debug)]
 pub(super) struct BoundReducer {
@@ -36,7 +39,7 @@ pub(super) struct GroupStage {
 struct OpenGroup {
     keys: Vec<Value>,
     states: Vec<ReducerState>,
-    /// What keys and states occupy.
+    /// The bytes that keys and states occupy.
     inside_bytes: isize,
 }
 
@@ -52,6 +55,7 @@ impl GroupStage {
         let combinations = choices.iter().try_fold(1usize, |product, choice| product.checked_mul(choice.len()));
         let too_many = EvaluationError::TooManyGroups(GROUPS_PER_RECORD_MAX);
         let combinations = combinations.filter(|count| *count <= GROUPS_PER_RECORD_MAX).ok_or(too_many)?;
+        self.check_values(row, combinations)?;
         let mut keys = Vec::with_capacity(choices.len());
         for combination in 0..combinations {
             keys.clear();
@@ -63,6 +67,21 @@ impl GroupStage {
             }
             keys.reverse();
             self.add_to(&keys, row, tools);
+        }
+        Ok(())
+    }
+
+    /// Refuses a record whose groups take too many values together. A single reducer of a single group takes however
+    /// many the record has.
+    fn check_values(&self, row: &PipelineRow, groups_count: usize) -> Result<(), EvaluationError> {
+        let count = |reducer: &BoundReducer| {
+            let value = reducer.slot.and_then(|slot| row.values[slot].as_ref());
+            ReducerState::values_count(&reducer.function, value)
+        };
+        let of_a_group = self.reducers.iter().map(count).fold(0, usize::saturating_add);
+        let is_single = groups_count * self.reducers.len() <= 1;
+        if !is_single && groups_count.saturating_mul(of_a_group) > VALUES_PER_RECORD_MAX {
+            return Err(EvaluationError::TooManyGroupedValues(VALUES_PER_RECORD_MAX));
         }
         Ok(())
     }

@@ -4,13 +4,13 @@
 //!   arguments --> AggregateRequest --names become slots--> Pipeline --rows in--> PipelineOutput --steps--> records
 //! ```
 //!
-//! - what is asked for: `request`, parsed by `request_parser` and `reducer_parser`
+//! - the request: `request`, parsed by `request_parser` and `reducer_parser`
 //! - stages and the fields that the source gives: `plan`, `stage`
 //! - stages that keep rows: `group` with `reducer`, `quantile` and `hash_table`; `sorter`
 //! - rows through the stages: `pipeline`
 //!
 //! Memory grows with groups, with rows that SORTBY keeps, and with records not taken. It is released bit by bit as
-//! records come out. Who drops a pipeline before that waits for all of it.
+//! records come out. Dropping a pipeline before that releases all of it at once.
 
 mod error;
 mod group;

@@ -17,10 +17,10 @@ use std::collections::{HashSet, VecDeque};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// How many rows are taken out of a stage in one step.
+/// The number of rows that one step takes out of a stage.
 const ROWS_PER_STEP: usize = 32;
 
-/// What a pipeline may do.
+/// Limits of a pipeline.
 #[derive(Clone, Copy, Debug)]
 pub struct PipelineLimits {
     /// The most that LIMIT and MAX may ask for.
@@ -55,7 +55,7 @@ impl Pipeline {
     /// Makes a pipeline of a request. O(names in the request).
     ///
     /// # Errors
-    /// Returns which name no step before its reader gives, or what is asked for beyond the limits.
+    /// Returns the name that no step before its reader gives, or the number that exceeds a limit.
     pub fn new(request: &AggregateRequest, limits: PipelineLimits) -> Result<Self, AggregateError> {
         let plan = PipelinePlan::new(request, limits.records_max)?;
         let is_arranging = |stage: &PipelineStage| matches!(stage, PipelineStage::Sort(_) | PipelineStage::Limit(_));
@@ -95,10 +95,11 @@ impl Pipeline {
         self.loads_all
     }
 
-    /// Takes a row. Breaks if no further row changes the result. O(log rows kept by SORTBY) beside expressions.
+    /// Takes a row. Breaks if no further row changes the result. O(log rows kept by SORTBY, groups of the row times
+    /// reducers) beside expressions and beside arrays of rows and groups that grow: those are copied.
     ///
     /// # Errors
-    /// Returns what makes an expression's value impossible; the request fails then.
+    /// Returns the reason why an expression has no value; the request fails then.
     pub fn push(&mut self, row: SourceRow) -> Result<ControlFlow<()>, EvaluationError> {
         let mut values = Vec::with_capacity(self.source_slots_count);
         values.resize(self.source_slots_count, None);
@@ -179,7 +180,7 @@ pub struct PipelineOutput {
     at: usize,
 }
 
-/// What a step gives.
+/// The result of a step.
 #[derive(Debug)]
 pub enum OutputStep {
     /// The next record.
@@ -194,7 +195,7 @@ impl PipelineOutput {
     /// Works towards the next record, for a bounded time: a few dozen rows.
     ///
     /// # Errors
-    /// Returns what makes an expression's value impossible; the request fails then.
+    /// Returns the reason why an expression has no value; the request fails then.
     pub fn step(&mut self) -> Result<OutputStep, EvaluationError> {
         for _ in 0..ROWS_PER_STEP {
             if let Some(record) = self.pipeline.take_record() {
@@ -222,7 +223,7 @@ impl PipelineOutput {
     /// Returns the next record, however long it takes.
     ///
     /// # Errors
-    /// Returns what makes an expression's value impossible; the request fails then.
+    /// Returns the reason why an expression has no value; the request fails then.
     pub fn next_record(&mut self) -> Result<Option<AggregateRecord>, EvaluationError> {
         loop {
             match self.step()? {

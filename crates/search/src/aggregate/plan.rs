@@ -1,4 +1,4 @@
-//! From a request to stages: names become slots, and names that no step gives become fields of the source.
+//! A request becomes stages: names become slots, and names that no step gives become fields of the source.
 //!
 //! ```text
 //!   rows of the source: slots 0 1 2 ...  --GROUPBY-->  slots of its keys and results, then of APPLY  --GROUPBY--> ...
@@ -14,7 +14,7 @@ use crate::request::check_size;
 use crate::text::shown;
 use std::collections::HashMap;
 
-/// How many records SORTBY gives if neither MAX nor LIMIT says.
+/// The number of records that SORTBY gives if neither MAX nor LIMIT says.
 const SORTED_RECORDS: u64 = 10;
 
 /// A field that the source gives for each row.
@@ -67,14 +67,14 @@ impl SourceField {
 pub(super) struct PipelinePlan {
     pub(super) stages: Vec<PipelineStage>,
     pub(super) sources: Vec<SourceField>,
-    /// The slot of each field of the source.
+    /// The slot of each field of the source, ascending.
     pub(super) source_slots: Vec<usize>,
     /// The slots of the rows of the source.
     pub(super) source_slots_count: usize,
     pub(super) loads_all: bool,
     pub(super) names: Vec<Box<[u8]>>,
     positions: HashMap<Box<[u8]>, usize>,
-    /// Which stage groups last.
+    /// The position of the last stage that groups.
     last_group: Option<usize>,
     records_max: u64,
 }
@@ -117,7 +117,7 @@ impl PipelinePlan {
         self.names.len() - 1
     }
 
-    /// Returns the slot of a name that a step reads; before GROUPBY the source gives what no step gives.
+    /// Returns the slot of a name that a step reads; before GROUPBY the source gives the names that no step gives.
     fn read(&mut self, name: &[u8], reader: FieldReader) -> Result<usize, AggregateError> {
         match self.positions.get(name) {
             Some(slot) => Ok(*slot),
@@ -137,9 +137,9 @@ impl PipelinePlan {
         match self.positions.get(name) {
             None => _ = self.source(identifier, name, FieldReader::Load),
             Some(slot) => {
-                // What a step has read before it is loaded need not be in the index either.
-                let source = self.source_slots.iter().position(|source| source == slot);
-                if let Some(field) = source.map(|source| &mut self.sources[source])
+                // A field that a step has read before it is loaded need not be in the index either.
+                if let Ok(source) = self.source_slots.binary_search(slot)
+                    && let Some(field) = self.sources.get_mut(source)
                     && *field.identifier == *identifier
                 {
                     field.reader = FieldReader::Load;
@@ -180,7 +180,7 @@ impl PipelinePlan {
         Ok(BoundReducer { function: reducer.function.clone(), slot, by_slot })
     }
 
-    /// Tells whoever makes rows with the present slots how many there are.
+    /// Sets the number of slots of the stage, or of the source, that makes rows with the present slots.
     fn close_slots(&mut self) {
         let slots_count = self.names.len();
         match self.last_group.and_then(|at| self.stages.get_mut(at)) {
@@ -210,8 +210,8 @@ impl PipelinePlan {
     }
 }
 
-/// Returns how many records a SORTBY has to keep: what LIMIT beside it lets through, else MAX, else what a later LIMIT
-/// lets through if only LOAD and APPLY are between them, and 10 at least.
+/// Returns the number of records that a SORTBY has to keep: that of LIMIT beside it, else MAX, else that of a later
+/// LIMIT if only LOAD and APPLY are between them, and 10 at least.
 fn sorted_records(arrangement: &Arrangement, following: &[PipelineStep]) -> u64 {
     if let Some((offset, count)) = arrangement.limit {
         return if count == 0 { 0 } else { offset.saturating_add(count) };

@@ -10,7 +10,7 @@ use crate::value::OrderedNumber;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// What a product of share and count may be too large by rounding.
+/// The excess of a product of share and count that rounding may cause.
 const ROUNDING: f64 = 1e-9;
 
 /// Numbers around a quantile.

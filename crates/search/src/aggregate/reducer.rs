@@ -1,4 +1,4 @@
-//! Reducers at work: what is known of one group so far.
+//! Reducers at work: states of one group so far.
 
 use super::hash_table::PositionTable;
 use super::quantile::RunningQuantile;
@@ -7,7 +7,7 @@ use crate::value::Value;
 use base::hash::KeyHasher;
 use base::random::Random;
 
-/// What reducers share: a keyed hash, chance, and room for an identity.
+/// A keyed hash, chance, and room for an identity, which reducers share.
 pub(super) struct ReducerTools {
     hasher: KeyHasher,
     random: Random,
@@ -32,7 +32,7 @@ impl ReducerTools {
     }
 }
 
-/// What one reducer knows of one group.
+/// The state of one reducer of one group.
 #[derive(Debug)]
 pub(super) enum ReducerState {
     Count(u64),
@@ -152,6 +152,14 @@ impl ReducerState {
         bytes(value) + bytes(by) - before
     }
 
+    /// Returns how many values of a group a reducer takes of a record with this value: the items that it keeps.
+    pub(super) fn values_count(function: &ReducerFunction, value: Option<&Value>) -> usize {
+        match (function, value) {
+            (ReducerFunction::ToList, Some(Value::List(items))) => items.len().max(1),
+            _ => 1,
+        }
+    }
+
     /// Returns the result.
     pub(super) fn result(self) -> Value {
         match self {
@@ -170,7 +178,7 @@ impl ReducerState {
         }
     }
 
-    /// Returns the bytes that its arrays occupy, without what values kept occupy outside themselves. O(1)
+    /// Returns the bytes that its arrays occupy, without the bytes that values kept occupy outside themselves. O(1)
     fn heap_bytes(&self) -> usize {
         match self {
             Self::Distinct(distinct) => distinct.heap_bytes(),

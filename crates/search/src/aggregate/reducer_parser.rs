@@ -6,7 +6,7 @@ use crate::arguments::{ArgumentCursor, without_at};
 use crate::request::RequestError;
 use crate::text::shown;
 
-/// What a reducer computes, and the property that it reads.
+/// The function of a reducer, and the property that it reads.
 type ReducerParts = Result<(ReducerFunction, Option<Box<[u8]>>), AggregateError>;
 
 /// Parses the arguments of one reducer.
@@ -28,7 +28,7 @@ const REDUCERS: [(&str, ReducerArgumentsParser); 12] = [
     ("RANDOM_SAMPLE", random_sample),
 ];
 
-/// Parses what follows REDUCE.
+/// Parses the words after REDUCE.
 pub(super) fn reducer(arguments: &mut ArgumentCursor<'_>) -> Result<ReducerCall, AggregateError> {
     let word = arguments.value("REDUCE")?;
     if word.eq_ignore_ascii_case(b"COLLECT") {

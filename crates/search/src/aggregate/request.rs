@@ -1,4 +1,4 @@
-//! What FT.AGGREGATE asks for.
+//! The request of FT.AGGREGATE.
 
 use super::error::AggregateError;
 use super::request_parser::RequestParser;
@@ -31,7 +31,7 @@ pub struct AggregateRequest {
     pub settings: QuerySettings,
 }
 
-/// What follows WITHCURSOR.
+/// The options of WITHCURSOR.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CursorOptions {
     /// COUNT: the records of one reply.
@@ -58,7 +58,7 @@ pub enum PipelineStep {
     Arrange(Arrangement),
     /// APPLY
     Apply {
-        /// What is computed.
+        /// The computation.
         expression: Expression,
         /// The name of the result.
         name: Box<[u8]>,
@@ -99,7 +99,7 @@ pub struct SortKey {
 /// REDUCE
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReducerCall {
-    /// What it computes.
+    /// Its function.
     pub function: ReducerFunction,
     /// The property that it reads.
     pub property: Option<Box<[u8]>>,
@@ -107,7 +107,7 @@ pub struct ReducerCall {
     pub name: Box<[u8]>,
 }
 
-/// What a reducer computes of a group.
+/// The function of a reducer.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ReducerFunction {
     /// COUNT: the records.
@@ -135,7 +135,7 @@ pub enum ReducerFunction {
 }
 
 impl AggregateRequest {
-    /// Parses what follows the query. O(arguments, and lengths of expressions).
+    /// Parses the words after the query. O(arguments, and lengths of expressions).
     ///
     /// # Errors
     /// Returns the first thing that is wrong.
@@ -143,7 +143,7 @@ impl AggregateRequest {
         RequestParser::new(ArgumentCursor::new(arguments)).request()
     }
 
-    /// Returns what the query is parsed with.
+    /// Returns the options that the query is parsed with.
     pub fn query_options(&self) -> QueryOptions<'_> {
         QueryOptions { is_verbatim: self.is_verbatim, ..self.settings.query_options() }
     }

@@ -1,4 +1,4 @@
-//! From arguments to a request.
+//! Arguments become a request.
 
 use super::error::AggregateError;
 use super::reducer_parser;
@@ -6,24 +6,26 @@ use super::request::{
     AggregateRequest, Arrangement, CursorOptions, LoadedField, PipelineStep, SORT_FIELDS_MAX, STEPS_MAX, SortKey,
 };
 use crate::arguments::{ArgumentCursor, parse_count, without_at};
-use crate::expression::Expression;
+use crate::expression::{Expression, ExpressionError, PATTERNS_MAX};
 use crate::request::{RequestError, take_limit, unknown};
 use crate::text::shown;
 use std::collections::HashSet;
 
-/// Arguments not yet taken, and what those before them ask for.
+/// Arguments not yet taken, and the request of those before them.
 pub(super) struct RequestParser<'a> {
     arguments: ArgumentCursor<'a>,
     request: AggregateRequest,
     reducers_count: usize,
+    /// Compiled regular expressions so far.
+    patterns_count: usize,
 }
 
-/// What parsing a part returns.
+/// The result of parsing a part.
 type PartParsed = Result<(), AggregateError>;
 
 impl<'a> RequestParser<'a> {
     pub(super) fn new(arguments: ArgumentCursor<'a>) -> Self {
-        Self { arguments, request: AggregateRequest::default(), reducers_count: 0 }
+        Self { arguments, request: AggregateRequest::default(), reducers_count: 0, patterns_count: 0 }
     }
 
     pub(super) fn request(mut self) -> Result<AggregateRequest, AggregateError> {
@@ -152,7 +154,7 @@ impl<'a> RequestParser<'a> {
         let limit = take_limit(&mut self.arguments)?;
         let mut arrangement = self.take_arrangement();
         if arrangement.limit.is_some() {
-            // A limit of what a limit lets through is a step of its own.
+            // A limit after a limit is a step of its own.
             self.request.steps.push(PipelineStep::Arrange(arrangement));
             arrangement = Arrangement::default();
         }
@@ -162,7 +164,7 @@ impl<'a> RequestParser<'a> {
 
     fn apply(&mut self) -> PartParsed {
         let text = self.arguments.value("APPLY")?;
-        let expression = Expression::parse(text)?;
+        let expression = self.expression(text)?;
         let name =
             if self.arguments.take("AS") { self.arguments.next_word().ok_or(AggregateError::NoName)? } else { text };
         self.request.steps.push(PipelineStep::Apply { expression, name: name.into() });
@@ -170,9 +172,19 @@ impl<'a> RequestParser<'a> {
     }
 
     fn filter(&mut self) -> PartParsed {
-        let expression = Expression::parse(self.arguments.value("FILTER")?)?;
+        let text = self.arguments.value("FILTER")?;
+        let expression = self.expression(text)?;
         self.request.steps.push(PipelineStep::Filter(expression));
         Ok(())
+    }
+
+    fn expression(&mut self, text: &[u8]) -> Result<Expression, ExpressionError> {
+        let expression = Expression::parse(text)?;
+        self.patterns_count += expression.patterns_count();
+        if self.patterns_count > PATTERNS_MAX {
+            return Err(ExpressionError::TooManyPatterns(PATTERNS_MAX));
+        }
+        Ok(expression)
     }
 
     fn cursor(&mut self) -> PartParsed {

@@ -36,11 +36,11 @@ pub(super) struct SortStage {
 struct SortedRow {
     row: PipelineRow,
     slots: Arc<[SortSlot]>,
-    /// Which row it was: the order of rows that are equal.
+    /// The number of rows before it: the order of rows that are equal.
     sequence: u64,
 }
 
-/// What taking a row out of a sorted set gives.
+/// The result of taking a row out of a sorted set.
 pub(super) enum TakenRow {
     /// The next one.
     Row(PipelineRow),

@@ -41,7 +41,7 @@ pub(super) struct LimitStage {
     count: u64,
 }
 
-/// What a limit says of a row.
+/// The verdict of a limit on a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LimitVerdict {
     /// It is left out.

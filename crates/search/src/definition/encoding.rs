@@ -151,6 +151,7 @@ impl Definition {
             && !self.fields.is_empty()
             && attributes.len() == self.fields.len()
             && text_fields_count <= TEXT_FIELDS_MAX
+            && self.stop_words.as_ref().is_none_or(|words| words.is_sorted_by(|left, right| left < right))
     }
 }
 

@@ -1,9 +1,9 @@
-//! Why a declaration is refused, in the words that RediSearch uses.
+//! Errors of declarations, in the words that RediSearch uses.
 
 use crate::arguments::BadArgument;
 use crate::expression::ExpressionError;
 
-/// Why FT.CREATE or FT.ALTER is refused. Words of the client are shown up to a limit.
+/// The error of FT.CREATE or FT.ALTER. Words of the client are shown up to a limit.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DefinitionError {
     /// A value is missing or of the wrong form.
@@ -21,7 +21,7 @@ pub enum DefinitionError {
     /// FILTER is followed by something else than an expression.
     #[error(transparent)]
     Filter(#[from] ExpressionError),
-    /// There is no stemmer for the language.
+    /// There is no such language.
     #[error("Invalid language")]
     UnknownLanguage,
     /// The score is not a number from 0 to 1.

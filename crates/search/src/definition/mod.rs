@@ -1,4 +1,4 @@
-//! What FT.CREATE declares: which hashes an index takes, and which of their fields.
+//! The declaration of FT.CREATE: which hashes an index takes, and which of their fields.
 //!
 //! - from the words of a command: `parse`
 //! - to and from bytes of the store and the journal: `encoding`
@@ -34,7 +34,7 @@ pub struct Definition {
     pub score: f64,
     /// The hash field that holds the score.
     pub score_field: Option<Box<[u8]>>,
-    /// Words that texts are indexed without, folded; `None` for the default list.
+    /// Words that texts are indexed without: folded, ascending, each once. `None` for the default list.
     pub stop_words: Option<Vec<Box<str>>>,
     /// True with NOOFFSETS.
     pub has_no_offsets: bool,
@@ -102,7 +102,7 @@ pub enum FieldType {
     Geo,
 }
 
-/// A language with a stemmer, or Chinese, which is segmented only.
+/// A language of texts. Texts of all languages are segmented; words are stemmed too, except those of Chinese and Greek.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "names of languages")]
 pub enum Language {
@@ -178,11 +178,11 @@ impl Definition {
         self.fields.iter().position(|field| *field.attribute == *attribute)
     }
 
-    /// Returns true if texts are indexed without this folded word. O(stop words).
+    /// Returns true if texts are indexed without this folded word. O(log stop words).
     pub fn is_stop_word(&self, word: &str) -> bool {
         match &self.stop_words {
-            Some(words) => words.iter().any(|stop| **stop == *word),
-            None => DEFAULT_STOP_WORDS.contains(&word),
+            Some(words) => words.binary_search_by(|stop| (**stop).cmp(word)).is_ok(),
+            None => DEFAULT_STOP_WORDS.binary_search(&word).is_ok(),
         }
     }
 
@@ -192,9 +192,16 @@ impl Definition {
     }
 }
 
+impl FieldType {
+    /// Returns true if the words of such a field are indexed by their stems too.
+    pub(crate) fn has_stems(&self) -> bool {
+        matches!(self, Self::Text { has_no_stems: false, .. })
+    }
+}
+
 impl Field {
     /// Returns true if its words are indexed.
-    fn is_indexed_text(&self) -> bool {
+    pub(crate) fn is_indexed_text(&self) -> bool {
         self.is_indexed && matches!(self.field_type, FieldType::Text { .. })
     }
 }

@@ -153,7 +153,10 @@ fn take_stop_words(cursor: &mut ArgumentCursor<'_>) -> Result<Vec<Box<str>>, Def
         Ok(word) => Ok(fold(word).into()),
         Err(_) => Err(DefinitionError::InvalidStopWord(shown(word))),
     };
-    cursor.list("STOPWORDS")?.iter().map(folded).collect()
+    let mut words = cursor.list("STOPWORDS")?.iter().map(folded).collect::<Result<Vec<Box<str>>, _>>()?;
+    words.sort_unstable();
+    words.dedup();
+    Ok(words)
 }
 
 /// Reads how RediSearch keeps the list of all rows, which an index of Bobbin always has.

@@ -1,6 +1,6 @@
 //! A set of rows of one chunk, and sets of rows of many.
 
-use crate::index::{CHUNK_ROWS, RowNumber, place};
+use crate::index::{CHUNK_ROWS, RowNumber, place, row_at};
 
 /// Words of a chunk's bits.
 const WORDS: usize = CHUNK_ROWS as usize / 64;
@@ -50,6 +50,23 @@ impl Bitmap {
         self.words.iter_mut().zip(&other.words).for_each(|(word, other)| *word &= !other);
     }
 
+    /// Keeps the rows that are in another set too; no set is an empty one.
+    pub(crate) fn keep(&mut self, other: Option<&Self>) {
+        match other {
+            Some(other) => self.intersect(other),
+            None => self.clear(),
+        }
+    }
+
+    /// Returns the first place in it from `from` on. O(words).
+    pub(crate) fn next_place(&self, from: u16) -> Option<u16> {
+        let at = usize::from(from / 64);
+        let first = self.words.get(at)? & (u64::MAX << (from % 64));
+        let rest = self.words[at + 1..].iter().copied();
+        let mut words = std::iter::once(first).chain(rest).zip(at..);
+        words.find(|(word, _)| *word != 0).map(|(word, at)| at as u16 * 64 + word.trailing_zeros() as u16)
+    }
+
     /// Returns the places in it, ascending. O(words + places).
     pub(crate) fn places(&self) -> impl Iterator<Item = u16> + '_ {
         self.words.iter().enumerate().flat_map(|(at, word)| {
@@ -60,6 +77,33 @@ impl Bitmap {
                 Some(at as u16 * 64 + bit as u16)
             })
         })
+    }
+}
+
+/// Rows of a chunk that are yet to be looked at: a step may leave them half way.
+#[derive(Clone, Debug)]
+pub(crate) struct RemainingRows {
+    pub(crate) chunk: u32,
+    pub(crate) rows: Bitmap,
+    /// The place from which on they remain.
+    pub(crate) from: u16,
+}
+
+impl RemainingRows {
+    pub(crate) const NONE: Self = Self { chunk: 0, rows: Bitmap::EMPTY, from: 0 };
+
+    pub(crate) fn of(chunk: u32, rows: Bitmap) -> Self {
+        Self { chunk, rows, from: 0 }
+    }
+}
+
+impl Iterator for RemainingRows {
+    type Item = RowNumber;
+
+    fn next(&mut self) -> Option<RowNumber> {
+        let place = self.rows.next_place(self.from)?;
+        self.from = place + 1;
+        Some(row_at(self.chunk, place))
     }
 }
 
@@ -89,6 +133,11 @@ impl RowSet {
     /// Returns the rows of a chunk. O(1).
     pub(crate) fn chunk(&self, chunk: u32) -> Option<&Bitmap> {
         self.chunks.get(chunk as usize)?.as_deref()
+    }
+
+    /// Returns true if no row was added. O(1).
+    pub(crate) fn is_empty(&self) -> bool {
+        self.chunks.is_empty()
     }
 
     /// Returns true if it has this row. O(1).

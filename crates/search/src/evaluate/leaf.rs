@@ -1,245 +1,271 @@
 //! Leaves of a plan that are collected before the search begins: rows of a range of numbers, many terms, a circle.
+//!
+//! ```text
+//!   sources, the last first --> terms --> items of the postings --.
+//!                       '--> numbers, places, keys ---------------'--> rows, save those whose field expired
+//! ```
+//!
+//! Leaves of one union are sources of one collection, so that they share its set of rows.
 
 use super::bitmap::{Bitmap, RowSet};
-use super::direct::circle;
-use crate::index::{Index, Record, RowNumber, Space, TermNumber, TermType, geo_place, on_grid, row_at, tags, term_key};
-use crate::query::Term;
+use super::expired::Expired;
+use super::pattern::TermPattern;
+use super::tag_search::TagSearch;
+use super::work::{CHUNK_WORK, RECORD_WORK, TERM_WORK, Work};
+use crate::index::{Index, Space, TermNumber, geo_place, on_grid};
 use base::Ms;
 use blocks::Direction;
 use std::collections::VecDeque;
-use std::ops::{Bound, ControlFlow, Range};
-use values::geo::{Area, Cell};
+use std::ops::{Bound, Range};
+use std::sync::Arc;
+use values::geo::{Area, Cell, Coordinates, GeoShape};
 
-/// Items read between two looks at what work is left.
-const PIECE: u64 = 512;
-/// The work of reading an item of a list of numbers or terms, and that of a chunk of postings.
-const ITEM_WORK: u64 = 1;
-const CHUNK_WORK: u64 = 4;
-/// The work of looking at a row's record.
-const RECORD_WORK: u64 = 4;
+/// The index and time that leaves and nodes are asked with.
+#[derive(Clone, Copy)]
+pub(crate) struct Context<'a> {
+    pub(crate) index: &'a Index,
+    pub(crate) expired: &'a Expired,
+    pub(crate) now: Ms,
+}
 
-/// A leaf being collected.
+/// Rows being collected.
 pub(crate) struct Collection {
-    source: Source,
+    pub(crate) sources: Vec<Source>,
+    /// Terms of the last source whose postings are yet to be read, and positions of postings that are.
+    terms: Vec<TermNumber>,
+    items: Range<u64>,
     pub(crate) rows: RowSet,
 }
 
-enum Source {
-    /// Positions in a field's numbers.
-    Numbers { field: usize, range: Range<u64> },
-    /// Terms at these positions of the dictionary; `None` admits all.
-    Terms { range: Range<u64>, filter: Option<Term>, postings: VecDeque<Range<u64>> },
-    /// Tags that have all grams, then those that have one of the grams at these positions of the dictionary.
-    Tags { field: usize, filter: Term, grams: Vec<GramItems>, single: Range<u64>, postings: VecDeque<Range<u64>> },
-    /// Positions in a field's places.
-    Circle { field: usize, ranges: VecDeque<Range<u64>>, area: Area },
+/// A part of the index that rows are collected from.
+pub(crate) struct Source {
+    /// The field; none for keys.
+    field: Option<usize>,
+    items: SourceItems,
 }
 
-/// A gram, and its items yet to be read.
-pub(crate) struct GramItems {
-    pub(crate) gram: TermNumber,
-    pub(crate) items: Range<u64>,
+enum SourceItems {
+    /// Positions in the field's numbers.
+    Numbers(Range<u64>),
+    /// Positions of postings.
+    Postings(Range<u64>),
+    /// Terms at these positions of the dictionary; no pattern admits all.
+    Terms {
+        range: Range<u64>,
+        pattern: Option<Arc<TermPattern>>,
+    },
+    Tags(Box<TagSearch>),
+    /// Positions in the field's places.
+    Circle {
+        ranges: VecDeque<Range<u64>>,
+        area: Area,
+    },
+    Keys(Vec<Box<[u8]>>),
 }
 
-impl Collection {
-    /// Rows with a number in a range.
+impl Source {
+    /// Returns the source of rows with a number in a range.
     pub(crate) fn of_numbers(field: usize, range: Range<u64>) -> Self {
-        Self { source: Source::Numbers { field, range }, rows: RowSet::default() }
+        Self { field: Some(field), items: SourceItems::Numbers(range) }
     }
 
-    /// Rows with a term of the space that begins with `prefix` and passes the filter.
-    pub(crate) fn of_terms(index: &Index, space: Space, prefix: &str, filter: Option<Term>) -> Self {
+    /// Returns the source of rows in postings.
+    pub(crate) fn of_postings(field: Option<usize>, range: Range<u64>) -> Self {
+        Self { field, items: SourceItems::Postings(range) }
+    }
+
+    /// Returns the source of rows with a term of the space that begins with `prefix` and is like the pattern.
+    pub(crate) fn of_terms(
+        index: &Index,
+        (field, space): (usize, Space),
+        prefix: &str,
+        pattern: Option<Arc<TermPattern>>,
+    ) -> Self {
         let range = index.dictionary.beginning_with(space, prefix.as_bytes());
-        Self { source: Source::Terms { range, filter, postings: VecDeque::new() }, rows: RowSet::default() }
+        Self { field: Some(field), items: SourceItems::Terms { range, pattern } }
     }
 
-    /// Rows with a tag that passes the filter and has all grams, those that fewest tags have first; if there are none,
-    /// any gram that begins with `sign`.
-    pub(crate) fn of_tags(index: &Index, field: usize, filter: Term, grams: Vec<GramItems>, sign: &str) -> Self {
-        let single = match grams.is_empty() {
-            true => index.dictionary.beginning_with(Space::of(field, TermType::Gram), sign.as_bytes()),
-            false => 0..0,
-        };
-        let source = Source::Tags { field, filter, grams, single, postings: VecDeque::new() };
-        Self { source, rows: RowSet::default() }
+    /// Returns the source of rows with a tag that a search finds.
+    pub(crate) fn of_tags(field: usize, search: TagSearch) -> Self {
+        Self { field: Some(field), items: SourceItems::Tags(search.into()) }
     }
 
-    /// Rows within a circle.
-    pub(crate) fn of_circle(index: &Index, field: usize, longitude: f64, latitude: f64, radius_m: f64) -> Self {
-        let area = circle(longitude, latitude, radius_m);
+    /// Returns the source of rows within a circle.
+    pub(crate) fn of_circle(index: &Index, field: usize, center: Coordinates, radius_m: f64) -> Self {
+        let area = Area { center, form: GeoShape::Circle { radius: radius_m }, unit_m: 1.0 };
         let numbers = &index.numbers[field];
         let range_of = |cell: Cell| {
             let scores = cell.scores();
             numbers.range(Bound::Included(scores.start), Bound::Excluded(scores.end))
         };
-        let ranges = match surrounds_pole(latitude, radius_m) {
+        let ranges = match surrounds_pole(center.latitude, radius_m) {
             true => std::iter::once(0..numbers.len()).collect(),
-            false => Area { center: on_grid(area.center), ..area }.cells().into_iter().map(range_of).collect(),
+            false => Area { center: on_grid(center), ..area }.cells().into_iter().map(range_of).collect(),
         };
-        Self { source: Source::Circle { field, ranges, area }, rows: RowSet::default() }
+        Self { field: Some(field), items: SourceItems::Circle { ranges, area } }
     }
 
-    /// Returns a bound of the items yet to be read.
-    pub(crate) fn left(&self) -> u64 {
-        match &self.source {
-            Source::Numbers { range, .. } | Source::Terms { range, .. } => range.end - range.start,
-            Source::Tags { grams, single, .. } => grams.len() as u64 + single.end - single.start,
-            Source::Circle { ranges, .. } => ranges.iter().map(|range| range.end - range.start).sum(),
+    /// Returns the source of rows with these keys.
+    pub(crate) fn of_keys(keys: Vec<Box<[u8]>>) -> Self {
+        Self { field: None, items: SourceItems::Keys(keys) }
+    }
+
+    /// Returns true if there is nothing to be read.
+    pub(crate) fn is_empty(&self) -> bool {
+        match &self.items {
+            SourceItems::Numbers(range) | SourceItems::Postings(range) | SourceItems::Terms { range, .. } => {
+                range.is_empty()
+            }
+            SourceItems::Tags(search) => search.is_empty(),
+            SourceItems::Circle { ranges, .. } => ranges.iter().all(Range::is_empty),
+            SourceItems::Keys(keys) => keys.is_empty(),
         }
+    }
+}
+
+impl Collection {
+    pub(crate) fn of(sources: Vec<Source>) -> Self {
+        Self { sources, terms: Vec::new(), items: 0..0, rows: RowSet::default() }
+    }
+
+    /// Returns a bound of its heap bytes beyond those that it is made with.
+    pub(crate) fn heap_bytes_max(&self) -> usize {
+        let of_tags = match self.sources.last() {
+            Some(Source { items: SourceItems::Tags(search), .. }) => search.heap_bytes_max(),
+            _ => 0,
+        };
+        self.rows.heap_bytes_max() + self.terms.capacity() * size_of::<TermNumber>() + of_tags
     }
 
     /// Collects for as long as there is work left; returns true once all is.
-    pub(crate) fn step(&mut self, index: &Index, now: Ms, work: &mut u64) -> bool {
-        let rows = &mut self.rows;
-        while *work > 0 {
-            let is_over = match &mut self.source {
-                Source::Numbers { field, range } => {
-                    let piece = piece(range);
-                    spend(work, piece.end - piece.start, ITEM_WORK);
-                    index.numbers[*field].walk(piece, Direction::Forward, |_, row| {
-                        rows.insert(row);
-                        ControlFlow::Continue(())
-                    });
-                    range.is_empty()
-                }
-                Source::Terms { range, filter, postings } => {
-                    step_terms(index, range, filter.as_ref(), postings, rows, work)
-                }
-                Source::Tags { field, filter, grams, single, postings } => {
-                    let is_read = step_postings(index, postings, rows, work);
-                    is_read && step_tags(index, *field, filter, (grams, single), postings, work)
-                }
-                Source::Circle { field, ranges, area } => step_circle(index, *field, ranges, area, now, rows, work),
+    pub(crate) fn step(&mut self, context: &Context<'_>, work: &mut Work) -> bool {
+        while !work.is_spent() {
+            let Some(source) = self.sources.last_mut() else { return true };
+            let mut to = Target {
+                rows: &mut self.rows,
+                expired: source.field.and_then(|field| context.expired.of_field(field)),
             };
-            if is_over {
-                return true;
+            if !self.items.is_empty() {
+                to.read_postings(context.index, &mut self.items, work);
+            } else if let Some(term) = self.terms.pop() {
+                work.spend(TERM_WORK);
+                self.items = context.index.postings.items_of(term);
+            } else if source.step(context, &mut to, &mut self.terms, work) {
+                self.sources.pop();
             }
         }
         false
     }
 }
 
-fn step_terms(
-    index: &Index,
-    range: &mut Range<u64>,
-    filter: Option<&Term>,
-    postings: &mut VecDeque<Range<u64>>,
-    rows: &mut RowSet,
-    work: &mut u64,
-) -> bool {
-    if !step_postings(index, postings, rows, work) {
-        return false;
-    }
-    let piece = piece(range);
-    spend(work, piece.end - piece.start, if filter.is_some() { RECORD_WORK } else { ITEM_WORK });
-    index.dictionary.walk(piece, |term, number| {
-        let is_taken = filter.is_none_or(|filter| std::str::from_utf8(term).is_ok_and(|term| filter.fits(term)));
-        if is_taken {
-            postings.push_back(index.postings.items_of(number));
+impl Source {
+    /// Adds rows, or terms whose rows are to be added; returns true if there were none.
+    fn step(
+        &mut self,
+        context: &Context<'_>,
+        to: &mut Target<'_>,
+        terms: &mut Vec<TermNumber>,
+        work: &mut Work,
+    ) -> bool {
+        let index = context.index;
+        if self.is_empty() {
+            return true;
         }
-        ControlFlow::Continue(())
-    });
-    postings.is_empty() && range.is_empty()
-}
-
-/// Reads a piece of the first postings; returns true if there are none.
-fn step_postings(index: &Index, postings: &mut VecDeque<Range<u64>>, rows: &mut RowSet, work: &mut u64) -> bool {
-    let Some(items) = postings.front_mut() else { return true };
-    let piece = piece(items);
-    spend(work, piece.end - piece.start, CHUNK_WORK);
-    index.postings.walk(piece, |chunk, more| {
-        more.add_to(rows.chunk_mut(chunk));
-        ControlFlow::Continue(())
-    });
-    if items.is_empty() {
-        postings.pop_front();
-    }
-    false
-}
-
-/// Looks at the tags of a chunk that have all grams; returns true once there are no more.
-fn step_tags(
-    index: &Index,
-    field: usize,
-    filter: &Term,
-    (grams, single): (&mut Vec<GramItems>, &mut Range<u64>),
-    postings: &mut VecDeque<Range<u64>>,
-    work: &mut u64,
-) -> bool {
-    if grams.first().is_none_or(|first| first.items.is_empty()) {
-        let next = single.start..single.end.min(single.start + 1);
-        single.start = next.end;
-        grams.clear();
-        index.dictionary.walk(next, |_, gram| {
-            grams.push(GramItems { gram, items: index.tag_grams.items_of(gram) });
-            ControlFlow::Continue(())
-        });
-    }
-    let Some((first, others)) = grams.split_first_mut().filter(|(first, _)| !first.items.is_empty()) else {
-        return true;
-    };
-    let (mut tags, mut own) = (Bitmap::EMPTY, Bitmap::EMPTY);
-    let chunk = index.tag_grams.read(first.items.start, &mut tags);
-    first.items.start += 1;
-    for GramItems { gram, items } in others {
-        let (at, next) = index.tag_grams.look(items.clone(), *gram, chunk, &mut own);
-        items.start = at;
-        if next != Some(chunk) {
-            own.clear();
+        match &mut self.items {
+            SourceItems::Tags(search) => return search.step(index, terms, work),
+            SourceItems::Numbers(range) => {
+                let Some(field) = self.field else { return true };
+                index.numbers[field].walk(range.clone(), Direction::Forward, |_, row| {
+                    range.start += 1;
+                    work.spend_item(range.start);
+                    to.insert(row);
+                    work.flow()
+                });
+            }
+            SourceItems::Postings(range) => to.read_postings(index, range, work),
+            SourceItems::Terms { range, pattern } => index.dictionary.walk(range.clone(), |term, number| {
+                range.start += 1;
+                work.spend(1);
+                let is_taken = pattern.as_ref().is_none_or(|pattern| {
+                    work.spend_text(term.len());
+                    std::str::from_utf8(term).is_ok_and(|term| pattern.fits(term, work))
+                });
+                if is_taken {
+                    terms.push(number);
+                }
+                work.flow()
+            }),
+            SourceItems::Circle { ranges, area } => {
+                let (Some(range), Some(field)) = (ranges.front_mut(), self.field) else { return true };
+                step_circle(context, field, range, area, to, work);
+                if range.is_empty() {
+                    ranges.pop_front();
+                }
+            }
+            SourceItems::Keys(keys) => {
+                work.spend(TERM_WORK);
+                if let Some(row) = keys.pop().and_then(|key| index.row_number(&key)) {
+                    to.insert(row);
+                }
+            }
         }
-        tags.intersect(&own);
+        false
     }
-    spend(work, 1 + tags.count(), CHUNK_WORK + 3 * RECORD_WORK);
-    let tags = tags.places().map(|place| row_at(chunk, place)).filter(|tag| fits_tag(index, field, filter, *tag));
-    postings.extend(tags.map(|tag| index.postings.items_of(tag)));
-    false
-}
-
-/// Returns true if the tag with this number passes the filter: a row that has it says what it is.
-fn fits_tag(index: &Index, field: usize, filter: &Term, tag: TermNumber) -> bool {
-    let items = index.postings.items_of(tag);
-    let mut rows = Bitmap::EMPTY;
-    if items.is_empty() {
-        return false;
-    }
-    let chunk = index.postings.read(items.start, &mut rows);
-    let Some(row) = rows.places().next().map(|place| row_at(chunk, place)) else { return false };
-    let space = Space::of(field, TermType::Tag);
-    let is_it = |text: &String| index.dictionary.number(&term_key(space, text.as_bytes())) == Some(tag);
-    let look = |record: &Record<'_>| {
-        let value = record.value(field, 0)?;
-        tags(&index.definition.fields[field], value).into_iter().find(is_it)
-    };
-    index.record(row, look).flatten().is_some_and(|text| filter.fits(&text))
 }
 
 fn step_circle(
-    index: &Index,
+    context: &Context<'_>,
     field: usize,
-    ranges: &mut VecDeque<Range<u64>>,
+    range: &mut Range<u64>,
     area: &Area,
-    now: Ms,
-    rows: &mut RowSet,
-    work: &mut u64,
-) -> bool {
-    let Some(range) = ranges.front_mut() else { return true };
-    let piece = piece(range);
-    spend(work, piece.end - piece.start, RECORD_WORK);
-    let mut near: Vec<RowNumber> = Vec::new();
-    index.numbers[field].walk(piece, Direction::Forward, |_, row| {
-        near.push(row);
-        ControlFlow::Continue(())
+    to: &mut Target<'_>,
+    work: &mut Work,
+) {
+    context.index.numbers[field].walk(range.clone(), Direction::Forward, |_, row| {
+        range.start += 1;
+        work.spend(RECORD_WORK);
+        let place = context.index.record(row, |record| {
+            work.spend_bytes(record.bytes_count());
+            record.value(field, context.now).and_then(geo_place)
+        });
+        if place.flatten().is_some_and(|place| area.distance_within(place).is_some()) {
+            to.insert(row);
+        }
+        work.flow()
     });
-    for row in near {
-        let place = index.record(row, |record| record.value(field, now).and_then(geo_place)).flatten();
-        if place.is_some_and(|place| area.distance_within(place).is_some()) {
-            rows.insert(row);
+}
+
+/// The set that rows are collected in.
+struct Target<'a> {
+    rows: &'a mut RowSet,
+    /// Rows of which the field expired, which are left out.
+    expired: Option<&'a RowSet>,
+}
+
+impl Target<'_> {
+    fn insert(&mut self, row: u32) {
+        if self.expired.is_none_or(|expired| !expired.contains(row)) {
+            self.rows.insert(row);
         }
     }
-    if range.is_empty() {
-        ranges.pop_front();
+
+    /// Adds the rows of postings until the work is spent.
+    fn read_postings(&mut self, index: &Index, range: &mut Range<u64>, work: &mut Work) {
+        index.postings.walk(range.clone(), |chunk, more| {
+            range.start += 1;
+            work.spend(CHUNK_WORK);
+            match self.expired.and_then(|expired| expired.chunk(chunk)) {
+                None => more.add_to(self.rows.chunk_mut(chunk)),
+                Some(expired) => {
+                    let mut own = Bitmap::EMPTY;
+                    more.add_to(&mut own);
+                    own.subtract(expired);
+                    self.rows.chunk_mut(chunk).unite(&own);
+                }
+            }
+            work.flow()
+        });
     }
-    ranges.is_empty()
 }
 
 /// Returns true if a circle surrounds a pole, or nearly: then it has no eastern and western meridian, which cells are
@@ -247,16 +273,4 @@ fn step_circle(
 fn surrounds_pole(latitude: f64, radius_m: f64) -> bool {
     const DEGREE_M: f64 = 111_000.0;
     latitude.abs() + radius_m / DEGREE_M > 89.9
-}
-
-/// Cuts a piece off the beginning of a range.
-fn piece(range: &mut Range<u64>) -> Range<u64> {
-    let end = range.end.min(range.start + PIECE);
-    let piece = range.start..end;
-    range.start = end;
-    piece
-}
-
-fn spend(work: &mut u64, items: u64, each: u64) {
-    *work = work.saturating_sub(1 + items * each);
 }

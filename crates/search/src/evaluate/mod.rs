@@ -1,21 +1,28 @@
 //! A query over a clone of an index, in steps.
 //!
 //! ```text
-//!   Query --Plan::of--> Plan --collect--> Scan: chunk by chunk, a bitmap of matching rows --> Search: page, count
-//!                                           |
-//!                rows of which something is due are left out of the bitmaps and looked at one by one
+//!   deadlines --> Expired: rows and fields that are due
+//!                    |
+//!   Query --Planner--'--> Plan --collect--> Scan: chunk by chunk, a bitmap of matching rows --> Search: page, count
 //! ```
 //!
-//! A step takes the work that it may do, in units of about 100 ns, so that a worker can do other things between two.
+//! A step is given the [`Work`] that it may do, so that a worker can do other things between two. Each loop asks what
+//! is left, and keeps its place: in the deadlines, the query, a leaf's items, the nodes of a chunk, the rows of a
+//! chunk.
 
 mod bitmap;
-mod direct;
+mod chunk;
+mod expired;
 mod leaf;
 mod pattern;
 mod plan;
+mod planner;
 mod scan;
 mod search;
+mod tag_search;
+mod work;
 
 pub(crate) use bitmap::Bitmap;
 pub use scan::{Scan, ScanStep, ScannedRow};
 pub use search::{Found, Search, SearchOrder, SearchPage};
+pub use work::Work;

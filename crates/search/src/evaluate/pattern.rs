@@ -1,32 +1,68 @@
-//! Patterns of words and tags: what a term must be like.
+//! Patterns of words and tags: terms that words are compared with one by one.
 
+use super::work::Work;
 use crate::query::Term;
 
+/// Steps of a comparison per unit of work.
+const STEPS_PER_WORK: usize = 32;
+
+/// A term, read once for many words.
+#[derive(Debug)]
+pub(crate) struct TermPattern {
+    pub(crate) term: Term,
+    /// The characters of a wildcard pattern or fuzzy word; empty for other terms.
+    characters: Vec<Character>,
+}
+
+impl TermPattern {
+    pub(crate) fn of(term: Term) -> Self {
+        let characters = match &term {
+            Term::Wildcard(pattern) => characters(pattern).collect(),
+            Term::Fuzzy { word, .. } => word.chars().map(Character::Same).collect(),
+            _ => Vec::new(),
+        };
+        Self { term, characters }
+    }
+
+    /// Returns true if a folded word or whole tag is like the term; words of one stem are the caller's.
+    pub(crate) fn fits(&self, word: &str, work: &mut Work) -> bool {
+        match &self.term {
+            Term::Exact { word: own, .. } => **own == *word,
+            Term::Prefix(start) => word.starts_with(&**start),
+            Term::Suffix(end) => word.ends_with(&**end),
+            Term::Contains(part) => word.contains(&**part),
+            Term::Wildcard(_) => fits_wildcard(&self.characters, word, work),
+            Term::Fuzzy { distance_max, .. } => is_near(&self.characters, word, usize::from(*distance_max)),
+        }
+    }
+
+    pub(crate) fn heap_bytes(&self) -> usize {
+        size_of::<Self>() + self.term.heap_bytes() + self.characters.capacity() * size_of::<Character>()
+    }
+}
+
 impl Term {
-    /// Returns true if a folded word or whole tag is like this; words of one stem are the caller's.
-    pub(crate) fn fits(&self, word: &str) -> bool {
+    /// Returns its heap bytes.
+    pub(crate) fn heap_bytes(&self) -> usize {
         match self {
-            Self::Exact { word: own, .. } => **own == *word,
-            Self::Prefix(start) => word.starts_with(&**start),
-            Self::Suffix(end) => word.ends_with(&**end),
-            Self::Contains(part) => word.contains(&**part),
-            Self::Wildcard(pattern) => fits_wildcard(pattern, word),
-            Self::Fuzzy { word: own, distance_max } => is_near(own, word, usize::from(*distance_max)),
+            Self::Exact { word, .. } | Self::Fuzzy { word, .. } => word.len(),
+            Self::Prefix(text) | Self::Suffix(text) | Self::Contains(text) | Self::Wildcard(text) => text.len(),
         }
     }
 }
 
 /// Returns true if the Levenshtein distance of two words is at most `most`. O(word x most): only cells that are no
 /// further than `most` from the diagonal can be part of so short a way.
-fn is_near(own: &str, word: &str, most: usize) -> bool {
-    if own.len().abs_diff(word.len()) > 4 * most {
+fn is_near(own: &[Character], word: &str, most: usize) -> bool {
+    // A character has one to four bytes.
+    if word.len() > 4 * (own.len() + most) || own.len() > word.len() + most {
         return false;
     }
-    let (own, word): (Vec<char>, Vec<char>) = (own.chars().collect(), word.chars().collect());
+    let word: Vec<Character> = word.chars().map(Character::Same).collect();
     if own.len().abs_diff(word.len()) > most {
         return false;
     }
-    // The cell at `beside` belongs to the sign of `word` that is `beside - most` behind the line.
+    // The cell at `beside` belongs to the character of `word` that is `beside - most` behind the line.
     let width = 2 * most + 1;
     let mut above: Vec<usize> = (0..width).map(|beside| beside.saturating_sub(most)).collect();
     above[..most].fill(most + 1);
@@ -52,62 +88,68 @@ fn is_near(own: &str, word: &str, most: usize) -> bool {
     above[word.len() + most - own.len()] <= most
 }
 
-/// A sign of a wildcard pattern.
+/// A character of a wildcard pattern.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Sign {
-    /// This sign.
+enum Character {
+    /// This one.
     Same(char),
-    /// `?`: any sign.
+    /// `?`: any.
     One,
-    /// `*`: any signs.
+    /// `*`: any number of any.
     Many,
 }
 
-fn signs(pattern: &str) -> impl Iterator<Item = Sign> + '_ {
+fn characters(pattern: &str) -> impl Iterator<Item = Character> + '_ {
     let mut rest = pattern.chars();
     std::iter::from_fn(move || {
         Some(match rest.next()? {
-            '?' => Sign::One,
-            '*' => Sign::Many,
-            '\\' => Sign::Same(rest.next().unwrap_or('\\')),
-            sign => Sign::Same(sign),
+            '?' => Character::One,
+            '*' => Character::Many,
+            '\\' => Character::Same(rest.next().unwrap_or('\\')),
+            character => Character::Same(character),
         })
     })
 }
 
 /// Returns true if a word is like a wildcard pattern. O(pattern x word) at worst.
-fn fits_wildcard(pattern: &str, word: &str) -> bool {
-    let (pattern, word): (Vec<Sign>, Vec<char>) = (signs(pattern).collect(), word.chars().collect());
-    let (mut sign, mut at) = (0, 0);
-    // After a mismatch the last `*` takes one sign more.
+fn fits_wildcard(pattern: &[Character], word: &str, work: &mut Work) -> bool {
+    let (mut place, mut at, mut steps) = (0, 0, 0);
+    // After a mismatch the last `*` takes one character more.
     let mut last: Option<(usize, usize)> = None;
-    while at < word.len() {
-        match pattern.get(sign) {
-            Some(Sign::Many) => {
-                last = Some((sign, at));
-                sign += 1;
+    let is_like = loop {
+        steps += 1;
+        let Some(character) = word[at..].chars().next() else {
+            break pattern[place..].iter().all(|rest| *rest == Character::Many);
+        };
+        match pattern.get(place) {
+            Some(Character::Many) => {
+                last = Some((place, at));
+                place += 1;
             }
-            Some(Sign::One) => (sign, at) = (sign + 1, at + 1),
-            Some(Sign::Same(same)) if *same == word[at] => (sign, at) = (sign + 1, at + 1),
+            Some(Character::One) => (place, at) = (place + 1, at + character.len_utf8()),
+            Some(Character::Same(same)) if *same == character => {
+                (place, at) = (place + 1, at + character.len_utf8());
+            }
             _ => match &mut last {
                 Some((star, taken)) => {
-                    *taken += 1;
-                    (sign, at) = (*star + 1, *taken);
+                    *taken += word[*taken..].chars().next().map_or(1, char::len_utf8);
+                    (place, at) = (*star + 1, *taken);
                 }
-                None => return false,
+                None => break false,
             },
         }
-    }
-    pattern[sign..].iter().all(|sign| *sign == Sign::Many)
+    };
+    work.spend((steps / STEPS_PER_WORK) as u64);
+    is_like
 }
 
-/// Returns the texts that whatever is like the pattern contains, of at least two signs each.
+/// Returns the texts that all words like the pattern contain, of at least two characters each.
 pub(crate) fn literals(pattern: &str) -> Vec<String> {
     let mut runs = vec![String::new()];
-    for sign in signs(pattern) {
-        match sign {
-            Sign::Same(sign) => runs.last_mut().expect("it is never empty").push(sign),
-            Sign::One | Sign::Many => runs.push(String::new()),
+    for character in characters(pattern) {
+        match character {
+            Character::Same(character) => runs.last_mut().expect("it is never empty").push(character),
+            Character::One | Character::Many => runs.push(String::new()),
         }
     }
     runs.retain(|run| run.chars().nth(1).is_some());
@@ -118,8 +160,12 @@ pub(crate) fn literals(pattern: &str) -> Vec<String> {
 mod tests {
     use super::*;
 
+    fn fits(term: Term, word: &str) -> bool {
+        TermPattern::of(term).fits(word, &mut Work::new(0))
+    }
+
     #[test]
-    fn a_wildcard_fits_what_its_signs_say() {
+    fn a_wildcard_fits_what_its_characters_say() {
         let cases = [
             ("b?nana*", "bananas", true),
             ("b?nana*", "banana", true),
@@ -133,14 +179,25 @@ mod tests {
             ("?", "明", true),
         ];
         for (pattern, word, is_like) in cases {
-            assert_eq!(Term::Wildcard(pattern.into()).fits(word), is_like, "{pattern} {word}");
+            assert_eq!(fits(Term::Wildcard(pattern.into()), word), is_like, "{pattern} {word}");
         }
         assert_eq!(literals(r"ab?c*de\?f"), ["ab", "de?f"]);
     }
 
     #[test]
     fn a_fuzzy_word_fits_within_its_distance() {
-        let term = |distance_max| Term::Fuzzy { word: "hello".into(), distance_max };
-        assert!(term(1).fits("hallo") && !term(1).fits("hall") && term(2).fits("hall") && term(1).fits("ello"));
+        let is_near = |word, distance_max| fits(Term::Fuzzy { word: "hello".into(), distance_max }, word);
+        assert!(is_near("hallo", 1) && !is_near("hall", 1) && is_near("hall", 2) && is_near("ello", 1));
+        assert!(fits(Term::Fuzzy { word: "明".into(), distance_max: 1 }, "a"));
+    }
+
+    /// Each of some 1,500 places in the word is compared with the 500 characters of the pattern.
+    #[test]
+    fn a_comparison_is_charged_by_its_steps() {
+        let pattern = TermPattern::of(Term::Wildcard(format!("*{}b", "a".repeat(500)).into()));
+        let mut work = Work::new(u64::MAX);
+        assert!(!pattern.fits(&"a".repeat(2_000), &mut work));
+        let spent = u64::MAX - work.left();
+        assert!((1_500 * 500 / 32..2_000 * 501 / 32).contains(&spent), "{spent}");
     }
 }

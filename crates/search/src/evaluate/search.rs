@@ -11,10 +11,11 @@
 //! Rows without the value come last in both directions. Rows of equal values stand in the order of their numbers, or
 //! against it if the order is descending.
 
-use super::bitmap::{Bitmap, RowSet};
+use super::bitmap::{Bitmap, RemainingRows, RowSet};
 use super::scan::{ChunkStep, Scan};
+use super::work::{RECORD_WORK, Work};
 use crate::definition::{FieldType, Language};
-use crate::index::{CHUNK_ROWS, Index, Record, RowNumber, folded, number, row_at};
+use crate::index::{CHUNK_ROWS, Index, RowNumber, folded, number, row_at};
 use crate::query::Query;
 use crate::value::OrderedNumber;
 use base::Ms;
@@ -23,10 +24,8 @@ use std::cmp::Ordering;
 use std::collections::{BinaryHeap, HashSet};
 use std::ops::{ControlFlow, Range};
 
-/// Numbers passed per unit of work and at a time, and the work of a row's record.
-const NUMBERS_PER_WORK: u64 = 8;
-const NUMBERS_WALKED: u64 = 4_096;
-const RECORD_WORK: u64 = 4;
+/// Rows that are taken from a chunk per unit of work.
+const ROWS_PER_WORK: u64 = 64;
 /// Numbers that a walk may pass for each row that sorting would have to look at.
 const WALK_PER_RECORD: u64 = 24;
 
@@ -50,12 +49,14 @@ pub struct SearchPage {
     pub count: u64,
     /// Only these keys, if any are named.
     pub in_keys: Option<HashSet<Box<[u8]>>>,
+    /// True to end once the page is full, if no order is asked for: then the total is only the rows seen until then.
+    pub skips_total: bool,
 }
 
 /// The result.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Found {
-    /// The number of all matching rows.
+    /// The number of all matching rows, unless the page skips it.
     pub total: u64,
     /// The rows of the page.
     pub rows: Vec<RowNumber>,
@@ -72,15 +73,18 @@ pub struct Search {
     seen: u64,
     /// Bytes of the texts in the heap of ranked rows.
     text_bytes: usize,
+    /// Rows of a chunk that the stage is yet to look at.
+    remaining: RemainingRows,
     stage: Stage,
 }
 
 enum Stage {
-    Beginning,
+    Preparing,
     Scanning(Kept),
-    /// Walking through a field's numbers, of which these positions are left.
+    /// Walking through a field's numbers, of which these positions are left. If rows are given, numbers of others
+    /// are passed over, and so are `skip` rows before the page.
     Walking {
-        rows: RowSet,
+        rows: Option<RowSet>,
         range: Range<u64>,
         skip: u64,
     },
@@ -94,21 +98,21 @@ enum Stage {
     Ranking {
         rows: RowSet,
         chunk: u32,
-        first: BinaryHeap<Ranked>,
+        best: BinaryHeap<Ranked>,
     },
     /// Taking the page's rows from the ranked ones, the last first.
     Taking(BinaryHeap<Ranked>),
     Done,
 }
 
-/// What is kept of the rows scanned.
+/// The rows that are kept of those scanned.
 enum Kept {
-    /// Those of the page.
+    /// The rows of the page.
     Page,
-    /// All, to be ordered by a number.
+    /// All rows, to be ordered by a number.
     All(RowSet),
-    /// The first in the order.
-    First(BinaryHeap<Ranked>),
+    /// The first rows in the order.
+    Best(BinaryHeap<Ranked>),
 }
 
 /// A row and its value in an order.
@@ -146,10 +150,12 @@ impl PartialOrd for Ranked {
 }
 
 impl Search {
-    /// Begins a search. `language` is that of the query's words. O(nodes x log n + rows due).
-    pub fn new(index: Index, query: Query, now: Ms, language: Language, page: SearchPage) -> Self {
-        let scan = Scan::new(index, query, now, language);
-        Self { scan, page, found: Found::default(), is_counted: false, seen: 0, text_bytes: 0, stage: Stage::Beginning }
+    /// Begins a search. `language` is that of the query's words. O(parts of the query + keys), little for each.
+    pub fn new(index: Index, query: Query, now: Ms, language: Language, mut page: SearchPage) -> Self {
+        let keys = page.in_keys.take().map(|keys| keys.into_iter().collect());
+        let scan = Scan::of_keys(index, query, now, language, keys);
+        let (found, remaining, stage) = (Found::default(), RemainingRows::NONE, Stage::Preparing);
+        Self { scan, page, found, is_counted: false, seen: 0, text_bytes: 0, remaining, stage }
     }
 
     /// Returns its index.
@@ -158,53 +164,59 @@ impl Search {
     }
 
     /// Searches for as long as there is work left; returns the result once it is complete.
-    pub fn step(&mut self, work: &mut u64) -> Option<Found> {
-        while *work > 0 {
+    pub fn step(&mut self, work: &mut Work) -> Option<Found> {
+        while !work.is_spent() {
             let stage = std::mem::replace(&mut self.stage, Stage::Done);
             self.stage = match stage {
-                Stage::Beginning => self.begin(),
+                Stage::Preparing => self.prepare(work),
                 Stage::Scanning(kept) => self.scan(kept, work),
                 Stage::Walking { rows, range, skip } => self.walk(rows, range, skip, work),
                 Stage::AddingRest { rows, chunk, skip } => self.add_rest(rows, chunk, skip, work),
-                Stage::Ranking { rows, chunk, first } => self.rank(rows, chunk, first, work),
-                Stage::Taking(first) => self.take(first, work),
+                Stage::Ranking { rows, chunk, best } => self.rank(rows, chunk, best, work),
+                Stage::Taking(best) => self.take(best, work),
                 Stage::Done => return Some(std::mem::take(&mut self.found)),
             };
         }
         None
     }
 
-    /// Returns its heap bytes, or somewhat more.
+    /// Returns its heap bytes without those of the index, or somewhat more.
     pub fn heap_bytes(&self) -> usize {
-        let ranked = |first: &BinaryHeap<Ranked>| first.capacity() * size_of::<Ranked>() + self.text_bytes;
+        let ranked = |best: &BinaryHeap<Ranked>| best.capacity() * size_of::<Ranked>() + self.text_bytes;
         let own = match &self.stage {
-            Stage::Scanning(Kept::All(rows)) | Stage::Walking { rows, .. } => rows.heap_bytes_max(),
-            Stage::Scanning(Kept::First(first)) | Stage::Taking(first) => ranked(first),
-            Stage::Ranking { rows, first, .. } => rows.heap_bytes_max() + ranked(first),
+            Stage::Scanning(Kept::All(rows))
+            | Stage::Walking { rows: Some(rows), .. }
+            | Stage::AddingRest { rows: Some(rows), .. } => rows.heap_bytes_max(),
+            Stage::Scanning(Kept::Best(best)) | Stage::Taking(best) => ranked(best),
+            Stage::Ranking { rows, best, .. } => rows.heap_bytes_max() + ranked(best),
             _ => 0,
         };
         own + self.scan.heap_bytes() + self.found.rows.capacity() * size_of::<RowNumber>()
     }
 
-    fn begin(&mut self) -> Stage {
-        if self.page.in_keys.is_none() {
-            if let Some(total) = self.scan.known_count() {
-                self.is_counted = true;
-                self.found.total = total;
-                if self.page.count == 0 || total == 0 {
-                    return Stage::Done;
-                }
+    fn prepare(&mut self, work: &mut Work) -> Stage {
+        if !self.scan.prepare(work) {
+            return Stage::Preparing;
+        }
+        if let Some(total) = self.scan.known_count(work) {
+            self.is_counted = true;
+            self.found.total = total;
+            if self.page.count == 0 || total == 0 {
+                return Stage::Done;
             }
-            if let (true, Some(order)) = (self.scan.is_everything(), self.numeric_order()) {
-                return self.page_of_numbers(order);
-            }
+        }
+        if self.page.count == 0 && self.page.skips_total {
+            return Stage::Done;
+        }
+        if let (true, Some(order)) = (self.scan.is_everything(), self.numeric_order()) {
+            return self.page_of_numbers(order);
         }
         Stage::Scanning(match self.page.order {
             None => Kept::Page,
             Some(_) if self.page.count == 0 => Kept::Page,
-            // A number that is due counts as absent, which only the record tells.
-            Some(_) if self.numeric_order().is_some() && !self.scan.has_due_rows() => Kept::All(RowSet::default()),
-            Some(_) => Kept::First(BinaryHeap::new()),
+            // A number that expired counts as absent, which only the record tells.
+            Some(_) if self.numeric_order().is_some() && !self.scan.has_expired() => Kept::All(RowSet::default()),
+            Some(_) => Kept::Best(BinaryHeap::new()),
         })
     }
 
@@ -215,32 +227,29 @@ impl Search {
         matches!(definition.fields[order.field].field_type, FieldType::Numeric).then_some(order)
     }
 
-    fn page_of_numbers(&mut self, order: SearchOrder) -> Stage {
-        let numbers = &self.scan.index().numbers[order.field];
-        let offset = self.page.offset.min(numbers.len());
-        let count = self.page.count.min(numbers.len() - offset);
+    /// Finds the page of all rows by its position among the numbers.
+    fn page_of_numbers(&self, order: SearchOrder) -> Stage {
+        let numbers = self.scan.index().numbers[order.field].len();
+        let offset = self.page.offset.min(numbers);
+        let count = self.page.count.min(numbers - offset);
         let range = match order.direction {
             Direction::Forward => offset..offset + count,
-            Direction::Backward => numbers.len() - offset - count..numbers.len() - offset,
+            Direction::Backward => numbers - offset - count..numbers - offset,
         };
-        let rows = &mut self.found.rows;
-        numbers.walk(range, order.direction, |_, row| {
-            rows.push(row);
-            ControlFlow::Continue(())
-        });
-        if count == self.page.count || self.found.total == numbers.len() {
-            return Stage::Done;
-        }
-        Stage::AddingRest { rows: None, chunk: 0, skip: self.page.offset - offset }
+        Stage::Walking { rows: None, range, skip: self.page.offset - offset }
     }
 
-    fn scan(&mut self, mut kept: Kept, work: &mut u64) -> Stage {
-        let (chunk, mut rows) = match self.scan.next_chunk(work) {
+    fn scan(&mut self, mut kept: Kept, work: &mut Work) -> Stage {
+        if let Kept::Best(best) = &mut kept
+            && !self.rank_remaining(best, work)
+        {
+            return Stage::Scanning(kept);
+        }
+        let (chunk, rows) = match self.scan.next_chunk(work) {
             ChunkStep::More => return Stage::Scanning(kept),
             ChunkStep::Done => return self.end_scan(kept),
             ChunkStep::Rows(chunk, rows) => (chunk, rows),
         };
-        self.keep_named(chunk, &mut rows, work);
         let before = self.seen;
         self.seen += rows.count();
         if !self.is_counted {
@@ -250,48 +259,43 @@ impl Search {
             Kept::Page => {
                 let skip = self.page.offset.saturating_sub(before).min(u64::from(CHUNK_ROWS)) as usize;
                 let room = (self.page.count - self.found.rows.len() as u64).min(u64::from(CHUNK_ROWS)) as usize;
+                work.spend((skip + room) as u64 / ROWS_PER_WORK);
                 self.found.rows.extend(rows.places().skip(skip).take(room).map(|place| row_at(chunk, place)));
-                if self.is_counted && self.found.rows.len() as u64 == self.page.count {
+                let needs_no_total = self.is_counted || self.page.skips_total;
+                if needs_no_total && self.found.rows.len() as u64 == self.page.count {
                     return Stage::Done;
                 }
             }
             Kept::All(all) => all.chunk_mut(chunk).unite(&rows),
-            Kept::First(first) => self.push_ranked(first, chunk, &rows, work),
+            Kept::Best(_) => self.remaining = RemainingRows::of(chunk, *rows),
         }
         Stage::Scanning(kept)
     }
 
-    /// Keeps the rows with keys that INKEYS names.
-    fn keep_named(&self, chunk: u32, rows: &mut Bitmap, work: &mut u64) {
-        let Some(keys) = &self.page.in_keys else { return };
-        for place in rows.clone().places() {
-            *work = work.saturating_sub(RECORD_WORK);
-            let is_named = |record: &Record<'_>| keys.contains(record.key);
-            if self.scan.index().record(row_at(chunk, place), is_named) != Some(true) {
-                rows.remove(place);
-            }
-        }
-    }
-
-    fn push_ranked(&mut self, first: &mut BinaryHeap<Ranked>, chunk: u32, rows: &Bitmap, work: &mut u64) {
-        let order = self.page.order.expect("rows are ranked by an order");
+    /// Ranks the remaining rows of a chunk; returns true once all are.
+    fn rank_remaining(&mut self, best: &mut BinaryHeap<Ranked>, work: &mut Work) -> bool {
+        let Some(order) = self.page.order else { return true };
         let most = usize::try_from(self.page.offset.saturating_add(self.page.count)).unwrap_or(usize::MAX);
-        for place in rows.places() {
-            *work = work.saturating_sub(RECORD_WORK);
-            let ranked = self.ranked(row_at(chunk, place), order);
+        while !work.is_spent() {
+            let Some(row) = self.remaining.next() else { return true };
+            let ranked = self.ranked(row, order, work);
             self.text_bytes += ranked.text_bytes();
-            first.push(ranked);
-            if first.len() > most {
-                self.text_bytes -= first.pop().map_or(0, |ranked| ranked.text_bytes());
+            best.push(ranked);
+            if best.len() > most {
+                self.text_bytes -= best.pop().map_or(0, |ranked| ranked.text_bytes());
             }
         }
+        false
     }
 
-    fn ranked(&self, row: RowNumber, order: SearchOrder) -> Ranked {
+    fn ranked(&self, row: RowNumber, order: SearchOrder, work: &mut Work) -> Ranked {
         let (index, now) = (self.scan.index(), self.scan.now());
         let field = &index.definition.fields[order.field];
+        work.spend(RECORD_WORK);
         let value = index.record(row, |record| {
+            work.spend_bytes(record.bytes_count());
             let value = record.value(order.field, now)?;
+            work.spend_text(value.len());
             Some(match field.field_type {
                 FieldType::Numeric => SortValue::Number(OrderedNumber(number(value)?)),
                 _ if field.is_unnormalized => SortValue::Text(value.into()),
@@ -304,85 +308,89 @@ impl Search {
     fn end_scan(&mut self, kept: Kept) -> Stage {
         match kept {
             Kept::Page => Stage::Done,
-            Kept::First(first) => Stage::Taking(first),
+            Kept::Best(best) => Stage::Taking(best),
             Kept::All(rows) => {
-                let order = self.page.order.expect("rows are collected for an order");
-                let (numbers, total) = (self.scan.index().numbers[order.field].len(), self.found.total.max(1));
+                let numbers = self.numeric_order().map_or(0, |order| self.scan.index().numbers[order.field].len());
+                let total = self.found.total.max(1);
                 let page = self.page.offset.saturating_add(self.page.count).min(total);
                 if page.saturating_mul(numbers / total + 1) <= total.saturating_mul(WALK_PER_RECORD) {
-                    return Stage::Walking { rows, range: 0..numbers, skip: self.page.offset };
+                    return Stage::Walking { rows: Some(rows), range: 0..numbers, skip: self.page.offset };
                 }
-                Stage::Ranking { rows, chunk: 0, first: BinaryHeap::new() }
+                Stage::Ranking { rows, chunk: 0, best: BinaryHeap::new() }
             }
         }
     }
 
-    fn rank(&mut self, rows: RowSet, from: u32, mut first: BinaryHeap<Ranked>, work: &mut u64) -> Stage {
-        let Some(chunk) = rows.next_chunk(from) else { return Stage::Taking(first) };
-        if let Some(own) = rows.chunk(chunk) {
-            self.push_ranked(&mut first, chunk, own, work);
+    fn rank(&mut self, rows: RowSet, from: u32, mut best: BinaryHeap<Ranked>, work: &mut Work) -> Stage {
+        if !self.rank_remaining(&mut best, work) {
+            return Stage::Ranking { rows, chunk: from, best };
         }
-        Stage::Ranking { rows, chunk: chunk + 1, first }
+        let Some(chunk) = rows.next_chunk(from) else { return Stage::Taking(best) };
+        if let Some(own) = rows.chunk(chunk) {
+            self.remaining = RemainingRows::of(chunk, own.clone());
+        }
+        Stage::Ranking { rows, chunk: chunk + 1, best }
     }
 
     /// Takes rows from the end of the page on, until only those before it are left.
-    fn take(&mut self, mut first: BinaryHeap<Ranked>, work: &mut u64) -> Stage {
-        while first.len() as u64 > self.page.offset && *work > 0 {
-            *work -= 1;
-            self.found.rows.extend(first.pop().map(|ranked| ranked.row));
+    fn take(&mut self, mut best: BinaryHeap<Ranked>, work: &mut Work) -> Stage {
+        while best.len() as u64 > self.page.offset && !work.is_spent() {
+            work.spend(1);
+            self.found.rows.extend(best.pop().map(|ranked| ranked.row));
         }
-        if first.len() as u64 > self.page.offset {
-            return Stage::Taking(first);
+        if best.len() as u64 > self.page.offset {
+            return Stage::Taking(best);
         }
         self.found.rows.reverse();
         Stage::Done
     }
 
-    fn walk(&mut self, rows: RowSet, mut range: Range<u64>, mut skip: u64, work: &mut u64) -> Stage {
-        let order = self.page.order.expect("numbers are walked for an order");
-        let count = (range.end - range.start).min(NUMBERS_WALKED);
-        *work = work.saturating_sub(1 + count / NUMBERS_PER_WORK);
-        let part = match order.direction {
-            Direction::Forward => range.start..range.start + count,
-            Direction::Backward => range.end - count..range.end,
-        };
-        match order.direction {
-            Direction::Forward => range.start += count,
-            Direction::Backward => range.end -= count,
-        }
+    fn walk(&mut self, rows: Option<RowSet>, mut range: Range<u64>, mut skip: u64, work: &mut Work) -> Stage {
+        let Some(order) = self.numeric_order() else { return Stage::Done };
         let (found, wanted) = (&mut self.found.rows, self.page.count);
-        self.scan.index().numbers[order.field].walk(part, order.direction, |_, row| {
-            match (rows.contains(row), &mut skip) {
-                (false, _) => {}
-                (true, 0) => found.push(row),
-                (true, skip) => *skip -= 1,
+        let numbers = &self.scan.index().numbers[order.field];
+        work.spend(RECORD_WORK);
+        numbers.walk(range.clone(), order.direction, |_, row| {
+            match order.direction {
+                Direction::Forward => range.start += 1,
+                Direction::Backward => range.end -= 1,
             }
-            if found.len() as u64 == wanted { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            work.spend_item(range.start + range.end);
+            match &rows {
+                Some(rows) if !rows.contains(row) => {}
+                Some(_) if skip > 0 => skip -= 1,
+                _ => found.push(row),
+            }
+            if found.len() as u64 == wanted { ControlFlow::Break(()) } else { work.flow() }
         });
-        if found.len() as u64 == wanted {
+        let is_complete = rows.is_none() && self.found.total == numbers.len();
+        if self.found.rows.len() as u64 == wanted || range.is_empty() && is_complete {
             Stage::Done
         } else if range.is_empty() {
-            Stage::AddingRest { rows: Some(rows), chunk: 0, skip }
+            Stage::AddingRest { rows, chunk: 0, skip }
         } else {
             Stage::Walking { rows, range, skip }
         }
     }
 
-    fn add_rest(&mut self, rows: Option<RowSet>, from: u32, mut skip: u64, work: &mut u64) -> Stage {
-        let order = self.page.order.expect("some rows have no value for an order");
-        let next = match &rows {
-            Some(rows) => rows.next_chunk(from),
-            None => Some(from).filter(|chunk| *chunk < self.scan.chunks()),
-        };
-        let Some(chunk) = next else { return Stage::Done };
-        let own = match &rows {
-            Some(rows) => rows.chunk(chunk).cloned().unwrap_or(Bitmap::EMPTY),
-            None => self.scan.all_rows_of(chunk),
-        };
-        for place in own.places() {
-            *work = work.saturating_sub(RECORD_WORK);
-            let row = row_at(chunk, place);
-            if self.ranked(row, order).value.is_some() {
+    fn add_rest(&mut self, rows: Option<RowSet>, from: u32, mut skip: u64, work: &mut Work) -> Stage {
+        let Some(order) = self.page.order else { return Stage::Done };
+        while !work.is_spent() {
+            let Some(row) = self.remaining.next() else {
+                let next = match &rows {
+                    Some(rows) => rows.next_chunk(from),
+                    None => Some(from).filter(|chunk| *chunk < self.scan.chunks()),
+                };
+                let Some(chunk) = next else { return Stage::Done };
+                work.spend(1);
+                let own = match &rows {
+                    Some(rows) => rows.chunk(chunk).cloned().unwrap_or(Bitmap::EMPTY),
+                    None => self.scan.all_rows_of(chunk, work),
+                };
+                self.remaining = RemainingRows::of(chunk, own);
+                return Stage::AddingRest { rows, chunk: chunk + 1, skip };
+            };
+            if self.ranked(row, order, work).value.is_some() {
                 continue;
             }
             if skip > 0 {
@@ -394,7 +402,7 @@ impl Search {
                 return Stage::Done;
             }
         }
-        Stage::AddingRest { rows, chunk: chunk + 1, skip }
+        Stage::AddingRest { rows, chunk: from, skip }
     }
 }
 

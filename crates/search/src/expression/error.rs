@@ -1,9 +1,9 @@
-//! What may be wrong with an expression, when it is parsed and when it is evaluated.
+//! Errors of expressions: of their text, and of their evaluation.
 
 use crate::text::shown;
 use thiserror::Error;
 
-/// What is wrong with the text of an expression.
+/// The error of the text of an expression.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ExpressionError {
     /// The text is no expression.
@@ -11,7 +11,7 @@ pub enum ExpressionError {
     Syntax {
         /// Where it ceases to be one.
         offset: usize,
-        /// What stands there.
+        /// The text there.
         near: Box<str>,
     },
     /// A name is neither called nor one of a value.
@@ -32,6 +32,9 @@ pub enum ExpressionError {
     /// The regular expression of `matches` is none, or too large.
     #[error("Invalid regular expression: {0}")]
     Regex(Box<str>),
+    /// An expression, or all of a request together, have too many regular expressions.
+    #[error("matches() exceeds maximum of {0} regular expressions")]
+    TooManyPatterns(usize),
     /// The text is too long.
     #[error("Expression exceeds maximum of {0} bytes")]
     TooLong(usize),
@@ -48,7 +51,7 @@ impl ExpressionError {
     }
 }
 
-/// What is wrong with an evaluation.
+/// The error of an evaluation.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum EvaluationError {
     /// A field has no value.
@@ -65,7 +68,7 @@ pub enum EvaluationError {
     Type {
         /// 1 number, 3 text, 4 Null, 6 list.
         type_number: u8,
-        /// Which argument, from 0.
+        /// The position of the argument, from 0.
         argument: usize,
         /// The function.
         function: &'static str,
@@ -85,6 +88,9 @@ pub enum EvaluationError {
     /// Texts read and made are too long together.
     #[error("Expression reads or makes more than {0} bytes")]
     TooMuchWork(usize),
+    /// The reducers of one record's groups take too many values.
+    #[error("GROUPBY exceeds maximum of {0} values for one record")]
+    TooManyGroupedValues(usize),
     /// Lists of one record name too many groups.
     #[error("GROUPBY exceeds maximum of {0} groups for one record")]
     TooManyGroups(usize),

@@ -14,7 +14,7 @@ const COMPILE_BYTES: usize = 1 << 20;
 /// The work of searching for a pattern, in bytes of texts for each byte.
 const SEARCH_BYTES: usize = 16;
 
-/// Why there is no value.
+/// The reason why there is no value.
 pub(super) enum EvaluationStop {
     /// A field is missing: the other operand of `&&` or `||` may decide.
     Missing(usize),
@@ -121,7 +121,7 @@ impl<'v> ExpressionEvaluation<'v, '_> {
                 return Ok(Cow::Owned(Value::Number(arithmetic(operator, left, right))));
             }
         };
-        self.spend(compared_bytes(&left).min(compared_bytes(&right)))?;
+        self.spend(left.compared_bytes(&right))?;
         Ok(Cow::Owned(Value::truth(is_true)))
     }
 
@@ -137,15 +137,6 @@ impl<'v> ExpressionEvaluation<'v, '_> {
         let Some(text) = text.as_text() else { return Ok(Cow::Owned(Value::Null)) };
         self.spend(text.len().saturating_mul(SEARCH_BYTES))?;
         Ok(Cow::Owned(Value::truth(pattern.is_match(&text))))
-    }
-}
-
-/// Returns the bytes that a comparison may read.
-fn compared_bytes(value: &Value) -> usize {
-    match value {
-        Value::Text(text) => text.len(),
-        Value::List(_) => value.heap_bytes(),
-        Value::Null | Value::Number(_) => 0,
     }
 }
 

@@ -4,8 +4,8 @@
 //!   text --lexer--> words --parser--> tree, its fields by position --evaluation--> Value
 //! ```
 //!
-//! A missing field is an error, unless `exists` asks for it or the other operand of `&&` or `||` decides. What does not
-//! fit a function gives Null; what does not fit an operator is an error. One evaluation reads and makes at most
+//! A missing field is an error, unless `exists` asks for it or the other operand of `&&` or `||` decides. A function of
+//! arguments that do not fit is Null; operands that do not fit are an error. One evaluation reads and makes at most
 //! [`WORK_BYTES_MAX`] bytes of texts.
 
 mod error;
@@ -25,10 +25,14 @@ use node::ExpressionNode;
 /// The longest text of an expression.
 const EXPRESSION_BYTES_MAX: usize = 64 << 10;
 
-/// How deeply operands, calls and parentheses are nested at most.
+/// The maximum nesting of operands, calls and parentheses.
 const DEPTH_MAX: usize = 128;
 
-/// How many bytes of texts one evaluation reads and makes at most.
+/// The maximum number of compiled regular expressions in an expression, and in all expressions of a request together:
+/// each occupies up to a megabyte and more.
+pub(crate) const PATTERNS_MAX: usize = 16;
+
+/// The bytes of texts that one evaluation reads and makes at most.
 const WORK_BYTES_MAX: usize = 8 << 20;
 
 /// A parsed expression.
@@ -36,20 +40,26 @@ const WORK_BYTES_MAX: usize = 8 << 20;
 pub struct Expression {
     node: ExpressionNode,
     fields: Vec<Box<[u8]>>,
+    patterns_count: usize,
 }
 
 impl Expression {
     /// Parses an expression. O(length).
     ///
     /// # Errors
-    /// Returns what is wrong with the text.
+    /// Returns the fault of the text.
     pub fn parse(text: &[u8]) -> Result<Self, ExpressionError> {
         if text.len() > EXPRESSION_BYTES_MAX {
             return Err(ExpressionError::TooLong(EXPRESSION_BYTES_MAX));
         }
         let mut parser = parser::ExpressionParser::new(text, lexer::tokens(text)?);
         let node = parser.whole()?;
-        Ok(Self { node, fields: parser.fields })
+        Ok(Self { node, fields: parser.fields, patterns_count: parser.patterns_count })
+    }
+
+    /// Returns the number of its compiled regular expressions.
+    pub(crate) fn patterns_count(&self) -> usize {
+        self.patterns_count
     }
 
     /// Returns the names of the fields that it reads, each once, without `@`.
@@ -60,7 +70,7 @@ impl Expression {
     /// Evaluates it. `field` is asked once for each of [`fields`](Self::fields); `None` is a missing field.
     ///
     /// # Errors
-    /// Returns what makes a result impossible.
+    /// Returns the reason why there is no result.
     pub fn evaluate(&self, field: &mut dyn FnMut(&[u8]) -> Option<Value>) -> Result<Value, EvaluationError> {
         let values: Vec<Option<Value>> = self.fields().map(field).collect();
         self.evaluate_with(&|position| values[position].as_ref())
@@ -69,7 +79,7 @@ impl Expression {
     /// Evaluates it with fields by their positions in [`fields`](Self::fields), nothing copied.
     ///
     /// # Errors
-    /// Returns what makes a result impossible.
+    /// Returns the reason why there is no result.
     pub fn evaluate_with<'v>(&'v self, field: &dyn Fn(usize) -> Option<&'v Value>) -> Result<Value, EvaluationError> {
         let mut evaluation = ExpressionEvaluation { field, work_bytes: WORK_BYTES_MAX };
         match evaluation.value(&self.node) {

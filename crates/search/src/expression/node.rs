@@ -50,7 +50,7 @@ pub(super) enum BinaryOperator {
     Or,
 }
 
-/// How operators are written, and how tightly they bind.
+/// Operators as they are written, and how tightly they bind.
 const OPERATORS: [(&str, BinaryOperator, u8); 14] = [
     ("||", BinaryOperator::Or, 1),
     ("&&", BinaryOperator::And, 2),

@@ -1,4 +1,4 @@
-//! From words to a tree: operators by how tightly they bind.
+//! The tree of words: operators by how tightly they bind.
 //!
 //! ```text
 //!   ||  <  &&  <  == != < <= > >=  <  + -  <  * / %  <  ^  <  ! and the sign of a number
@@ -7,12 +7,12 @@
 //! A chain of `||` or of `&&` is one node, so that a thousand alternatives are one level. Other chains are as deep as
 //! they are long.
 
-use super::DEPTH_MAX;
 use super::error::ExpressionError;
 use super::functions::{self, ExpressionFunction};
 use super::lexer::{ExpressionToken, PlacedToken};
 use super::node::{BinaryOperator, ExpressionNode};
 use super::pattern;
+use super::{DEPTH_MAX, PATTERNS_MAX};
 use crate::text::shown;
 use crate::value::Value;
 use std::collections::HashMap;
@@ -24,6 +24,8 @@ pub(super) struct ExpressionParser<'t> {
     /// Names of fields, each once.
     pub(super) fields: Vec<Box<[u8]>>,
     positions: HashMap<Box<[u8]>, usize>,
+    /// Compiled regular expressions so far.
+    pub(super) patterns_count: usize,
 }
 
 /// A tree and its height.
@@ -31,7 +33,8 @@ type GrownNode = (ExpressionNode, usize);
 
 impl<'t> ExpressionParser<'t> {
     pub(super) fn new(text: &'t [u8], tokens: Vec<PlacedToken>) -> Self {
-        Self { text, tokens: tokens.into_iter().peekable(), fields: Vec::new(), positions: HashMap::new() }
+        let tokens = tokens.into_iter().peekable();
+        Self { text, tokens, fields: Vec::new(), positions: HashMap::new(), patterns_count: 0 }
     }
 
     /// Parses the whole text.
@@ -118,7 +121,12 @@ impl<'t> ExpressionParser<'t> {
             height = height.max(argument_height);
         }
         self.require(")")?;
-        Ok((call(name, arguments)?, check(height + 1)?))
+        let node = call(name, arguments)?;
+        self.patterns_count += usize::from(matches!(node, ExpressionNode::Matches(..)));
+        if self.patterns_count > PATTERNS_MAX {
+            return Err(ExpressionError::TooManyPatterns(PATTERNS_MAX));
+        }
+        Ok((node, check(height + 1)?))
     }
 
     fn position(&mut self, name: Vec<u8>) -> usize {

@@ -8,7 +8,7 @@ const PATTERN_BYTES_MAX: usize = 1000;
 /// The memory of a compiled pattern.
 const COMPILED_BYTES_MAX: usize = 256 << 10;
 
-/// The memory of what a search finds out about a pattern.
+/// The memory of states that searches with a pattern find.
 const SEARCH_BYTES_MAX: usize = 1 << 20;
 
 /// Compiles a pattern; an error is a sentence.

@@ -12,7 +12,7 @@ use blocks::{BlockList, Direction, End, Guide};
 use std::collections::BTreeSet;
 use std::ops::{ControlFlow, Range};
 
-/// What a term is.
+/// The type of a term.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TermType {
     /// The term of all rows; it belongs to no field.
@@ -23,7 +23,7 @@ pub(crate) enum TermType {
     Stem,
     /// A whole tag.
     Tag,
-    /// Two signs in a row of a text or tag, or its last sign.
+    /// Two characters in a row of a text or tag, or its last one.
     Gram,
     /// Rows without the field.
     Missing,

@@ -28,6 +28,7 @@ pub type RowNumber = u32;
 #[derive(Clone, Default)]
 pub(crate) struct Postings {
     items: BlockList,
+    rows_count: u64,
 }
 
 /// Returns the chunk of a row, and its place there.
@@ -46,6 +47,11 @@ impl Postings {
         self.items.len()
     }
 
+    /// Returns the number of pairs of a term and a row. O(1).
+    pub(crate) fn rows_count(&self) -> u64 {
+        self.rows_count
+    }
+
     pub(crate) fn heap_bytes(&self) -> u64 {
         self.items.heap_bytes()
     }
@@ -57,13 +63,16 @@ impl Postings {
         begin..end
     }
 
-    /// Adds rows of a chunk to a term (true) or removes them, each at most once. O(log n + changes x rows of the chunk).
+    /// Adds rows of a chunk to a term (true) or removes them, each at most once. O(log n + changes x rows of the
+    /// chunk).
     pub(crate) fn change(&mut self, term: TermNumber, chunk: u32, places: impl IntoIterator<Item = (u16, bool)>) {
         let (at, old) = self.rows(term, chunk);
         let mut rows = old.clone().unwrap_or_default();
         for (place, is_added) in places {
             rows = if is_added { with(rows, place) } else { without(rows, place) };
         }
+        self.rows_count += Rows(&rows).count();
+        self.rows_count -= old.as_deref().map_or(0, |old| Rows(old).count());
         match (old, rows.is_empty()) {
             (None, true) => {}
             (None, false) => self.items.insert(at, &item(term, chunk, &rows)),
@@ -73,8 +82,8 @@ impl Postings {
         }
     }
 
-    /// Returns the position of the first item of `within` whose chunk is `chunk` or a later one, and its chunk, with its rows
-    /// in `rows`; `None` if there is none. O(log n).
+    /// Returns the position of the first item of `within` whose chunk is `chunk` or a later one, and its chunk, with
+    /// its rows in `rows`; `None` if there is none. O(log n).
     pub(crate) fn look(
         &self,
         within: Range<u64>,

@@ -1,14 +1,15 @@
 //! The row of a hash in an index: its key, and the raw values of the indexed fields.
 //!
 //! ```text
-//! record   | deadline + 1, or 0 : varint | language + 1, or 0 : 1 byte | key : bytes | field 0 | field 1 | ... |
+//! record   | head : 1 byte | deadline : varint, if there is one | key : bytes | field 0 | field 1 | ... |
+//! head     | has a deadline : 1 bit | language + 1, or 0 : 7 bits |
 //! bytes    | length : varint | bytes |
 //! field    | 0 |                                          absent
 //!          | 2 x length + 1 : varint | bytes |            without a deadline of its own
 //!          | 2 x length + 2 : varint | deadline : varint | bytes |
 //! ```
 //!
-//! An empty record is a free row. A record may have fewer fields than its index: those added later are absent.
+//! An empty record is a free row. A record may have fewer fields than its index: the others are absent.
 
 use crate::definition::Language;
 use base::{Ms, varint};
@@ -49,12 +50,23 @@ pub(crate) struct RecordField<'a> {
     pub(crate) expires_at_ms: Option<Ms>,
 }
 
+/// The bit of a record's head.
+const HAS_DEADLINE: u8 = 1 << 7;
+
+/// Returns true if a deadline has come.
+pub(crate) fn is_due(expires_at_ms: Option<Ms>, now: Ms) -> bool {
+    expires_at_ms.is_some_and(|at_ms| at_ms <= now)
+}
+
 /// Encodes a record. O(bytes).
 pub(crate) fn encode(key: &[u8], row: &Row) -> Vec<u8> {
     let mut record =
         Vec::with_capacity(16 + key.len() + row.fields.iter().flatten().map(|f| f.value.len() + 4).sum::<usize>());
-    varint::put(&mut record, row.expires_at_ms.map_or(0, |at_ms| at_ms.saturating_add(1)));
-    record.push(row.language.map_or(0, |language| language.number() + 1));
+    let head = row.language.map_or(0, |language| language.number() + 1);
+    record.push(if row.expires_at_ms.is_some() { head | HAS_DEADLINE } else { head });
+    if let Some(at_ms) = row.expires_at_ms {
+        varint::put(&mut record, at_ms);
+    }
     varint::put(&mut record, key.len() as u64);
     record.extend_from_slice(key);
     for field in &row.fields {
@@ -77,12 +89,12 @@ impl<'a> Record<'a> {
         if bytes.is_empty() {
             return None;
         }
-        let deadline = take(&mut bytes);
-        let language = split(&mut bytes, 1)[0];
+        let head = split(&mut bytes, 1)[0];
+        let expires_at_ms = (head & HAS_DEADLINE != 0).then(|| take(&mut bytes));
         let len = take(&mut bytes);
         let key = split(&mut bytes, len as usize);
-        let language = language.checked_sub(1).and_then(Language::of_number);
-        Some(Self { expires_at_ms: deadline.checked_sub(1), language, key, fields: bytes })
+        let language = (head & !HAS_DEADLINE).checked_sub(1).and_then(Language::of_number);
+        Some(Self { expires_at_ms, language, key, fields: bytes })
     }
 
     /// Returns its fields in order, `None` where the hash has none. O(1) each.
@@ -105,7 +117,17 @@ impl<'a> Record<'a> {
     /// Returns the value of a field, unless it expired. O(fields before it).
     pub(crate) fn value(&self, field: usize, now: Ms) -> Option<&'a [u8]> {
         let field = self.fields().nth(field)??;
-        field.expires_at_ms.is_none_or(|at_ms| at_ms > now).then_some(field.value)
+        (!is_due(field.expires_at_ms, now)).then_some(field.value)
+    }
+
+    /// Returns the value of a field, expired or not. O(fields before it).
+    pub(crate) fn raw_value(&self, field: usize) -> Option<&'a [u8]> {
+        Some(self.fields().nth(field)??.value)
+    }
+
+    /// Returns the number of its bytes, or a little less.
+    pub(crate) fn bytes_count(&self) -> usize {
+        self.key.len() + self.fields.len()
     }
 
     /// Returns it as a row of its own. O(bytes).
@@ -134,9 +156,16 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    fn any_deadline() -> impl Strategy<Value = Option<Ms>> {
+        prop_oneof![Just(None), Just(Some(0)), Just(Some(Ms::MAX)), any::<Ms>().prop_map(Some)]
+    }
+
     prop_compose! {
-        fn any_field()(value in prop::collection::vec(any::<u8>(), 0..300), expires_at_ms: Option<u32>) -> RowField {
-            RowField { value: value.into(), expires_at_ms: expires_at_ms.map(Ms::from) }
+        fn any_field()(
+            value in prop::collection::vec(any::<u8>(), 0..300),
+            expires_at_ms in any_deadline(),
+        ) -> RowField {
+            RowField { value: value.into(), expires_at_ms }
         }
     }
 
@@ -144,12 +173,12 @@ mod tests {
         #[test]
         fn a_record_decodes_to_its_row(
             key in prop::collection::vec(any::<u8>(), 0..300),
-            expires_at_ms: Option<u32>,
+            expires_at_ms in any_deadline(),
             language in prop::option::of(0u8..19),
             fields in prop::collection::vec(prop::option::of(any_field()), 0..6),
         ) {
             let language = language.and_then(Language::of_number);
-            let row = Row { expires_at_ms: expires_at_ms.map(Ms::from), language, fields };
+            let row = Row { expires_at_ms, language, fields };
             let bytes = encode(&key, &row);
             let record = Record::of(&bytes).unwrap();
             prop_assert_eq!(record.key, &*key);

@@ -5,12 +5,13 @@
 //! TAG   "a b, C"          tags "a b", "c"
 //! ```
 //!
-//! A gram is two signs in a row, or the last sign alone: so each sign begins exactly one gram, and texts that contain a
-//! single sign are those with a gram that begins with it.
+//! A gram is two characters in a row, or the last one alone: so each character begins exactly one gram, and texts that
+//! contain a single character are those with a gram that begins with it.
 
 use super::dictionary::{Space, TermType, term_key};
 use super::record::Row;
 use crate::definition::{Definition, Field, FieldType, Language};
+use crate::place::parse_place;
 use crate::text::{fold, shown, stem, words};
 use crate::value::parse_number;
 use std::borrow::Cow;
@@ -40,7 +41,7 @@ pub(crate) struct RowTerms {
 const KEYS_UNSORTED_MAX: usize = 1 << 12;
 
 impl RowTerms {
-    /// Returns those of a row. O(bytes log bytes); memory for twice the distinct ones.
+    /// Returns the terms and numbers of a row. O(bytes log bytes); memory for twice the distinct ones.
     ///
     /// # Errors
     /// A value is not of its field's type.
@@ -123,11 +124,11 @@ impl RowTerms {
     }
 }
 
-/// Returns the grams of a folded text, those of equal signs as often as they occur.
+/// Returns the grams of a folded text, equal ones as often as they occur.
 pub(crate) fn grams(text: &str) -> impl Iterator<Item = &str> {
-    text.char_indices().map(move |(at, sign)| {
-        let second = at + sign.len_utf8();
-        let end = text[second..].chars().next().map_or(second, |sign| second + sign.len_utf8());
+    text.char_indices().map(move |(at, character)| {
+        let second = at + character.len_utf8();
+        let end = text[second..].chars().next().map_or(second, |character| second + character.len_utf8());
         &text[at..end]
     })
 }
@@ -153,13 +154,11 @@ pub(crate) fn number(value: &[u8]) -> Option<f64> {
 
 /// Parses the place of a GEO field: longitude, latitude.
 pub(crate) fn place(value: &[u8]) -> Option<Coordinates> {
-    let text = std::str::from_utf8(value).ok()?;
-    let (longitude, latitude) = text.split_once(',').or_else(|| text.trim().split_once(' '))?;
-    let place = Coordinates { longitude: number(longitude.as_bytes())?, latitude: number(latitude.as_bytes())? };
-    place.is_valid().then_some(place)
+    parse_place(value).filter(|place| place.is_valid())
 }
 
-/// Returns a place that has a cell: the grid ends before its greatest meridian and parallel. It moves by less than a cell.
+/// Returns a place that has a cell: the grid ends before its greatest meridian and parallel. It moves by less than a
+/// cell.
 pub(crate) fn on_grid(place: Coordinates) -> Coordinates {
     const MARGIN: f64 = 1e-7;
     Coordinates {

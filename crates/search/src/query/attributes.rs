@@ -8,7 +8,7 @@ use super::parser::QueryParser;
 use crate::text::shown;
 
 impl QueryParser<'_> {
-    /// Parses what follows `=>`.
+    /// Parses the attributes after `=>`.
     pub(super) fn attributes(&mut self) -> Result<(), QueryError> {
         self.lexer.skip_spaces();
         if self.lexer.is_at("[") {

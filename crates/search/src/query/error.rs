@@ -1,5 +1,6 @@
-//! What is wrong with a query, in the words of RediSearch where it has published them.
+//! Errors of queries, in the words of RediSearch where it has published them.
 
+use crate::place::CircleError;
 use thiserror::Error;
 
 /// The reason why a text is no query.
@@ -8,7 +9,7 @@ pub enum QueryError {
     /// No query has this here.
     #[error("Syntax error at offset {offset} near {near}")]
     Syntax {
-        /// Bytes before what is wrong.
+        /// Bytes before the fault.
         offset: usize,
         /// The word there, or the last before it.
         near: Box<str>,
@@ -45,12 +46,9 @@ pub enum QueryError {
     /// A unit other than `m`, `km`, `ft` and `mi`.
     #[error("Invalid GeoFilter unit")]
     GeoUnit,
-    /// A place that is not on Earth.
-    #[error("Invalid GeoFilter lat/lon")]
-    GeoPlace,
-    /// A radius that is zero, negative or infinite.
-    #[error("Invalid GeoFilter radius")]
-    GeoRadius,
+    /// A circle that is none.
+    #[error(transparent)]
+    Circle(#[from] CircleError),
     /// `ismissing` of a field without INDEXMISSING.
     #[error("'ismissing' requires field '{0}' to be defined with 'INDEXMISSING'")]
     MissingNotIndexed(Box<str>),
@@ -77,6 +75,9 @@ pub enum QueryError {
     /// More than [`super::PARTS_MAX`] parts.
     #[error("Query has more than {} parts", super::PARTS_MAX)]
     TooLong,
+    /// A pattern in `w'...'` has more than [`super::WILDCARD_BYTES_MAX`] bytes.
+    #[error("Wildcard pattern exceeds maximum of {} bytes", super::WILDCARD_BYTES_MAX)]
+    LongWildcard,
     /// The query or a parameter in it is not UTF-8.
     #[error("Query is not valid UTF-8")]
     NotUtf8,

@@ -10,13 +10,13 @@
 //!   }
 //! ```
 //!
-//! The tree knows less than RediSearch's: what it holds in one form has one text. Tags of a field side by side are one
+//! The tree knows less than RediSearch's: queries with one tree have one text. Tags of a field side by side are one
 //! `TAG:@field`, a quoted word is a word without expansions, a circle has its radius in metres, and TEXT fields are
 //! named unless they are all there are.
 
 use super::{Query, Term};
-use crate::definition::{Definition, Field, FieldType, Language};
-use crate::text::stem;
+use crate::definition::Definition;
+use crate::text::{is_stemmed, shown, stem};
 use std::fmt::Write;
 use std::ops::Bound;
 
@@ -33,9 +33,8 @@ struct Explanation<'a> {
 
 /// Returns the layout of a query.
 pub(super) fn explain(query: &Query, definition: &Definition) -> String {
-    let is_text = |field: &Field| field.is_indexed && matches!(field.field_type, FieldType::Text { .. });
     let fields = definition.fields.iter().enumerate();
-    let text_fields = fields.filter(|(_, field)| is_text(field)).map(|(position, _)| position).collect();
+    let text_fields = fields.filter(|(_, field)| field.is_indexed_text()).map(|(position, _)| position).collect();
     let mut explanation = Explanation { definition, text_fields, text: String::new() };
     explanation.query(query, 0);
     explanation.text
@@ -111,10 +110,8 @@ impl Explanation<'_> {
 
     fn text(&mut self, depth: usize, fields: &[usize], term: &Term) {
         let scope = self.scope(fields);
-        let has_stems = |field: &usize| {
-            matches!(self.definition.fields[*field].field_type, FieldType::Text { has_no_stems: false, .. })
-        };
-        let is_expanded = self.definition.language != Language::Chinese && fields.iter().any(has_stems);
+        let has_stems = |field: &usize| self.definition.fields[*field].field_type.has_stems();
+        let is_expanded = is_stemmed(self.definition.language) && fields.iter().any(has_stems);
         match term {
             Term::Exact { word, is_verbatim: false } if is_expanded => {
                 let stem = stem(word, self.definition.language);
@@ -135,12 +132,13 @@ impl Explanation<'_> {
         if fields == self.text_fields {
             return String::new();
         }
-        let names: Vec<String> = fields.iter().map(|field| self.name(*field)).collect();
+        let names: Vec<Box<str>> = fields.iter().map(|field| self.name(*field)).collect();
         format!("@{}:", names.join("|"))
     }
 
-    fn name(&self, field: usize) -> String {
-        String::from_utf8_lossy(&self.definition.fields[field].attribute).into_owned()
+    /// Returns the beginning of a field's name: many terms repeat it.
+    fn name(&self, field: usize) -> Box<str> {
+        shown(&self.definition.fields[field].attribute)
     }
 
     fn line(&mut self, depth: usize, line: &str) {

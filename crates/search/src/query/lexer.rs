@@ -5,11 +5,11 @@
 //!    ^name ^name    ^word        ^word ^quoted         ^name    ^number                ^number ^number
 //! ```
 //!
-//! Which piece may come is known to the parser alone (`-` begins a number in brackets and a negation elsewhere), so it
-//! asks for one. A piece that is not there leaves the position where it was.
+//! The parser alone knows which piece may come (`-` begins a number in brackets and a negation elsewhere), so it asks
+//! for one. A piece that is not there leaves the position where it was.
 //!
-//! - A word is letters, digits, `_`, every sign outside ASCII and whatever a backslash precedes. `-`, `.`, `'` and `,`
-//!   belong to it between two such signs: only the segmentation of texts knows whether they divide it.
+//! - A word is letters, digits, `_`, every character outside ASCII and whatever a backslash precedes. `-`, `.`, `'` and
+//!   `,` belong to it between two such characters: only the segmentation of texts knows whether they divide it.
 //! - A backslash is itself, save before punctuation and spaces. A word drops it.
 
 use super::error::QueryError;
@@ -41,12 +41,12 @@ impl<'a> QueryLexer<'a> {
         self.at
     }
 
-    /// Returns the next sign.
+    /// Returns the next character.
     pub(super) fn peek(&self) -> Option<char> {
         self.rest().chars().next()
     }
 
-    /// Returns the sign after the next.
+    /// Returns the character after the next.
     pub(super) fn peek_second(&self) -> Option<char> {
         self.rest().chars().nth(1)
     }
@@ -67,17 +67,17 @@ impl<'a> QueryLexer<'a> {
 
     /// Skips spaces.
     pub(super) fn skip_spaces(&mut self) {
-        self.skip(|sign| sign.is_whitespace() || sign.is_control());
+        self.skip(|character| character.is_whitespace() || character.is_control());
     }
 
     /// Skips spaces and punctuation without a meaning.
     pub(super) fn skip_separators(&mut self) {
-        self.skip(|sign| sign.is_whitespace() || sign.is_control() || SEPARATORS.contains(sign));
+        self.skip(|character| character.is_whitespace() || character.is_control() || SEPARATORS.contains(character));
     }
 
-    /// Returns the error that the next sign is wrong.
+    /// Returns the error that the next character is wrong.
     pub(super) fn error(&self) -> QueryError {
-        let word = self.rest().find(|sign| !is_word(sign)).map_or(self.rest(), |end| &self.rest()[..end]);
+        let word = self.rest().find(|character| !is_word(character)).map_or(self.rest(), |end| &self.rest()[..end]);
         let near = if word.is_empty() { &self.text[self.near.clone()] } else { word };
         QueryError::Syntax { offset: self.at, near: shown(near) }
     }
@@ -86,21 +86,21 @@ impl<'a> QueryLexer<'a> {
     pub(super) fn word(&mut self) -> Option<String> {
         let start = self.at;
         let mut word = String::new();
-        while let Some(sign) = self.peek() {
+        while let Some(character) = self.peek() {
             let next = self.peek_second();
-            if sign == '\\' {
-                self.bump(sign);
+            if character == '\\' {
+                self.bump(character);
                 if let Some(next) = next.filter(|next| is_escapable(*next)) {
                     self.bump(next);
                     word.push(next);
                 }
-            } else if is_word(sign)
-                || (JOINERS.contains(sign)
+            } else if is_word(character)
+                || (JOINERS.contains(character)
                     && !word.is_empty()
                     && next.is_some_and(|next| is_word(next) || next == '\\'))
             {
-                self.bump(sign);
-                word.push(sign);
+                self.bump(character);
+                word.push(character);
             } else {
                 break;
             }
@@ -113,19 +113,19 @@ impl<'a> QueryLexer<'a> {
 
     /// Reads a text between quotes, single or double.
     pub(super) fn quoted(&mut self) -> Option<String> {
-        let quote = self.peek().filter(|sign| matches!(sign, '"' | '\''))?;
+        let quote = self.peek().filter(|character| matches!(character, '"' | '\''))?;
         let mut lexer = self.clone();
         lexer.bump(quote);
         let start = lexer.at;
         let mut text = String::new();
-        while let Some(sign) = lexer.peek() {
-            if sign == quote {
+        while let Some(character) = lexer.peek() {
+            if character == quote {
                 lexer.near = start..lexer.at;
                 lexer.bump(quote);
                 *self = lexer;
                 return Some(text);
             }
-            text.push(lexer.escaped(sign));
+            text.push(lexer.escaped(character));
         }
         None
     }
@@ -139,10 +139,10 @@ impl<'a> QueryLexer<'a> {
         lexer.at += 2;
         let start = lexer.at;
         let mut pattern = String::new();
-        while let Some(sign) = lexer.peek() {
+        while let Some(character) = lexer.peek() {
             let next = lexer.peek_second();
-            lexer.bump(sign);
-            match (sign, next) {
+            lexer.bump(character);
+            match (character, next) {
                 ('\'', _) if pattern.is_empty() => return None,
                 ('\'', _) => {
                     lexer.near = start..lexer.at - 1;
@@ -152,11 +152,11 @@ impl<'a> QueryLexer<'a> {
                 ('\\', Some(next)) => {
                     lexer.bump(next);
                     if next != '\'' {
-                        pattern.push(sign);
+                        pattern.push(character);
                     }
                     pattern.push(next);
                 }
-                _ => pattern.push(sign),
+                _ => pattern.push(character),
             }
         }
         None
@@ -169,10 +169,12 @@ impl<'a> QueryLexer<'a> {
         let start = self.at;
         let mut tag = String::new();
         let mut trimmed_bytes = 0;
-        while let Some(sign) = self.peek().filter(|sign| !matches!(sign, '|' | '}' | '{' | '*' | '$' | '"')) {
+        while let Some(character) =
+            self.peek().filter(|character| !matches!(character, '|' | '}' | '{' | '*' | '$' | '"'))
+        {
             let before = self.at;
-            tag.push(self.escaped(sign));
-            if !sign.is_whitespace() || self.at > before + sign.len_utf8() {
+            tag.push(self.escaped(character));
+            if !character.is_whitespace() || self.at > before + character.len_utf8() {
                 trimmed_bytes = tag.len();
                 self.near = start..self.at;
             }
@@ -186,8 +188,8 @@ impl<'a> QueryLexer<'a> {
     pub(super) fn field_name(&mut self) -> Option<String> {
         let start = self.at;
         let mut name = String::new();
-        while let Some(sign) = self.peek().filter(|sign| is_word(*sign) || *sign == '\\') {
-            name.push(self.escaped(sign));
+        while let Some(character) = self.peek().filter(|character| is_word(*character) || *character == '\\') {
+            name.push(self.escaped(character));
         }
         (self.at > start).then(|| {
             self.near = start..self.at;
@@ -198,7 +200,8 @@ impl<'a> QueryLexer<'a> {
     /// Reads `$name`.
     pub(super) fn parameter_name(&mut self) -> Option<&'a str> {
         let text = self.rest().strip_prefix('$')?;
-        let end = text.find(|sign: char| !sign.is_ascii_alphanumeric() && sign != '_').unwrap_or(text.len());
+        let end =
+            text.find(|character: char| !character.is_ascii_alphanumeric() && character != '_').unwrap_or(text.len());
         if end == 0 {
             return None;
         }
@@ -228,19 +231,19 @@ impl<'a> QueryLexer<'a> {
         &self.text[self.at..]
     }
 
-    fn bump(&mut self, sign: char) {
-        self.at += sign.len_utf8();
+    fn bump(&mut self, character: char) {
+        self.at += character.len_utf8();
     }
 
     fn skip(&mut self, is_skipped: impl Fn(char) -> bool) {
-        self.at += self.rest().find(|sign| !is_skipped(sign)).unwrap_or(self.rest().len());
+        self.at += self.rest().find(|character| !is_skipped(character)).unwrap_or(self.rest().len());
     }
 
-    /// Skips the next sign, and returns it or the one that it escapes.
-    fn escaped(&mut self, sign: char) -> char {
-        let next = self.peek_second().filter(|next| sign == '\\' && is_escapable(*next));
-        self.bump(sign);
-        next.map_or(sign, |next| {
+    /// Skips the next character, and returns it or the one that it escapes.
+    fn escaped(&mut self, character: char) -> char {
+        let next = self.peek_second().filter(|next| character == '\\' && is_escapable(*next));
+        self.bump(character);
+        next.map_or(character, |next| {
             self.bump(next);
             next
         })
@@ -251,8 +254,8 @@ impl<'a> QueryLexer<'a> {
 pub(super) fn unescape(text: &str) -> String {
     let mut lexer = QueryLexer::new(text);
     let mut unescaped = String::with_capacity(text.len());
-    while let Some(sign) = lexer.peek() {
-        unescaped.push(lexer.escaped(sign));
+    while let Some(character) = lexer.peek() {
+        unescaped.push(lexer.escaped(character));
     }
     unescaped
 }
@@ -260,15 +263,17 @@ pub(super) fn unescape(text: &str) -> String {
 /// Returns the number that a word of a query is, with a sign or without; of names only `inf` is one.
 pub(super) fn number_of(word: &str) -> Option<f64> {
     let digits = word.strip_prefix(['+', '-']).unwrap_or(word);
-    let is_finite = digits.starts_with(|sign: char| sign.is_ascii_digit() || sign == '.');
+    let is_finite = digits.starts_with(|character: char| character.is_ascii_digit() || character == '.');
     if is_finite || digits.eq_ignore_ascii_case("inf") { parse_number(word.as_bytes()) } else { None }
 }
 
-/// Returns true if a sign belongs to words.
-pub(super) fn is_word(sign: char) -> bool {
-    sign.is_alphanumeric() || sign == '_' || (!sign.is_ascii() && !sign.is_whitespace() && !sign.is_control())
+/// Returns true if a character belongs to words.
+pub(super) fn is_word(character: char) -> bool {
+    character.is_alphanumeric()
+        || character == '_'
+        || (!character.is_ascii() && !character.is_whitespace() && !character.is_control())
 }
 
-fn is_escapable(sign: char) -> bool {
-    sign.is_ascii_punctuation() || sign.is_whitespace()
+fn is_escapable(character: char) -> bool {
+    character.is_ascii_punctuation() || character.is_whitespace()
 }

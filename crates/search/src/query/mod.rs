@@ -28,6 +28,8 @@ mod tags;
 mod terms;
 
 pub use error::QueryError;
+pub(crate) use parser::every;
+pub(crate) use ranges::range;
 
 use crate::definition::Definition;
 use crate::request::QuerySettings;
@@ -39,10 +41,12 @@ pub const DEPTH_MAX: usize = 128;
 /// Operators, terms, fields that each term looks into, and pieces of 64 bytes of each parameter used, at most: they
 /// bound the memory of a tree.
 pub const PARTS_MAX: usize = 65_536;
+/// The maximum length of a pattern in `w'...'`, as it is written: it is compared with many words.
+pub const WILDCARD_BYTES_MAX: usize = 1000;
 /// The greatest distance of a fuzzy word.
 const FUZZY_DISTANCE_MAX: u8 = 3;
 
-/// What a query's command says about it.
+/// The options of a query's command.
 #[derive(Clone, Copy, Debug)]
 pub struct QueryOptions<'a> {
     /// PARAMS, DIALECT, TIMEOUT.
@@ -124,7 +128,7 @@ pub enum Query {
     },
 }
 
-/// A word of a text or a whole tag, or a pattern of them.
+/// A word of a text or a whole tag, or a pattern of them. No text of a query gives an empty prefix, suffix or infix.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Term {
     /// Equal to this; in a text also words of the same stem, unless `is_verbatim` or its field has no stems.
@@ -140,7 +144,7 @@ pub enum Term {
     Suffix(Box<str>),
     /// `*word*`: the field's whole value contains this.
     Contains(Box<str>),
-    /// `w'...'`: `?` is any sign, `*` any signs, a backslash takes the next sign as it stands.
+    /// `w'...'`: `?` is any character, `*` any characters, a backslash takes the next character as it stands.
     Wildcard(Box<str>),
     /// `%word%`: within this Levenshtein distance, 1 to 3.
     Fuzzy {

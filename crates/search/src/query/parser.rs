@@ -10,19 +10,19 @@
 //!             / "@" name ( "==" / "!=" / ">" / ">=" / "<" / "<=" ) number
 //! ```
 //!
-//! A part that has no word to look for, say a stop word, is `None` and vanishes from what it is in.
+//! A part that has no word to look for, say a stop word, is `None` and vanishes from the part that it is in.
 
 use super::error::QueryError;
 use super::lexer::{QueryLexer, is_word, number_of, unescape};
 use super::{DEPTH_MAX, PARTS_MAX, Query, QueryOptions, Term};
 use crate::definition::{Definition, Field, FieldType};
-use crate::text::{DEFAULT_STOP_WORDS, shown};
+use crate::text::shown;
 use std::collections::HashSet;
 
 /// Bytes of a parameter that count as a part, each time that it is used: a long one used often is a long text.
 const PART_BYTES: usize = 64;
 
-/// What a part of a query parses to.
+/// The query of a part.
 pub(super) type QueryPart = Result<Option<Query>, QueryError>;
 
 /// A query that is being parsed.
@@ -30,7 +30,6 @@ pub(super) struct QueryParser<'a> {
     pub(super) lexer: QueryLexer<'a>,
     pub(super) definition: &'a Definition,
     pub(super) options: &'a QueryOptions<'a>,
-    pub(super) stop_words: HashSet<&'a str>,
     /// The fields that words without a field look into.
     unscoped: Vec<usize>,
     /// The fields of the `@field:` that is being parsed.
@@ -49,16 +48,10 @@ pub(super) struct QueryParser<'a> {
 
 impl<'a> QueryParser<'a> {
     pub(super) fn new(text: &'a str, definition: &'a Definition, options: &'a QueryOptions<'a>) -> Self {
-        let stop_words = match &definition.stop_words {
-            _ if options.keeps_stop_words => HashSet::new(),
-            Some(words) => words.iter().map(|word| &**word).collect(),
-            None => DEFAULT_STOP_WORDS.into_iter().collect(),
-        };
         Self {
             lexer: QueryLexer::new(text),
             definition,
             options,
-            stop_words,
             unscoped: unscoped_fields(definition, options),
             scope: None,
             depth: 0,
@@ -164,7 +157,9 @@ impl<'a> QueryParser<'a> {
 
     /// Returns true if the star here begins `*word`.
     fn is_suffix(&self) -> bool {
-        self.lexer.peek_second().is_some_and(|sign| is_word(sign) || matches!(sign, '\\' | '$' | '"' | '\''))
+        self.lexer
+            .peek_second()
+            .is_some_and(|character| is_word(character) || matches!(character, '\\' | '$' | '"' | '\''))
     }
 
     fn missing(&mut self) -> QueryPart {
@@ -330,24 +325,21 @@ impl<'a> QueryParser<'a> {
 /// Returns the TEXT fields that words without a field look into.
 fn unscoped_fields(definition: &Definition, options: &QueryOptions<'_>) -> Vec<usize> {
     let names: Option<HashSet<&[u8]>> = options.in_fields.map(|names| names.iter().map(|name| &**name).collect());
-    let is_searched = |field: &Field| {
-        field.is_indexed
-            && matches!(field.field_type, FieldType::Text { .. })
-            && names.as_ref().is_none_or(|names| names.contains(&*field.attribute))
-    };
+    let is_searched =
+        |field: &Field| field.is_indexed_text() && names.as_ref().is_none_or(|names| names.contains(&*field.attribute));
     let fields = definition.fields.iter().enumerate();
     fields.filter(|(_, field)| is_searched(field)).map(|(position, _)| position).collect()
 }
 
-/// Returns what matches all parts.
-pub(super) fn every(parts: Vec<Query>) -> Option<Query> {
+/// Returns the query that matches all parts.
+pub(crate) fn every(parts: Vec<Query>) -> Option<Query> {
     join(parts, Query::Every, |part| match part {
         Query::Every(inner) => Ok(inner),
         part => Err(part),
     })
 }
 
-/// Returns what matches any part.
+/// Returns the query that matches any part.
 pub(super) fn any(parts: Vec<Query>) -> Option<Query> {
     join(parts, Query::Any, |part| match part {
         Query::Any(inner) => Ok(inner),

@@ -3,11 +3,11 @@
 use super::Query;
 use super::error::QueryError;
 use super::parser::QueryParser;
-use crate::arguments::parse_unit;
 use crate::definition::FieldType;
+use crate::place::{circle_radius_m, parse_unit};
 use std::ops::Bound;
 
-/// Operators, the longer before what they begin with.
+/// Operators, each before its own beginnings.
 const OPERATORS: [&str; 6] = ["==", "!=", ">=", "<=", ">", "<"];
 /// First words in brackets of queries over vectors.
 const VECTOR_WORDS: [&str; 1] = ["VECTOR_RANGE"];
@@ -72,13 +72,7 @@ impl QueryParser<'_> {
         self.require("]")?;
         let field = self.find_of(name, offset, "GEO", |kind| matches!(kind, FieldType::Geo))?;
         let unit_m = parse_unit(unit.as_bytes()).ok_or(QueryError::GeoUnit)?;
-        if !(-180.0..=180.0).contains(&longitude) || !(-90.0..=90.0).contains(&latitude) {
-            return Err(QueryError::GeoPlace);
-        }
-        let radius_m = radius * unit_m;
-        if radius_m <= 0.0 || !radius_m.is_finite() {
-            return Err(QueryError::GeoRadius);
-        }
+        let radius_m = circle_radius_m((longitude, latitude), radius, unit_m)?;
         Ok(Query::Circle { field, longitude, latitude, radius_m })
     }
 
@@ -97,7 +91,7 @@ impl QueryParser<'_> {
 }
 
 /// Returns the query of a range; an infinite end that it includes bounds nothing.
-fn range(field: usize, from: Bound<f64>, to: Bound<f64>) -> Query {
+pub(crate) fn range(field: usize, from: Bound<f64>, to: Bound<f64>) -> Query {
     let from = if from == Bound::Included(f64::NEG_INFINITY) { Bound::Unbounded } else { from };
     let to = if to == Bound::Included(f64::INFINITY) { Bound::Unbounded } else { to };
     Query::Number { field, from, to }

@@ -6,7 +6,7 @@
 use super::error::QueryError;
 use super::lexer::{is_word, number_of};
 use super::parser::{QueryParser, QueryPart, every};
-use super::{FUZZY_DISTANCE_MAX, Query, Term};
+use super::{FUZZY_DISTANCE_MAX, Query, Term, WILDCARD_BYTES_MAX};
 use crate::text::{fold, words};
 
 impl QueryParser<'_> {
@@ -39,13 +39,14 @@ impl QueryParser<'_> {
     pub(super) fn wildcard_pattern(&mut self) -> Result<String, QueryError> {
         let pattern = self.lexer.wildcard().ok_or_else(|| self.lexer.error())?;
         let is_name = |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-        match pattern.strip_prefix('$') {
-            Some(name) if !name.is_empty() && is_name(name) => self.parameter_value(name).map(str::to_owned),
-            _ => Ok(pattern),
-        }
+        let pattern = match pattern.strip_prefix('$') {
+            Some(name) if !name.is_empty() && is_name(name) => self.parameter_value(name)?.to_owned(),
+            _ => pattern,
+        };
+        if pattern.len() > WILDCARD_BYTES_MAX { Err(QueryError::LongWildcard) } else { Ok(pattern) }
     }
 
-    /// Parses what follows the first star of `*suf` or `*mid*`.
+    /// Parses the rest after the first star of `*suf` or `*mid*`.
     fn ending(&mut self) -> QueryPart {
         let text = self.pattern_text()?;
         let is_contained = self.lexer.take("*");
@@ -55,7 +56,7 @@ impl QueryParser<'_> {
     fn word_or_prefix(&mut self) -> QueryPart {
         // A number's sign, which no word keeps.
         self.lexer.take("-");
-        if !self.lexer.peek().is_some_and(|sign| is_word(sign) || matches!(sign, '\\' | '$')) {
+        if !self.lexer.peek().is_some_and(|character| is_word(character) || matches!(character, '\\' | '$')) {
             return Err(self.lexer.error());
         }
         let text = self.pattern_text()?;
@@ -80,10 +81,10 @@ impl QueryParser<'_> {
         let folded = fold(text);
         let mut parts = Vec::new();
         for word in words(&folded) {
-            if self.stop_words.contains(word) {
+            if !self.options.keeps_stop_words && self.definition.is_stop_word(word) {
                 continue;
             }
-            // A number has no stem, and in RediSearch what is negated is not expanded.
+            // A number has no stem, and RediSearch does not expand negated words.
             let is_verbatim = is_quoted || self.options.is_verbatim || self.negations > 0 || number_of(word).is_some();
             parts.push(self.text_query(Term::Exact { word: word.into(), is_verbatim })?);
         }

@@ -1,8 +1,9 @@
-//! Why a request is refused, in the words that RediSearch uses.
+//! Errors of requests, in the words that RediSearch uses.
 
 use crate::arguments::BadArgument;
+use crate::place::CircleError;
 
-/// Why the words beside a query are refused. Words of the client are shown up to a limit.
+/// The error of the words beside a query. Words of the client are shown up to a limit.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RequestError {
     /// A value is missing or of the wrong form.
@@ -37,12 +38,24 @@ pub enum RequestError {
     /// A unit is none of m, km, mi, ft.
     #[error("Unknown distance unit {0}")]
     UnknownUnit(Box<str>),
-    /// A place is not on earth.
-    #[error("Invalid GeoFilter lat/lon")]
-    BadPlace,
-    /// A radius is zero or negative.
-    #[error("Invalid GeoFilter radius")]
-    BadRadius,
+    /// A circle that is none.
+    #[error(transparent)]
+    Circle(#[from] CircleError),
+    /// FILTER names a field that does not exist.
+    #[error("Unknown Field '{0}'")]
+    UnknownFilterField(Box<str>),
+    /// FILTER names a field of another type.
+    #[error("Field is not a numeric field, field: {0}")]
+    FieldNotNumeric(Box<str>),
+    /// GEOFILTER names a field that does not exist.
+    #[error("Unknown Field, field: {0}")]
+    UnknownCircleField(Box<str>),
+    /// GEOFILTER names a field of another type.
+    #[error("Field is not a geo field, field: {0}")]
+    FieldNotGeo(Box<str>),
+    /// FILTER and GEOFILTER together are more than a request may have.
+    #[error("Request exceeds maximum of {0} filters")]
+    TooManyFilters(usize),
     /// `AS` of RETURN is the last of its words.
     #[error("RETURN path AS name - must be accompanied with NAME")]
     NoReturnedName,
@@ -93,7 +106,7 @@ pub enum RequestError {
     /// There is no such dialect.
     #[error("DIALECT requires a non negative integer >=1 and <= {}", super::DIALECT_MAX)]
     UnknownDialect,
-    /// There is no stemmer for the language.
+    /// There is no such language.
     #[error("No such language")]
     UnknownLanguage,
     /// FORMAT EXPAND, which hashes do not have.

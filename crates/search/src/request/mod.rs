@@ -1,4 +1,4 @@
-//! What commands say beside the name of an index and the text of a query.
+//! Options of commands beside the name of an index and the text of a query.
 //!
 //! ```text
 //!   FT.SEARCH idx "@title:word"   RETURN 1 title SORTBY price DESC LIMIT 0 20 ...
@@ -8,11 +8,12 @@
 //! ```
 //!
 //! - options of every query: `settings`
-//! - FT.SEARCH, FT.EXPLAIN, FT.EXPLAINCLI, which take the same: `search`
+//! - FT.SEARCH, FT.EXPLAIN, FT.EXPLAINCLI, which take the same: `search`; FILTER and GEOFILTER as a query: `filters`
 //! - FT.CURSOR, FT.DELETEBY, and the DD of FT.DROPINDEX and FT.DEL: here
 //! - FT.AGGREGATE: `aggregate::request`, with the settings and errors of this module
 
 mod error;
+mod filters;
 mod search;
 mod settings;
 
@@ -24,7 +25,7 @@ use crate::arguments::{ArgumentCursor, is_word, parse_count, parse_integer};
 use crate::text::shown;
 use settings::DIALECT_MAX;
 
-/// What FT.CURSOR asks for.
+/// A request of FT.CURSOR.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CursorRequest {
     /// The next records.
@@ -71,7 +72,7 @@ impl CursorRequest {
     }
 }
 
-/// What FT.DELETEBY says beside its query.
+/// The options of FT.DELETEBY.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DeleteByRequest {
     /// PARAMS, DIALECT, TIMEOUT.

@@ -1,8 +1,9 @@
-//! What FT.SEARCH says beside its query.
+//! Options of FT.SEARCH.
 
 use super::{QuerySettings, RequestError, check_size, take_limit, unknown};
-use crate::arguments::{ArgumentCursor, is_word, parse_bound, parse_unit, without_at};
+use crate::arguments::{ArgumentCursor, is_word, parse_bound, without_at};
 use crate::definition::Language;
+use crate::place::{circle_radius_m, parse_unit};
 use crate::query::QueryOptions;
 use crate::text::shown;
 use std::ops::Bound;
@@ -12,6 +13,9 @@ pub const RESULTS_MAX: u64 = 1_000_000;
 
 /// The rows that a search returns unless LIMIT says otherwise.
 const RESULTS_COUNT: u64 = 10;
+
+/// The maximum number of filters.
+const FILTERS_MAX: usize = 1000;
 
 /// Options of RediSearch that Bobbin does not have.
 const NOT_SUPPORTED: [&str; 10] = [
@@ -27,7 +31,7 @@ const NOT_SUPPORTED: [&str; 10] = [
     "PAYLOAD",
 ];
 
-/// What FT.SEARCH says beside its query. Names of fields are not checked.
+/// The options of FT.SEARCH. Names of fields are not checked.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SearchRequest {
     /// True with NOCONTENT or `RETURN 0`: only keys are returned.
@@ -144,7 +148,7 @@ impl SearchRequest {
         Ok(request)
     }
 
-    /// Returns what the query is parsed with.
+    /// Returns the options that the query is parsed with.
     pub fn query_options(&self) -> QueryOptions<'_> {
         QueryOptions {
             settings: &self.settings,
@@ -183,10 +187,13 @@ impl SearchRequest {
             }
             _ => return Ok(false),
         }
+        if self.number_filters.len() + self.circle_filters.len() > FILTERS_MAX {
+            return Err(RequestError::TooManyFilters(FILTERS_MAX));
+        }
         Ok(true)
     }
 
-    /// Reads an option that says what of the matching rows is returned.
+    /// Reads an option about the rows and fields that are returned.
     fn take_result_option(&mut self, option: &[u8], cursor: &mut ArgumentCursor<'_>) -> Result<bool, RequestError> {
         match option.to_ascii_uppercase().as_slice() {
             b"RETURN" => {
@@ -240,13 +247,8 @@ fn take_circle_filter(cursor: &mut ArgumentCursor<'_>) -> Result<CircleFilter, R
     let (longitude, latitude, radius) = (cursor.number("<lon>")?, cursor.number("<lat>")?, cursor.number("<radius>")?);
     let word = cursor.value("GEOFILTER")?;
     let unit_m = parse_unit(word).ok_or_else(|| RequestError::UnknownUnit(shown(word)))?;
-    if longitude.abs() > 180.0 || latitude.abs() > 90.0 {
-        return Err(RequestError::BadPlace);
-    }
-    if radius <= 0.0 {
-        return Err(RequestError::BadRadius);
-    }
-    Ok(CircleFilter { field, longitude, latitude, radius_m: radius * unit_m })
+    let radius_m = circle_radius_m((longitude, latitude), radius, unit_m)?;
+    Ok(CircleFilter { field, longitude, latitude, radius_m })
 }
 
 fn parse_returned(words: &[&[u8]]) -> Result<Vec<ReturnedField>, RequestError> {

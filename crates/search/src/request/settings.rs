@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 /// The greatest dialect.
 pub(super) const DIALECT_MAX: u8 = 4;
 
-/// What a command says about the text of its query, and its patience.
+/// Options about the text of a query, and about patience.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QuerySettings {
     /// Values that `$name` in a query stands for, by name.
@@ -27,7 +27,7 @@ impl Default for QuerySettings {
 }
 
 impl QuerySettings {
-    /// Returns what a query is parsed with that has no other options.
+    /// Returns the options of a query that has no others.
     pub fn query_options(&self) -> QueryOptions<'_> {
         QueryOptions { settings: self, is_verbatim: false, keeps_stop_words: false, in_fields: None }
     }

@@ -5,7 +5,7 @@ use super::twin::{Moment, Twin};
 use blocks::Direction;
 use proptest::collection::vec;
 use proptest::prelude::*;
-use search::{Found, Index, Query, Row, RowNumber, Scan, ScanStep, Search, SearchOrder, SearchPage};
+use search::{Found, Index, Query, Row, RowNumber, Scan, ScanStep, Search, SearchOrder, SearchPage, Work};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ prop_compose! {
         offset: u8,
         count: u8,
         in_keys in prop::option::weighted(0.2, vec(0u8..30, 0..12)),
-        work in 1u64..200,
+        work in prop_oneof![1 => Just(1u64), 15 => 1u64..200],
     ) -> PageDraw {
         PageDraw { order, offset, count, in_keys, work }
     }
@@ -45,6 +45,7 @@ impl PageDraw {
             }),
             offset: pick(&[0, 0, 0, 1, 3, 10, 30, u64::MAX], self.offset),
             count: pick(&[0, 1, 2, 5, 10, 30, 1_000, u64::MAX], self.count),
+            skips_total: false,
             in_keys: self.in_keys.as_ref().map(|keys| keys.iter().map(|key| name(u32::from(*key)).into()).collect()),
         }
     }
@@ -95,6 +96,9 @@ impl Pair {
         let expected = self.expected(query, moment, &page);
         let found = search(&self.index, query, moment, page.clone(), draw.work);
         assert_eq!(found, expected, "{query:?}\n{moment:?} {page:?} in steps of {}", draw.work);
+        let first = search(&self.index, query, moment, SearchPage { skips_total: true, ..page.clone() }, draw.work);
+        assert_eq!(first.rows, expected.rows, "{query:?}\n{moment:?} {page:?} without the total");
+        assert!(first.total <= expected.total && first.total >= first.rows.len() as u64, "{query:?} {first:?}");
         self.scan(query, moment, draw.work);
     }
 
@@ -141,13 +145,14 @@ fn scan(index: &Index, query: &Query, moment: Moment, work: u64, most: usize) ->
     let mut scan = Scan::new(index.clone(), query.clone(), moment.now, moment.language);
     let mut seen = Vec::new();
     for _ in 0..STEPS_MAX {
-        let mut left = work;
+        let mut left = Work::new(work);
         let step = scan.step(&mut left, |row| {
             let mut values: Vec<_> = row.values().map(|value| value.map(<[u8]>::to_vec)).collect();
             values.resize(index.definition().fields.len(), None);
             seen.push((row.key().to_vec(), values));
             if seen.len() == most { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
+        assert!(left.overshoot() <= Work::OVERSHOOT_MAX, "{query:?} {left:?}");
         let _ = scan.heap_bytes();
         if step == ScanStep::Done {
             return seen;
@@ -156,13 +161,30 @@ fn scan(index: &Index, query: &Query, moment: Moment, work: u64, most: usize) ->
     panic!("the scan does not end: {query:?}");
 }
 
-/// Searches in steps of this much work.
+/// Searches in steps of this much work; no step goes far beyond it.
 pub(super) fn search(index: &Index, query: &Query, moment: Moment, page: SearchPage, work: u64) -> Found {
+    let (found, _, overshoot) = measured_search(index, query, moment, page, work);
+    assert!(overshoot <= Work::OVERSHOOT_MAX, "{overshoot}: {query:?}");
+    found
+}
+
+/// Searches in steps of this much work; returns the result, all work spent, and the most that a step overshot by.
+pub(super) fn measured_search(
+    index: &Index,
+    query: &Query,
+    moment: Moment,
+    page: SearchPage,
+    work: u64,
+) -> (Found, u64, u64) {
     let mut search = Search::new(index.clone(), query.clone(), moment.now, moment.language, page);
+    let (mut spent, mut overshoot) = (0, 0);
     for _ in 0..STEPS_MAX {
-        let mut left = work;
-        if let Some(found) = search.step(&mut left) {
-            return found;
+        let mut left = Work::new(work);
+        let found = search.step(&mut left);
+        spent += work - left.left() + left.overshoot();
+        overshoot = left.overshoot().max(overshoot);
+        if let Some(found) = found {
+            return (found, spent, overshoot);
         }
         let _ = search.heap_bytes();
     }

@@ -64,10 +64,10 @@ const PLACES: [&str; 16] = [
     "5,85.05112878",
 ];
 const NO_PLACES: [&str; 5] = ["", "1", "x,y", "181,0", "0,86"];
-const DEADLINES: [u64; 6] = [1, 99, 100, 101, 150, 1_000];
+const DEADLINES: [u64; 8] = [0, 1, 99, 100, 101, 150, 1_000, u64::MAX];
 
 /// Times that queries are asked at.
-pub(super) const TIMES: [u64; 5] = [0, 99, 100, 101, 5_000];
+pub(super) const TIMES: [u64; 6] = [0, 99, 100, 101, 5_000, u64::MAX];
 
 const LANGUAGES: [Language; 4] = [Language::English, Language::German, Language::Chinese, Language::Turkish];
 

@@ -1,6 +1,6 @@
 //! Differences that the laws found, each with the least case.
 
-use super::answer::search;
+use super::answer::measured_search;
 use super::draw::{FieldDraw, definition_of, field_of};
 use super::twin::Moment;
 use search::{Field, FieldType, Index, Language, Query, Row, RowField, SearchPage, Term, stem};
@@ -41,7 +41,8 @@ fn index_with_due_row(field: Field, value: &str) -> Index {
 }
 
 fn count(index: &Index, query: &Query) -> u64 {
-    search(index, query, Moment { now: 100, language: Language::English }, SearchPage::default(), 1_000).total
+    let moment = Moment { now: 100, language: Language::English };
+    measured_search(index, query, moment, SearchPage::default(), 1_000).0.total
 }
 
 /// Counts in both indexes, which must agree.
@@ -68,7 +69,8 @@ fn an_empty_value_is_like_patterns_that_admit_it() {
     }
 }
 
-/// Maintainers of RediSearch: there is no inverted index of such a field, and a search by it finds nothing (its issue 4404).
+/// Maintainers of RediSearch: there is no inverted index of such a field, and a search by it finds nothing (its issue
+/// 4404).
 #[test]
 fn a_field_that_is_not_indexed_finds_nothing() {
     let word = || Term::Exact { word: "1".into(), is_verbatim: true };
@@ -121,7 +123,7 @@ fn very_long_words_terms_and_texts_are_handled() {
     assert_eq!(ask(Term::Fuzzy { word: format!("x{long}").into(), distance_max: 1 }), 1);
     assert_eq!(ask(Term::Fuzzy { word: format!("xx{long}").into(), distance_max: 1 }), 0);
     assert_eq!(ask(Term::Contains(long[1..].into())), 1);
-    let signs: String = (0x4e00..0x9000).filter_map(char::from_u32).collect();
-    let index = index_of(field(TAG, true), &signs);
-    assert_eq!(count(&index, &Query::Tag { field: 0, term: Term::Contains(signs.as_str().into()) }), 1);
+    let characters: String = (0x4e00..0x9000).filter_map(char::from_u32).collect();
+    let index = index_of(field(TAG, true), &characters);
+    assert_eq!(count(&index, &Query::Tag { field: 0, term: Term::Contains(characters.as_str().into()) }), 1);
 }

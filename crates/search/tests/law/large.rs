@@ -43,7 +43,8 @@ fn row(tags: &str, number: Option<f64>, text: &str) -> Row {
     Row { fields: vec![Some(field(tags.into())), number, Some(field(text.into()))], ..Row::default() }
 }
 
-/// Row n: a tag of its own and those of its densities, the number n unless three divides it, the text of its last digit.
+/// Row n: a tag of its own and those of its densities, the number n unless three divides it, the text of its last
+/// digit.
 fn row_of(n: u32) -> Row {
     let densities = [(2, "half"), (100, "hundredth"), (5_000, "rare")];
     let tags = densities
@@ -114,7 +115,7 @@ fn check(index: &Index, is_there: impl Fn(u32) -> bool) {
 }
 
 fn check_unordered((index, numbers): (&Index, &[RowNumber]), query: &Query, rows: &[u32]) {
-    let page = SearchPage { order: None, offset: 0, count: u64::MAX, in_keys: None };
+    let page = SearchPage { count: u64::MAX, ..SearchPage::default() };
     let found = search(index, query, MOMENT, page, 200);
     let mut expected: Vec<u32> = rows.iter().map(|n| numbers[*n as usize]).collect();
     expected.sort_unstable();
@@ -134,7 +135,8 @@ fn check_order((index, numbers): (&Index, &[RowNumber]), query: &Query, mut rows
     });
     let numbered = rows.iter().filter(|n| **n % 3 > 0).count() as u64;
     for (offset, count) in [(0, 10), (numbered.saturating_sub(5), 10), (rows.len() as u64, 10), (100, 5_000)] {
-        let page = SearchPage { order: Some(SearchOrder { field: 1, direction }), offset, count, in_keys: None };
+        let order = Some(SearchOrder { field: 1, direction });
+        let page = SearchPage { order, offset, count, ..SearchPage::default() };
         let found = search(index, query, MOMENT, page, 200);
         let on_page = rows.iter().skip(offset as usize).take(count as usize);
         let expected: Vec<u32> = on_page.map(|n| numbers[*n as usize]).collect();

@@ -13,4 +13,5 @@ mod found;
 mod large;
 mod query_draw;
 mod random;
+mod steps;
 mod twin;

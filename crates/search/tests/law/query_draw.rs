@@ -132,36 +132,36 @@ impl LeafDraw {
             6 | 7 => Term::Contains(part(text).into()),
             8 | 9 => Term::Wildcard(self.wildcard(word).into()),
             _ => {
-                let mut signs: Vec<char> = word.chars().collect();
-                if !signs.is_empty() {
-                    let at = usize::from(from) % signs.len();
+                let mut characters: Vec<char> = word.chars().collect();
+                if !characters.is_empty() {
+                    let at = usize::from(from) % characters.len();
                     match to % 4 {
-                        0 => drop(signs.remove(at)),
-                        1 => signs[at] = 'z',
-                        2 => signs.insert(at, '明'),
+                        0 => drop(characters.remove(at)),
+                        1 => characters[at] = 'z',
+                        2 => characters.insert(at, '明'),
                         _ => {}
                     }
                 }
-                Term::Fuzzy { word: signs.iter().collect::<String>().into(), distance_max: 1 + to / 4 % 3 }
+                Term::Fuzzy { word: characters.iter().collect::<String>().into(), distance_max: 1 + to / 4 % 3 }
             }
         }
     }
 
     fn wildcard(&self, word: &str) -> String {
         let bits = u16::from_be_bytes([self.numbers[2], self.numbers[3]]);
-        let sign = |(at, sign): (usize, char)| match (bits.rotate_left(2 * at as u32) % 8, sign) {
+        let piece = |(at, character): (usize, char)| match (bits.rotate_left(2 * at as u32) % 8, character) {
             (0, _) => "?".to_owned(),
             (1 | 2, _) => "*".to_owned(),
             (3, _) => String::new(),
-            (_, '*' | '?' | '\\') => format!("\\{sign}"),
-            _ => sign.to_string(),
+            (_, '*' | '?' | '\\') => format!("\\{character}"),
+            _ => character.to_string(),
         };
-        let pattern: String = word.chars().enumerate().map(sign).collect();
+        let pattern: String = word.chars().enumerate().map(piece).collect();
         if bits.is_multiple_of(3) { format!("*{pattern}*") } else { pattern }
     }
 }
 
-/// Returns a part of a text, by signs.
+/// Returns a part of a text, by characters.
 fn part(text: &str, from: u8, to: u8) -> String {
     let count = text.chars().count();
     let from = usize::from(from) % count.max(1);

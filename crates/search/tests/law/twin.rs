@@ -1,5 +1,5 @@
-//! The twin of an index: rows by key, each looked at for each query. It follows the documentation of `Query`, `Term` and
-//! `Definition`, and shares only the cutting and stemming of words with the crate.
+//! The twin of an index: rows by key, each looked at for each query. It follows the documentation of `Query`, `Term`
+//! and `Definition`, and shares only the cutting and stemming of words with the crate.
 
 use search::{Definition, Field, FieldType, Query, Row, SearchOrder, Term, fold, stem, words};
 use std::cmp::Ordering;
@@ -213,8 +213,10 @@ fn fits_wildcard(pattern: &[char], word: &[char]) -> bool {
         ([], rest) => rest.is_empty(),
         (['*', pattern @ ..], _) => (0..=word.len()).any(|taken| fits_wildcard(pattern, &word[taken..])),
         (['?', pattern @ ..], [_, word @ ..]) => fits_wildcard(pattern, word),
-        (['\\', sign, pattern @ ..], [first, word @ ..]) => sign == first && fits_wildcard(pattern, word),
-        ([sign, pattern @ ..], [first, word @ ..]) if *sign != '?' => sign == first && fits_wildcard(pattern, word),
+        (['\\', character, pattern @ ..], [first, word @ ..]) => character == first && fits_wildcard(pattern, word),
+        ([character, pattern @ ..], [first, word @ ..]) if *character != '?' => {
+            character == first && fits_wildcard(pattern, word)
+        }
         _ => false,
     }
 }
@@ -223,10 +225,10 @@ fn fits_wildcard(pattern: &[char], word: &[char]) -> bool {
 fn distance(one: &str, other: &str) -> usize {
     let other: Vec<char> = other.chars().collect();
     let mut above: Vec<usize> = (0..=other.len()).collect();
-    for (at, sign) in one.chars().enumerate() {
+    for (at, character) in one.chars().enumerate() {
         let mut line = vec![at + 1];
         for (beside, other) in other.iter().enumerate() {
-            let replaced = above[beside] + usize::from(sign != *other);
+            let replaced = above[beside] + usize::from(character != *other);
             line.push(replaced.min(above[beside + 1] + 1).min(line[beside] + 1));
         }
         above = line;

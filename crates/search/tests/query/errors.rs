@@ -1,7 +1,7 @@
 //! Every error, and the limits.
 
 use super::*;
-use search::{QUERY_DEPTH_MAX, QUERY_PARTS_MAX};
+use search::{QUERY_DEPTH_MAX, QUERY_PARTS_MAX, QUERY_WILDCARD_BYTES_MAX};
 
 fn error(text: &str) -> String {
     match parse(text) {
@@ -115,6 +115,22 @@ fn what_is_left_out_says_so() {
 fn bytes_that_are_no_text_are_refused() {
     let error = parse_query(b"foo \xff", &definition(), &options()).unwrap_err();
     assert_eq!(error.to_string(), "Query is not valid UTF-8");
+}
+
+#[test]
+fn wildcard_patterns_stop_at_the_limit() {
+    let pattern = |length: usize| format!("{}*", "?".repeat(length - 1));
+    let (longest, longer) = (pattern(QUERY_WILDCARD_BYTES_MAX), pattern(QUERY_WILDCARD_BYTES_MAX + 1));
+    for scope in ["", "@title:", "@tags:"] {
+        let written = |pattern: &str| match scope {
+            "@tags:" => format!("@tags:{{w'{pattern}'}}"),
+            scope => format!("{scope}w'{pattern}'"),
+        };
+        query(&written(&longest));
+        assert_eq!(error(&written(&longer)), "Wildcard pattern exceeds maximum of 1000 bytes");
+        let message = error_with(&written("$p"), &[(b"p", longer.as_bytes())]);
+        assert_eq!(message, "Wildcard pattern exceeds maximum of 1000 bytes");
+    }
 }
 
 #[test]

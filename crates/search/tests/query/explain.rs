@@ -1,6 +1,7 @@
 //! Texts of FT.EXPLAIN, as published.
 
 use super::*;
+use std::ops::Bound;
 
 fn explain(text: &str, definition: &Definition) -> String {
     explain_with(text, definition, &[])
@@ -52,6 +53,24 @@ UNION {
 }
 ";
     assert_eq!(explain("hello world | goodbye moon", &definition), expected);
+}
+
+#[test]
+fn long_names_of_fields_are_cut() {
+    let definition = definition_of(vec![text("t"), field(&"n".repeat(100_000), FieldType::Numeric)]);
+    let query = Query::Any(vec![number_of(1), number_of(1)]);
+    let line = format!("  NUMERIC {{1.000000 <= @{} <= inf}}\n", "n".repeat(64));
+    assert_eq!(query.explain(&definition), format!("UNION {{\n{line}{line}}}\n"));
+}
+
+fn number_of(field: usize) -> Query {
+    Query::Number { field, from: Bound::Included(1.0), to: Bound::Unbounded }
+}
+
+#[test]
+fn words_of_greek_show_no_stems() {
+    let definition = Definition { language: Language::Greek, ..definition_of(vec![text("t")]) };
+    assert_eq!(explain("κόσμος", &definition), "κόσμοσ\n");
 }
 
 #[test]

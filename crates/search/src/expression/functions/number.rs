@@ -4,7 +4,7 @@ use super::{EvaluationError, ExpressionEvaluation, FunctionArguments};
 use crate::text::shown;
 use crate::value::Value;
 
-/// What a function of numbers returns.
+/// The result of a function of numbers.
 type NumberResult = Result<Value, EvaluationError>;
 
 fn computed(arguments: FunctionArguments<'_, '_>, function: fn(f64) -> f64) -> NumberResult {

@@ -3,7 +3,7 @@
 use super::{EvaluationError, ExpressionEvaluation, FunctionArguments, required_number, required_text};
 use crate::value::Value;
 
-/// What a function of texts returns.
+/// The result of a function of texts.
 type TextResult = Result<Value, EvaluationError>;
 
 /// Returns the texts of all arguments, if all are texts, and spends their length.

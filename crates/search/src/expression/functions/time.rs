@@ -4,7 +4,7 @@ use super::time_format::{self, CalendarTime};
 use super::{EvaluationError, ExpressionEvaluation, FunctionArguments, required_text};
 use crate::value::Value;
 
-/// What a function of times returns.
+/// The result of a function of times.
 type TimeResult = Result<Value, EvaluationError>;
 
 /// The format of `timefmt` if none is given.

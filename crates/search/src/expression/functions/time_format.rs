@@ -122,7 +122,7 @@ fn append(time: CalendarTime, format: &[u8], text: &mut Vec<u8>) {
     }
 }
 
-/// Appends what a directive stands for. A composed one is written by its parts, none of which is composed of composed.
+/// Appends the text of a directive. A composed one is written by its parts, none of which is composed of composed.
 fn append_directive(time: CalendarTime, directive: u8, text: &mut Vec<u8>) {
     let name = |names: &[&'static str], at: i64| names[at.rem_euclid(names.len() as i64) as usize];
     let written = match directive {
@@ -188,7 +188,7 @@ pub(super) fn parse(text: &[u8], format: &[u8]) -> Option<i64> {
     parsing.seconds()
 }
 
-/// What has been parsed of a time.
+/// The parts of a time that have been parsed.
 #[derive(Default)]
 struct TimeParsing<'t> {
     rest: &'t [u8],
@@ -409,7 +409,7 @@ mod tests {
         String::from_utf8(format(seconds, pattern.as_bytes()).unwrap()).unwrap()
     }
 
-    /// What `LC_ALL=C date -u -d @SECONDS +FORMAT` of GNU prints.
+    /// Expects the output of GNU's `LC_ALL=C date -u -d @SECONDS +FORMAT`.
     #[test]
     fn formats_are_those_of_date() {
         for (seconds, pattern, expected) in EXPECTED {
