@@ -1,6 +1,7 @@
 //! Replies: the published forms of RESP2 and RESP3, doubles as Redis formats them, the output queue, and a property
 //! test that the client parser reads back written replies.
 
+use base::raw_text::{from_bytes, to_bytes};
 use proptest::prelude::*;
 use std::io::IoSlice;
 use wire::client::{Parser, ReplyError, Value};
@@ -371,7 +372,9 @@ fn value() -> impl Strategy<Value = Value> {
         any::<f64>().prop_filter("unequal to itself", |value| !value.is_nan()).prop_map(Value::Double),
         any::<bool>().prop_map(Value::Boolean),
         "-?[1-9][0-9]{0,40}".prop_map(Value::BigNumber),
-        ("[a-z]{3}", ".{0,20}").prop_map(|(format, text)| Value::Verbatim { format, text }),
+        // As the parser keeps it: characters for raw bytes that the text has itself are escaped.
+        ("[a-z]{3}", ".{0,20}|.?\u{10ff00}[a\u{10ffff}]?")
+            .prop_map(|(format, text)| Value::Verbatim { format, text: from_bytes(text.as_bytes()).into_owned() }),
     ];
     leaf.prop_recursive(3, 40, 6, |inner| {
         let list = || proptest::collection::vec(inner.clone(), 0..6);
@@ -429,7 +432,8 @@ fn in_resp2(value: &Value) -> Value {
         }
         Value::Double(value) => Value::bulk(Double::new(*value).as_bytes()),
         Value::Boolean(value) => Value::Int(i64::from(*value)),
-        Value::BigNumber(text) | Value::Verbatim { text, .. } => Value::bulk(text),
+        Value::BigNumber(digits) => Value::bulk(digits),
+        Value::Verbatim { text, .. } => Value::bulk(to_bytes(text)),
         same => same.clone(),
     }
 }
