@@ -177,6 +177,26 @@ impl Session {
         }
     }
 
+    /// Does the part of a request that needs no lock.
+    async fn wait_off_lock<'w>(
+        &mut self,
+        worker: &'w Rc<Worker>,
+        needs: &mut RetryState,
+        course: &mut Course,
+        (command, args): (Command, &Args<'_>),
+        work: OffLock,
+        output: &mut Output,
+    ) -> Waited<'w> {
+        let is_patient = needs.is_patient(&command);
+        if matches!(work, OffLock::Gather) && !self.wait_admitted(worker, &command, is_patient).await {
+            return Waited::Busy;
+        }
+        let working = self.work_off_lock(worker, needs, (command, args), work, output);
+        let Some((took, is_complete)) = unless_busy(worker, is_patient, working).await else { return Waited::Busy };
+        (course.searched, course.rounds) = (course.searched + took, 0);
+        if is_complete { Waited::Over(course.took(Duration::ZERO)) } else { Waited::Attempt(None, false) }
+    }
+
     /// Waits for what a request lacks, or does what it has to do before the next attempt.
     async fn wait_for<'w>(
         &mut self,
@@ -230,17 +250,7 @@ impl Session {
             Suspend::Delayed(span_ms) => worker.sleep(span_ms).await,
             Suspend::Paused { writes } => self.wait_pause(worker, writes).await,
             Suspend::OffLock(work) => {
-                if matches!(work, OffLock::Gather) && !self.wait_admitted(worker, &command, is_patient).await {
-                    return Waited::Busy;
-                }
-                let working = self.work_off_lock(worker, needs, (command, args), work, output);
-                let Some((took, is_complete)) = unless_busy(worker, is_patient, working).await else {
-                    return Waited::Busy;
-                };
-                (course.searched, course.rounds) = (course.searched + took, 0);
-                if is_complete {
-                    return Waited::Over(course.took(Duration::ZERO));
-                }
+                return self.wait_off_lock(worker, needs, course, (command, args), work, output).await;
             }
             why => return self.wait_otherwise(worker, needs, course, (command, args), why, output).await,
         }

@@ -85,7 +85,6 @@ impl Session {
         let worker = self.worker.clone();
         let now = worker.engine.clock.now();
         let mut slow_bound_ns = worker.slow_bound_ns();
-        let counters = worker.counters();
         let inside = worker.member.enter();
         if inside.is_none() && !worker.engine.scripts.is_busy() {
             return Turn { used: 0, next: Next::Gate };
@@ -114,18 +113,12 @@ impl Session {
             let ran = self.request(&plain, &mut retention, known, &args, output);
             let ended = Instant::now();
             retention.end(&worker.executor, ended);
-            let took_ns = ended.ns_since(began);
-            began = ended;
-            if worker.engine.monitors.any()
-                && let Ran::Done(command) | Ran::NotNow(command, _) = &ran
-            {
-                self.show_request(&worker, command, &args);
-            }
+            let took_ns = ended.ns_since(std::mem::replace(&mut began, ended));
+            self.show_run(&worker, &ran, &args);
             match ran {
                 Ran::Done(command) => {
                     if matches!(command.run, Run::Session(_)) {
-                        // The command may have changed it.
-                        slow_bound_ns = worker.slow_bound_ns();
+                        slow_bound_ns = worker.slow_bound_ns(); // The command may have set it.
                     }
                     self.count(&worker, slow_bound_ns, command, &args, Took { held_ns: took_ns, searched_ns: 0 });
                 }
@@ -139,15 +132,13 @@ impl Session {
                 }
             }
             turn.used += request_bytes;
-            let is_long = ended.ns_since(turn.began) / 1000 > TURN_US_MAX && turn.used < input.len();
-            let must_leave = worker.engine.gate.is_raised() && !is_outside;
-            if is_long || must_leave || self.passwords.delay.is_some() {
+            if self.ends_after_request(&turn, ended, input.len(), is_outside) {
                 break Next::Again;
             }
         };
         retention.let_go(&worker.executor);
         worker.executor.end_turn();
-        counters.commands.add(turn.requests as u64);
+        worker.counters().commands.add(turn.requests as u64);
         Turn { used: turn.used, next }
     }
 
@@ -159,6 +150,24 @@ impl Session {
         }
         let is_full = turn.requests == TURN_REQUESTS_MAX || output.bytes_pending() > TURN_OUTPUT_BYTES_MAX;
         (is_full || self.may_have_messages() && self.take_messages(output)).then_some(Next::Again)
+    }
+
+    /// Returns true if others get their turn before the next request of the input, which has `input_bytes` in all.
+    #[inline]
+    fn ends_after_request(&self, turn: &TurnProgress, ended: Instant, input_bytes: usize, is_outside: bool) -> bool {
+        let is_long = ended.ns_since(turn.began) / 1000 > TURN_US_MAX && turn.used < input_bytes;
+        let must_leave = self.worker.engine.gate.is_raised() && !is_outside;
+        is_long || must_leave || self.passwords.delay.is_some()
+    }
+
+    /// Shows monitors a request that ran, or will.
+    #[inline]
+    fn show_run(&self, worker: &Worker, ran: &Ran, args: &Args<'_>) {
+        if worker.engine.monitors.any()
+            && let Ran::Done(command) | Ran::NotNow(command, _) = ran
+        {
+            self.show_request(worker, command, args);
+        }
     }
 
     /// Takes a decoding step of the `rest_bytes` left that was no request. Returns the end of the turn, if it ends there.
@@ -201,12 +210,8 @@ impl Session {
             Lookup::Command(command) => command,
             Lookup::Unknown if is_http_word(args.name()) => return Ran::Http,
             found => {
-                return self.refuse(
-                    worker,
-                    None,
-                    output,
-                    &unknown(found, args, self.is_locked() || commands::may_be_secret(args.name())),
-                );
+                let is_secret = self.is_locked() || commands::may_be_secret(args.name());
+                return self.refuse(worker, None, output, &unknown(found, args, is_secret));
             }
         };
         if let Err(mut text) = self.check(&command, args) {
@@ -225,13 +230,10 @@ impl Session {
         if plain.is_outside && needs_inside(&command) {
             return Ran::NotNow(command, Suspend::Shards(Vec::new()));
         }
-        let needs = match self.needs(&command, args) {
-            Ok(needs) => needs,
-            Err(why) => return Ran::NotNow(command, why),
-        };
-        let way = match self.way(&command, args, false) {
-            Ok(RequestWay::Gather) => return Ran::NotNow(command, Suspend::OffLock(OffLock::Gather)),
-            Ok(way) => way,
+        let planned = self.needs(&command, args).and_then(|needs| Ok((needs, self.way(&command, args, false)?)));
+        let (needs, way) = match planned {
+            Ok((_, RequestWay::Gather)) => return Ran::NotNow(command, Suspend::OffLock(OffLock::Gather)),
+            Ok(planned) => planned,
             Err(why) => return Ran::NotNow(command, why),
         };
         let is_verb = matches!(way, RequestWay::Verb(_));

@@ -183,15 +183,14 @@ impl Session {
         if command.calls_function() {
             return self.run_function_command(worker, command, args, tx, reply);
         }
-        const UNKNOWN: &str = "NOSCRIPT No matching script. Please use EVAL.";
         if command.has(Flag::ByDigest) && args.get(1).len() != 40 {
-            return Err(Failure::text(UNKNOWN));
+            return Err(Failure::text(UNKNOWN_SCRIPT));
         }
         let keys_count = commands::script_keys_count(args, false)?;
         let script = if command.has(Flag::ByDigest) {
             let find = || {
                 let name = String::from_utf8_lossy(args.get(1)).to_ascii_lowercase();
-                worker.engine.scripts.find(&name).ok_or(Failure::text(UNKNOWN))
+                worker.engine.scripts.find(&name).ok_or(Failure::text(UNKNOWN_SCRIPT))
             };
             remembered(worker, By::Name, args.get(1), find)?
         } else {
@@ -421,11 +420,7 @@ impl Session {
     ) -> Result<Value, Suspend> {
         let command = match callable(args) {
             Ok(command) if called.reads_only && changes(&command) => {
-                return Ok(self.rejected(
-                    worker,
-                    Some(command),
-                    "ERR Write commands are not allowed from read-only scripts.",
-                ));
+                return Ok(self.rejected(worker, Some(command), WRITE_OF_READER));
             }
             Ok(command) => command,
             Err((command, text)) => return Ok(self.rejected(worker, command, text)),
@@ -542,6 +537,8 @@ const REPLY_TOO_LONG: &str = "ERR the command was run, but its reply is longer t
     (script-memory-max)";
 
 /// The error for calling, through a read-only command, something that may write.
+const UNKNOWN_SCRIPT: &str = "NOSCRIPT No matching script. Please use EVAL.";
+const WRITE_OF_READER: &str = "ERR Write commands are not allowed from read-only scripts.";
 const NOT_A_READER: &str = "ERR Can not execute a script with write flag using *_ro command.";
 
 /// Returns the result for `text` from the worker's memo, or else by `find`.
