@@ -4,7 +4,6 @@
 //!   "13.4,52.5"   "13.4 52.5"      longitude, latitude             13.4 52.5 2 km      a circle
 //! ```
 
-use crate::arguments::is_word;
 use crate::value::parse_number;
 use values::geo::Coordinates;
 
@@ -38,12 +37,6 @@ pub(crate) fn parse_place(text: &[u8]) -> Option<Coordinates> {
 pub(crate) fn place(longitude: f64, latitude: f64) -> Option<Coordinates> {
     let is_on_earth = (-180.0..=180.0).contains(&longitude) && (-90.0..=90.0).contains(&latitude);
     is_on_earth.then_some(Coordinates { longitude, latitude })
-}
-
-/// Returns the metres of a unit of distances: one of those of GEORADIUS.
-pub(crate) fn parse_unit(word: &[u8]) -> Option<f64> {
-    const UNITS: [(&str, f64); 4] = [("m", 1.0), ("km", 1000.0), ("ft", 0.3048), ("mi", 1609.34)];
-    UNITS.into_iter().find(|(name, _)| is_word(word, name)).map(|(_, unit_m)| unit_m)
 }
 
 /// Returns the radius of a circle in metres, if the circle is one.

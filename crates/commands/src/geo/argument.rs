@@ -2,24 +2,22 @@
 
 use crate::prelude::*;
 use crate::sorted::score::{score, score_or};
-use values::geo::{Area, GeoShape};
-use values::geo::{Coordinates, LATITUDE_MAX, LONGITUDE_MAX};
+use values::geo::{self, Area, Coordinates, GeoShape};
 
 /// Parses longitude and latitude, from argument `at` on.
 pub(super) fn place(args: &Args, at: usize) -> Result<Coordinates, Failure> {
     let (longitude, latitude) = (score(args.get(at))?, score(args.get(at + 1))?);
-    if longitude.abs() > LONGITUDE_MAX || latitude.abs() > LATITUDE_MAX {
+    let place = Coordinates { longitude, latitude };
+    if !place.is_valid() {
         let text = format!("ERR invalid longitude,latitude pair {longitude:.6},{latitude:.6}");
         return Err(Failure::text(text));
     }
-    Ok(Coordinates { longitude, latitude })
+    Ok(place)
 }
 
 /// Parses a unit, in meters.
 pub(super) fn unit_m(argument: &[u8]) -> Result<f64, Failure> {
-    const UNITS: [(&str, f64); 4] = [("M", 1.0), ("KM", 1000.0), ("FT", 0.3048), ("MI", 1609.34)];
-    let unit = UNITS.iter().find(|(name, _)| parse::is(argument, name));
-    unit.map(|(_, meters)| *meters).ok_or(Failure::text("ERR unsupported unit provided. please use M, KM, FT, MI"))
+    geo::unit_m(argument).ok_or(Failure::text("ERR unsupported unit provided. please use M, KM, FT, MI"))
 }
 
 /// Parses a circle around `center`, from argument `at` on: radius and unit.

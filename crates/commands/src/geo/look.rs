@@ -2,8 +2,7 @@
 
 use super::argument;
 use crate::prelude::*;
-use values::geo::distance_m;
-use values::geo::{self, Cell, Coordinates};
+use values::geo::{Cell, Coordinates, distance_m, geohash};
 
 pub(crate) const COMMANDS: &[CommandSpec] = &[GEODIST, GEOHASH, GEOPOS];
 
@@ -43,7 +42,7 @@ const GEOHASH: CommandSpec = CommandSpec {
     answer: "array: bulks, null for a member that is not there",
     run: Run::Local(|tx, args, reply| {
         for_each_place(tx, args, reply, |reply, place| match place {
-            Some(place) => reply.bulk(&geo::text(place)),
+            Some(place) => reply.bulk(&geohash(place)),
             None => reply.null(),
         })
     }),

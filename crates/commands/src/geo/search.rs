@@ -15,8 +15,7 @@ use crate::sorted::range::put_result;
 use base::raw_text;
 use blocks::Direction;
 use keyspace::{Computation, Pin, Whole};
-use values::geo::{Area, GeoShape};
-use values::geo::{Cell, Coordinates};
+use values::geo::{Area, Cell, Coordinates, GeoShape};
 use values::{Sorted, Value, limits};
 use wire::{More, SOURCE_STEP_BYTES, Source};
 

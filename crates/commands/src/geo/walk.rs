@@ -6,8 +6,7 @@ use std::cmp::Reverse;
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
 use values::Sorted;
-use values::geo::Area;
-use values::geo::Cell;
+use values::geo::{Area, Cell};
 use values::sorted::Bound;
 
 /// Members examined per step: about 50 µs.

@@ -4,8 +4,9 @@ use super::Query;
 use super::error::QueryError;
 use super::parser::QueryParser;
 use crate::definition::FieldType;
-use crate::place::{circle_radius_m, parse_unit};
+use crate::place::circle_radius_m;
 use std::ops::Bound;
+use values::geo;
 
 /// Operators, each before its own beginnings.
 const OPERATORS: [&str; 6] = ["==", "!=", ">=", "<=", ">", "<"];
@@ -71,7 +72,7 @@ impl QueryParser<'_> {
         self.lexer.skip_spaces();
         self.require("]")?;
         let field = self.find_of(name, offset, "GEO", |kind| matches!(kind, FieldType::Geo))?;
-        let unit_m = parse_unit(unit.as_bytes()).ok_or(QueryError::GeoUnit)?;
+        let unit_m = geo::unit_m(unit.as_bytes()).ok_or(QueryError::GeoUnit)?;
         let radius_m = circle_radius_m((longitude, latitude), radius, unit_m)?;
         Ok(Query::Circle { field, longitude, latitude, radius_m })
     }

@@ -3,10 +3,11 @@
 use super::{QuerySettings, RequestError, check_size, take_limit, unknown};
 use crate::arguments::{ArgumentCursor, is_word, parse_bound, without_at};
 use crate::definition::Language;
-use crate::place::{circle_radius_m, parse_unit};
+use crate::place::circle_radius_m;
 use crate::query::QueryOptions;
 use crate::text::shown;
 use std::ops::Bound;
+use values::geo;
 
 /// The maximum number of rows that LIMIT skips, and that it takes.
 pub const RESULTS_MAX: u64 = 1_000_000;
@@ -246,7 +247,7 @@ fn take_circle_filter(cursor: &mut ArgumentCursor<'_>) -> Result<CircleFilter, R
     let field = cursor.value("GEOFILTER")?.into();
     let (longitude, latitude, radius) = (cursor.number("<lon>")?, cursor.number("<lat>")?, cursor.number("<radius>")?);
     let word = cursor.value("GEOFILTER")?;
-    let unit_m = parse_unit(word).ok_or_else(|| RequestError::UnknownUnit(shown(word)))?;
+    let unit_m = geo::unit_m(word).ok_or_else(|| RequestError::UnknownUnit(shown(word)))?;
     let radius_m = circle_radius_m((longitude, latitude), radius, unit_m)?;
     Ok(CircleFilter { field, longitude, latitude, radius_m })
 }

@@ -137,6 +137,12 @@ impl Area {
     }
 }
 
+/// Returns the meters of a unit: m, km, ft or mi, in any case.
+pub fn unit_m(name: &[u8]) -> Option<f64> {
+    const UNITS: [(&[u8], f64); 4] = [(b"m", 1.0), (b"km", 1000.0), (b"ft", 0.3048), (b"mi", 1609.34)];
+    UNITS.into_iter().find(|(unit, _)| name.eq_ignore_ascii_case(unit)).map(|(_, meters)| meters)
+}
+
 /// Returns the great-circle distance in meters.
 pub fn distance_m(from: Coordinates, to: Coordinates) -> f64 {
     let (from_latitude, to_latitude) = (radians(from.latitude), radians(to.latitude));

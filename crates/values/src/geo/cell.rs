@@ -120,7 +120,7 @@ impl Cell {
 }
 
 /// Returns the standard geohash string. It counts latitudes from pole to pole, so its grid differs.
-pub fn text(place: Coordinates) -> [u8; LETTERS_COUNT] {
+pub fn geohash(place: Coordinates) -> [u8; LETTERS_COUNT] {
     let cell = Cell {
         column: index(place.longitude, LONGITUDE_MAX, STEPS_MAX),
         row: index(place.latitude, 90.0, STEPS_MAX),
@@ -188,7 +188,7 @@ mod tests {
         let cell = Cell::of(PALERMO, STEPS_MAX);
         assert_eq!(cell.score(), 3_479_099_956_230_698.0);
         assert_eq!(Cell::of_score(cell.score()), cell);
-        assert_eq!(&text(cell.middle()), b"sqc8b49rny0");
+        assert_eq!(&geohash(cell.middle()), b"sqc8b49rny0");
     }
 
     #[test]

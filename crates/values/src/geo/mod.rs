@@ -3,5 +3,5 @@
 mod area;
 mod cell;
 
-pub use area::{Area, GeoShape, distance_m};
-pub use cell::{Bounds, Cell, Coordinates, LATITUDE_MAX, LONGITUDE_MAX, STEPS_MAX, text};
+pub use area::{Area, GeoShape, distance_m, unit_m};
+pub use cell::{Bounds, Cell, Coordinates, LATITUDE_MAX, LONGITUDE_MAX, STEPS_MAX, geohash};
