@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use search::{Definition, Field, FieldType, Language, Row, RowField};
 use std::sync::Arc;
 
-/// What values are made of: words of one stem, cases, umlauts, ideographs, stop words, bytes that are not UTF-8.
+/// Parts of values: words of one stem, cases, umlauts, ideographs, stop words, bytes that are not UTF-8.
 pub(super) const PIECES: [&[u8]; 32] = [
     b"run",
     b"running",
@@ -154,7 +154,7 @@ prop_compose! {
     }
 }
 
-/// What tests vary of a field.
+/// The options of a field that tests vary.
 pub(super) struct FieldDraw {
     pub(super) field_type: FieldType,
     pub(super) is_indexed: bool,

@@ -23,7 +23,7 @@ pub(super) struct Moment {
     pub(super) language: search::Language,
 }
 
-/// What rows are ordered by.
+/// The value that orders a row.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Value {
     Number(f64),
