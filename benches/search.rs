@@ -1,6 +1,7 @@
 //! Measures an index over rows of players: what a row costs in time and memory, and how long queries take. Argument: number
 //! of rows (1,000,000).
 
+use base::hash::KeyHasher;
 use base::random::Random;
 use blocks::Direction;
 use search::{
@@ -27,7 +28,7 @@ fn main() {
         "ON HASH PREFIX 1 player: SCHEMA name TEXT NOSTEM sex TAG province TAG city TAG level NUMERIC SORTABLE";
     let words: Vec<&[u8]> = schema.split(' ').map(str::as_bytes).collect();
     let definition = Arc::new(Definition::parse(b"players", &words).expect("a valid definition"));
-    let mut index = Index::new(Arc::clone(&definition));
+    let mut index = Index::new(Arc::clone(&definition), KeyHasher::random());
     let mut random = Random::new(7);
     let mut us = 0.0;
     for from in (0..count).step_by(BATCH) {
@@ -36,6 +37,15 @@ fn main() {
     println!("{count} rows, {BATCH} together; a new one {:.1} us", us / count as f64);
     show_size(&index);
     let changed = count / 10;
+    // The first changes open packed blocks, later ones find most of them open.
+    for attribute in ["level", "level", "city", "name"] {
+        show_change(&mut index, attribute, count / 200, &mut random);
+    }
+    show_size(&index);
+    for attribute in ["level", "city", "name"] {
+        show_change(&mut index, attribute, changed, &mut random);
+    }
+    show_size(&index);
     for batch in [1, BATCH as u64] {
         let mut us = 0.0;
         for _ in 0..changed / batch {
@@ -44,7 +54,6 @@ fn main() {
         }
         println!("rows put again with other values, {batch} together; one {:.1} us", us / changed as f64);
     }
-    show_size(&index);
     let settings = QuerySettings::default();
     for (text, order, offset, page) in [
         ("@sex:{m}", None, 0, 10),
@@ -77,6 +86,25 @@ fn put_all(index: &mut Index, keys: impl IntoIterator<Item = u64>, random: &mut 
     let rows = rows.iter().map(|(key, row)| (&key[..], Some(row)));
     index.put_all(rows, |_, error| panic!("all values are of their types: {error}"));
     us_each(began, 1)
+}
+
+/// Changes one field of random rows, one row at a time.
+fn show_change(index: &mut Index, attribute: &str, count: u64, random: &mut Random) {
+    let field = index.definition().field(attribute.as_bytes()).expect("it is declared");
+    let rows_count = index.len();
+    let changed: Vec<(Vec<u8>, Row)> = (0..count)
+        .map(|_| {
+            let key = key(random.below(rows_count));
+            let mut changed = index.raw_row(&key).expect("it was put");
+            changed.fields[field] = row(random).fields.swap_remove(field);
+            (key, changed)
+        })
+        .collect();
+    let began = Instant::now();
+    for (key, row) in &changed {
+        index.put(key, Some(row)).expect("values of their types");
+    }
+    println!("another {attribute} of a random row: {:.1} us", us_each(began, count));
 }
 
 fn show_query(index: &Index, query: &Query, text: &str, order: Option<Direction>, offset: u64, count: u64) {

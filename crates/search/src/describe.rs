@@ -234,7 +234,7 @@ fn options(definition: &Definition) -> Vec<&'static str> {
 fn rule(definition: &Definition) -> Reply {
     let prefixes = Reply::List(definition.prefixes.iter().map(Reply::text).collect());
     let mut pairs = vec![("key_type", Reply::text("HASH")), ("prefixes", prefixes)];
-    pairs.extend(definition.filter.iter().map(|filter| ("filter", Reply::text(filter))));
+    pairs.extend(definition.filter.iter().map(|filter| ("filter", Reply::text(filter.text()))));
     if definition.language != Language::English {
         pairs.push(("default_language", Reply::text(definition.language.name())));
     }

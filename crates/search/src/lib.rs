@@ -45,7 +45,7 @@ pub use aggregate::{
 };
 pub use arguments::{BadArgument, BadArgumentReason};
 pub use definition::{
-    Definition, DefinitionError, FIELDS_MAX, Field, FieldType, Language, NotDefinition, TEXT_FIELDS_MAX,
+    Definition, DefinitionError, FIELDS_MAX, Field, FieldType, Language, NotDefinition, RowFilter, TEXT_FIELDS_MAX,
 };
 pub use describe::{CursorFigures, FailureFigures, IndexFigures, Reply};
 pub use evaluate::{Found, Scan, ScanStep, ScannedRow, Search, SearchOrder, SearchPage, Work};

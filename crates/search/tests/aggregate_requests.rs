@@ -109,6 +109,8 @@ fn errors_are_in_words_of_redisearch() {
         ("SUMMARIZE FIELDS 1 t", "SUMMARIZE is not supported on FT.AGGREGATE"),
         ("HIGHLIGHT", "HIGHLIGHT is not supported on FT.AGGREGATE"),
         ("ADDSCORES", "ADDSCORES is not supported yet"),
+        ("SCORER", "Bad arguments for SCORER: Expected an argument, but none provided"),
+        ("SCORER bad", "No such scorer bad"),
         ("PARAMS 3 a b c", "Parameters must be specified in PARAM VALUE pairs"),
         ("PARAMS 4 a b a c", "Duplicate parameter `a`"),
         ("DIALECT 7", "DIALECT requires a non negative integer >=1 and <= 4"),
@@ -122,6 +124,12 @@ fn errors_are_in_words_of_redisearch() {
     for words in ["TIMEOUT", "TIMEOUT -1", "TIMEOUT STR", "WITHCURSOR COUNT BAD", "SORTBY bad", "SORTBY 1 @a MAX bad"] {
         assert!(request(words).is_err(), "{words}");
     }
+}
+
+/// redis-py 8 sends one with each request.
+#[test]
+fn a_scorer_without_scores_changes_nothing() {
+    assert!(request("SCORER TFIDF LOAD 1 @a SCORER bm25std").is_ok());
 }
 
 #[test]

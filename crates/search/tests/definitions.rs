@@ -3,7 +3,9 @@
 use proptest::collection::{btree_map, vec};
 use proptest::option;
 use proptest::prelude::*;
-use search::{Definition, DefinitionError, FIELDS_MAX, Field, FieldType, Language, NotDefinition, TEXT_FIELDS_MAX};
+use search::{
+    Definition, DefinitionError, FIELDS_MAX, Field, FieldType, Language, NotDefinition, RowFilter, TEXT_FIELDS_MAX,
+};
 
 /// Returns the words of a command.
 pub(crate) fn words(text: &str) -> Vec<&[u8]> {
@@ -65,12 +67,16 @@ fn any_field(attribute: Box<[u8]>) -> impl Strategy<Value = Field> {
     })
 }
 
+fn any_filter() -> impl Strategy<Value = RowFilter> {
+    "@[a-z]{1,5}( )?[<>](=)?( )?[0-9]{1,3}".prop_map(|text| RowFilter::parse(text.as_bytes()).expect("an expression"))
+}
+
 /// Any declaration that FT.CREATE can make.
 pub(crate) fn any_definition() -> impl Strategy<Value = Definition> {
     let fields = btree_map(bytes(), Just(()), 1..12)
         .prop_flat_map(|names| names.into_keys().map(any_field).collect::<Vec<_>>())
         .prop_shuffle();
-    let names = (bytes(), vec(bytes(), 1..4), option::of(bytes()), option::of(bytes()), option::of(bytes()));
+    let names = (bytes(), vec(bytes(), 1..4), option::of(any_filter()), option::of(bytes()), option::of(bytes()));
     let stop_words = btree_map("[a-zäß]{0,8}".prop_map(Box::from), Just(()), 0..5);
     let stop_words = option::of(stop_words.prop_map(|words| words.into_keys().collect()));
     let others = (any_language(), 0.0..=1.0, stop_words, option::of(any::<u64>()), any::<[bool; 6]>());
@@ -123,7 +129,7 @@ fn options_of_an_index_are_read_in_any_order() {
          SKIPINITIALSCAN INDEXALL enable SCHEMA a TAG",
     );
     assert_eq!(made.prefixes, [Box::from(&b"author:details:"[..]), Box::from(&b"book:details:"[..])]);
-    assert_eq!(made.filter.as_deref(), Some(&b"@age>16"[..]));
+    assert_eq!(made.filter.as_ref().map(RowFilter::text), Some(&b"@age>16"[..]));
     assert_eq!((made.language, made.language_field.as_deref()), (Language::French, Some(&b"l"[..])));
     assert_eq!((made.score, made.score_field.as_deref()), (0.5, Some(&b"s"[..])));
     assert_eq!(made.stop_words, Some(vec!["summer".into(), "tlv".into()]));

@@ -5,6 +5,7 @@ mod aggregations;
 mod definitions;
 mod descriptions;
 mod expressions;
+mod hash_rows;
 mod law;
 mod pipelines;
 mod query;

@@ -222,9 +222,14 @@ impl Hash {
 
     /// Returns true if it has fields and all have expired. O(log n).
     pub fn is_spent(&self, now: Ms) -> bool {
+        self.spent_at_ms().is_some_and(|at_ms| at_ms <= now)
+    }
+
+    /// Returns when the last of its fields expires, if it has fields and all of them do. O(log n).
+    pub fn spent_at_ms(&self) -> Option<Ms> {
         let head = self.head();
-        let last = || self.list.get(head.dues, |due| due_parts(due).0).expect("dues are there");
-        head.dues > 0 && self.list.len() == head.start() + head.dues && last() <= now
+        let is_all = head.dues > 0 && self.list.len() == head.start() + head.dues;
+        is_all.then(|| self.list.get(head.dues, |due| due_parts(due).0).expect("dues are there"))
     }
 
     /// Returns the deadline of a field, passed or not, if the field exists. O(log n), in a small hash O(n).

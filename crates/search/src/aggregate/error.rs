@@ -36,6 +36,9 @@ pub enum AggregateError {
     /// QUANTILE lies outside 0 and 1.
     #[error("Percentage must be between 0.0 and 1.0")]
     Quantile,
+    /// A scorer that does not exist.
+    #[error("No such scorer {0}")]
+    UnknownScorer(Box<str>),
     /// RANDOM_SAMPLE asks for too many.
     #[error("Sample size too large")]
     SampleSize,

@@ -5,11 +5,15 @@ use super::reducer_parser;
 use super::request::{
     AggregateRequest, Arrangement, CursorOptions, LoadedField, PipelineStep, SORT_FIELDS_MAX, STEPS_MAX, SortKey,
 };
-use crate::arguments::{ArgumentCursor, parse_count, without_at};
+use crate::arguments::{ArgumentCursor, is_word, parse_count, without_at};
 use crate::expression::{Expression, ExpressionError, PATTERNS_MAX};
 use crate::request::{RequestError, take_limit, unknown};
 use crate::text::shown;
 use std::collections::HashSet;
+
+/// Scorers of RediSearch 2.10.
+const SCORERS: [&str; 9] =
+    ["TFIDF", "TFIDF.DOCNORM", "BM25", "BM25STD", "BM25STD.NORM", "BM25STD.TANH", "DISMAX", "DOCSCORE", "HAMMING"];
 
 /// Arguments not yet taken, and the request of those before them.
 pub(super) struct RequestParser<'a> {
@@ -59,11 +63,21 @@ impl<'a> RequestParser<'a> {
                 Ok(())
             }
             b"ADDSCORES" => Err(RequestError::NotSupported("ADDSCORES").into()),
-            b"SCORER" => Err(RequestError::NotSupported("SCORER").into()),
+            b"SCORER" => self.scorer(),
             b"WITHSCORES" => Err(RequestError::NotSupported("WITHSCORES").into()),
             b"SUMMARIZE" => Err(AggregateError::SearchOnly("SUMMARIZE")),
             b"HIGHLIGHT" => Err(AggregateError::SearchOnly("HIGHLIGHT")),
             _ => Err(unknown(word, &self.arguments).into()),
+        }
+    }
+
+    /// Passes over the name of a scorer, which some clients always send: without ADDSCORES no score is ever seen.
+    fn scorer(&mut self) -> PartParsed {
+        let name = self.arguments.value("SCORER")?;
+        if SCORERS.iter().any(|known| is_word(name, known)) {
+            Ok(())
+        } else {
+            Err(AggregateError::UnknownScorer(shown(name)))
         }
     }
 
@@ -193,7 +207,8 @@ impl<'a> RequestParser<'a> {
             if self.arguments.take("COUNT") {
                 cursor.records_count = Some(self.arguments.integer("COUNT")?);
             } else if self.arguments.take("MAXIDLE") {
-                cursor.idle_ms = Some(self.arguments.integer("MAXIDLE")?);
+                // redis-py sends whole milliseconds as `500.0`.
+                cursor.idle_ms = Some(self.arguments.number("MAXIDLE")?.max(0.0) as u64);
             } else {
                 self.request.cursor = Some(cursor);
                 return Ok(());

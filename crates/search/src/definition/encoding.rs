@@ -6,7 +6,7 @@
 //!
 //! Numbers are varints unless a width is shown.
 
-use super::{Definition, FIELDS_MAX, Field, FieldType, Language, TEXT_FIELDS_MAX};
+use super::{Definition, FIELDS_MAX, Field, FieldType, Language, RowFilter, TEXT_FIELDS_MAX};
 use base::varint;
 use std::collections::BTreeSet;
 
@@ -57,7 +57,8 @@ impl Definition {
         put_list(out, self.prefixes.iter().map(|prefix| &**prefix));
         out.push(self.language.number());
         out.extend_from_slice(&self.score.to_le_bytes());
-        for bytes in [&self.filter, &self.language_field, &self.score_field].into_iter().flatten() {
+        let filter = self.filter.as_ref().map(RowFilter::text);
+        for bytes in [filter, self.language_field.as_deref(), self.score_field.as_deref()].into_iter().flatten() {
             varint::put_bytes(out, bytes);
         }
         if let Some(words) = &self.stop_words {
@@ -109,11 +110,11 @@ impl Definition {
         let language = Language::of_number(take_byte(input)?)?;
         let score = take_number(input)?;
         let mut optional = |flag| match has(flag) {
-            true => varint::take_bytes(input).map(|bytes| Some(bytes.into())),
+            true => varint::take_bytes(input).map(|bytes| Some(Box::<[u8]>::from(bytes))),
             false => Some(None),
         };
-        let (filter, language_field, score_field) =
-            (optional(FILTER)?, optional(LANGUAGE_FIELD)?, optional(SCORE_FIELD)?);
+        let filter = optional(FILTER)?.map(|text| RowFilter::parse(&text)).transpose().ok()?;
+        let (language_field, score_field) = (optional(LANGUAGE_FIELD)?, optional(SCORE_FIELD)?);
         let stop_words = match has(STOP_WORDS) {
             true => Some(take_list(input, |word| str::from_utf8(word).ok().map(Box::from))?),
             false => None,

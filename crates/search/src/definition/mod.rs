@@ -2,13 +2,16 @@
 //!
 //! - from the words of a command: `parse`
 //! - to and from bytes of the store and the journal: `encoding`
+//! - the expression that hashes must satisfy: `filter`
 
 mod encoding;
 mod error;
+mod filter;
 mod parse;
 
 pub use encoding::NotDefinition;
 pub use error::DefinitionError;
+pub use filter::RowFilter;
 
 /// The maximum number of fields.
 pub const FIELDS_MAX: usize = 1024;
@@ -24,8 +27,8 @@ pub struct Definition {
     pub name: Box<[u8]>,
     /// Beginnings of names of keys that belong to it; one empty prefix admits every key.
     pub prefixes: Vec<Box<[u8]>>,
-    /// The text of the FILTER expression that a hash must satisfy.
-    pub filter: Option<Box<[u8]>>,
+    /// The FILTER that a hash must satisfy.
+    pub filter: Option<RowFilter>,
     /// The language of texts whose hash names none.
     pub language: Language,
     /// The hash field that names the language of its texts.
@@ -189,6 +192,13 @@ impl Definition {
     /// Returns true if a key of this name may belong to it.
     pub fn admits(&self, key: &[u8]) -> bool {
         self.prefixes.iter().any(|prefix| key.starts_with(prefix))
+    }
+
+    /// Returns true if a change of this field of a hash may change its row, or whether it has one. O(fields).
+    pub fn concerns(&self, field: &[u8]) -> bool {
+        self.filter.is_some()
+            || [&self.language_field, &self.score_field].into_iter().flatten().any(|name| **name == *field)
+            || self.fields.iter().any(|declared| *declared.identifier == *field)
     }
 }
 

@@ -11,9 +11,8 @@
 //! The options of a field come in two groups, each in any order. A word of the first group after one of the second
 //! is the name of the next field, as in RediSearch.
 
-use super::{Definition, DefinitionError, FIELDS_MAX, Field, FieldType, Language, TEXT_FIELDS_MAX};
+use super::{Definition, DefinitionError, FIELDS_MAX, Field, FieldType, Language, RowFilter, TEXT_FIELDS_MAX};
 use crate::arguments::{ArgumentCursor, BadArgumentReason, is_word};
-use crate::expression::Expression;
 use crate::text::{fold, shown};
 use crate::value::parse_number;
 
@@ -87,9 +86,7 @@ impl Definition {
                 }
             }
             b"FILTER" => {
-                let filter = cursor.value("FILTER")?;
-                Expression::parse(filter)?;
-                self.filter = Some(filter.into());
+                self.filter = Some(RowFilter::parse(cursor.value("FILTER")?)?);
             }
             b"LANGUAGE" => {
                 let language = Language::parse(cursor.value("LANGUAGE")?);

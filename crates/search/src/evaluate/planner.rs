@@ -122,20 +122,23 @@ impl Planner {
             Query::Every(parts) => return self.begin_parts(Task::Every(parts.len()), parts, work),
             Query::Any(parts) => return self.begin_parts(Task::Any(parts.len()), parts, work),
             Query::Not(part) => return self.begin_parts(Task::Not, vec![*part], work),
-            Query::Text { fields, term } => {
+            Query::Text { mut fields, term } => {
+                fields.retain(|field| index.definition.fields[*field].is_indexed);
                 let pattern = self.pattern(term, work);
                 self.tasks.push(Task::Any(fields.len()));
                 let texts = fields.into_iter().map(|field| Task::Text { field, pattern: Arc::clone(&pattern) });
                 self.tasks.extend(texts);
                 return None;
             }
+            // A field that is not indexed is there to sort by alone.
+            Query::Number { field, .. } | Query::Circle { field, .. } | Query::Tag { field, .. }
+                if !index.definition.fields[field].is_indexed =>
+            {
+                Plan::NOTHING
+            }
             Query::Tag { field, term } => {
                 let pattern = self.pattern(term, work);
                 self.like(index, field, &pattern, true, work)
-            }
-            // Numbers of a field that is not indexed are kept for sorting alone.
-            Query::Number { field, .. } | Query::Circle { field, .. } if !index.definition.fields[field].is_indexed => {
-                Plan::NOTHING
             }
             Query::Number { field, from, to } => {
                 work.spend(TERM_WORK);

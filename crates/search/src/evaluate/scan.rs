@@ -8,7 +8,7 @@ use super::plan::{Cursor, Node, Plan};
 use super::planner::Planner;
 use super::work::{CHUNK_WORK, RECORD_WORK, Work};
 use crate::definition::Language;
-use crate::index::{CHUNK_ROWS, Index, Record, RecordField, Space, is_due, row_at, term_key};
+use crate::index::{CHUNK_ROWS, Index, Record, RecordField, Space, TermNumber, is_due, row_at, term_key};
 use crate::query::Query;
 use base::Ms;
 use std::ops::ControlFlow;
@@ -55,13 +55,17 @@ pub(crate) enum ChunkStep {
     Done,
 }
 
-/// A row that matches.
+/// A row, its fields as they are at a time.
 pub struct ScannedRow<'a> {
     record: &'a Record<'a>,
     now: Ms,
 }
 
 impl<'a> ScannedRow<'a> {
+    pub(crate) fn new(record: &'a Record<'a>, now: Ms) -> Self {
+        Self { record, now }
+    }
+
     /// Returns its key.
     pub fn key(&self) -> &'a [u8] {
         self.record.key
@@ -149,6 +153,14 @@ impl Scan {
         }
     }
 
+    /// Returns the term that a prepared scan matches, if it is a single one and nothing expired.
+    pub(crate) fn only_term(&self) -> Option<TermNumber> {
+        match self.root()? {
+            Node::Postings(cursor) if !self.has_expired() => Some(cursor.term),
+            _ => None,
+        }
+    }
+
     /// Returns true if a prepared scan matches every row and nothing expired.
     pub(crate) fn is_everything(&self) -> bool {
         !self.has_expired() && matches!(self.root(), Some(Node::All))
@@ -182,7 +194,7 @@ impl Scan {
         let mut visit_record = |record: &Record<'_>, work: &mut Work| {
             work.spend(RECORD_WORK);
             work.spend_bytes(record.bytes_count());
-            visit(&ScannedRow { record, now: *now })
+            visit(&ScannedRow::new(record, *now))
         };
         if remaining.rows.count() * DENSE_DIVISOR < u64::from(CHUNK_ROWS) {
             while !work.is_spent() {

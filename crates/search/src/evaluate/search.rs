@@ -3,6 +3,7 @@
 //! ```text
 //!   unordered             rows in the order of their numbers; counting goes on after the page is full
 //!   by a number, all      the page lies at its offset among the numbers: O(log n + page)
+//!   by a number, a tag    likewise among the rows of a frequent tag, unless it comes to rows without the number
 //!   by a number, some     matching rows are collected; then the page is found by a walk through the numbers, which
 //!                         counts those that match, or, if these are few, by sorting them
 //!   by a text or tag      the best `offset + count` of the matching rows are kept in a heap
@@ -15,7 +16,7 @@ use super::bitmap::{Bitmap, RemainingRows, RowSet};
 use super::scan::{ChunkStep, Scan};
 use super::work::{RECORD_WORK, Work};
 use crate::definition::{FieldType, Language};
-use crate::index::{CHUNK_ROWS, Index, RowNumber, folded, number, row_at};
+use crate::index::{CHUNK_ROWS, Index, RowNumber, TermNumber, folded, number, row_at};
 use crate::query::Query;
 use crate::value::OrderedNumber;
 use base::Ms;
@@ -26,6 +27,8 @@ use std::ops::{ControlFlow, Range};
 
 /// Rows that are taken from a chunk per unit of work.
 const ROWS_PER_WORK: u64 = 64;
+/// Rows of a tag that are counted per unit of work, at most: those counted before cost less.
+const COUNTED_PER_WORK: u64 = 1 << 14;
 /// Numbers that a walk may pass for each row that sorting would have to look at.
 const WALK_PER_RECORD: u64 = 24;
 
@@ -86,6 +89,11 @@ enum Stage {
     Walking {
         rows: Option<RowSet>,
         range: Range<u64>,
+        skip: u64,
+    },
+    /// Walking through the rows of a frequent tag in the order of a number, after the first `skip` of them.
+    WalkingTag {
+        term: TermNumber,
         skip: u64,
     },
     /// Adding rows without the value, of these or of all, from the chunk on.
@@ -171,6 +179,7 @@ impl Search {
                 Stage::Preparing => self.prepare(work),
                 Stage::Scanning(kept) => self.scan(kept, work),
                 Stage::Walking { rows, range, skip } => self.walk(rows, range, skip, work),
+                Stage::WalkingTag { term, skip } => self.walk_tag(term, skip, work),
                 Stage::AddingRest { rows, chunk, skip } => self.add_rest(rows, chunk, skip, work),
                 Stage::Ranking { rows, chunk, best } => self.rank(rows, chunk, best, work),
                 Stage::Taking(best) => self.take(best, work),
@@ -201,7 +210,7 @@ impl Search {
         if let Some(total) = self.scan.known_count(work) {
             self.is_counted = true;
             self.found.total = total;
-            if self.page.count == 0 || total == 0 {
+            if self.page.count == 0 || total <= self.page.offset {
                 return Stage::Done;
             }
         }
@@ -210,6 +219,9 @@ impl Search {
         }
         if let (true, Some(order)) = (self.scan.is_everything(), self.numeric_order()) {
             return self.page_of_numbers(order);
+        }
+        if let Some(term) = self.ranked_tag(work) {
+            return Stage::WalkingTag { term, skip: self.page.offset };
         }
         Stage::Scanning(match self.page.order {
             None => Kept::Page,
@@ -237,6 +249,32 @@ impl Search {
             Direction::Backward => numbers - offset - count..numbers - offset,
         };
         Stage::Walking { rows: None, range, skip: self.page.offset - offset }
+    }
+
+    /// Returns the tag that is all that is asked for, if its rows are in the order and all those of the page among them.
+    fn ranked_tag(&self, work: &mut Work) -> Option<TermNumber> {
+        let (term, order) = (self.scan.only_term()?, self.numeric_order()?);
+        let ranked = self.scan.index().ranked_tags.by(order.field)?.count(term);
+        work.spend(RECORD_WORK + ranked / COUNTED_PER_WORK);
+        let page_end = self.page.offset.saturating_add(self.page.count).min(self.found.total);
+        (self.page.offset < page_end && page_end <= ranked).then_some(term)
+    }
+
+    fn walk_tag(&mut self, term: TermNumber, mut skip: u64, work: &mut Work) -> Stage {
+        let rankings = self
+            .numeric_order()
+            .and_then(|order| Some((self.scan.index().ranked_tags.by(order.field)?, order.direction)));
+        let Some((rankings, direction)) = rankings else { return Stage::Done };
+        let found = &mut self.found.rows;
+        let wanted = self.page.count.min(self.found.total - self.page.offset);
+        work.spend(RECORD_WORK);
+        rankings.walk(term, skip, direction, |row| {
+            found.push(row);
+            skip += 1;
+            work.spend_item(skip);
+            if found.len() as u64 == wanted { ControlFlow::Break(()) } else { work.flow() }
+        });
+        if found.len() as u64 == wanted { Stage::Done } else { Stage::WalkingTag { term, skip } }
     }
 
     fn scan(&mut self, mut kept: Kept, work: &mut Work) -> Stage {

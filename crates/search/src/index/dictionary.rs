@@ -62,11 +62,16 @@ pub(crate) fn term_key(space: Space, term: &[u8]) -> Vec<u8> {
     [&space.0.to_be_bytes(), term].concat()
 }
 
+/// Returns true if this is the key of a tag.
+pub(crate) fn is_tag(key: &[u8]) -> bool {
+    key.get(1).is_some_and(|space| space & 15 == TermType::Tag as u8)
+}
+
 /// Returns the distinct grams of a tag as keys of the same field; none for other terms.
 pub(crate) fn tag_gram_keys(key: &[u8]) -> BTreeSet<Vec<u8>> {
     let (space, term) = key.split_at(SPACE_BYTES);
     let space = u16::from_be_bytes([space[0], space[1]]);
-    if space & 15 != TermType::Tag as u16 {
+    if !is_tag(key) {
         return BTreeSet::new();
     }
     let gram_space = Space(space & !15 | TermType::Gram as u16);
@@ -122,6 +127,12 @@ impl Dictionary {
             term[..term.len().min(key.len())] <= key[..]
         });
         begin..end
+    }
+
+    /// Returns the position of the first term behind this one, which need not be there. O(log n).
+    pub(crate) fn behind(&self, space: Space, term: &[u8]) -> u64 {
+        let key = term_key(space, term);
+        self.entries.partition_point(|entry| key_in(entry) <= &key[..])
     }
 
     /// Passes terms with their numbers to `visit`, until it breaks.

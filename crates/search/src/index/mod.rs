@@ -5,6 +5,7 @@
 //!   keys         hash of the key --> row number                    postings     (number, chunk) --> rows
 //!   numbers      of a field: (number, row), in order               deadlines    (deadline, row), in order
 //!   tag grams    (number of a gram, chunk) --> numbers of the tags that have it
+//!   ranked tags  of a sortable number: (frequent tag, number, row), in order
 //! ```
 //!
 //! A change of a row reads its record for what it was held under, and touches only the terms that differ. Changes of
@@ -12,8 +13,11 @@
 //! of a tag to the tag, which many rows share.
 
 mod dictionary;
+mod hash_row;
 mod numbers;
 mod postings;
+mod ranked_tags;
+mod rankings;
 mod record;
 mod terms;
 
@@ -24,13 +28,17 @@ pub use terms::RowError;
 pub(crate) use dictionary::{Dictionary, Space, TermNumber, TermType, term_key};
 pub(crate) use numbers::Numbers;
 pub(crate) use postings::{CHUNK_ROWS, Postings, place, row_at};
+pub(crate) use ranked_tags::RankedTags;
 pub(crate) use record::{Record, RecordField, is_due};
 pub(crate) use terms::{folded, grams, number, on_grid, place as geo_place, tags};
 
 use crate::definition::Definition;
+use crate::evaluate::ScannedRow;
 use base::Ms;
 use base::hash::KeyHasher;
 use blocks::{BlockList, Direction, End, Guide};
+use ranked_tags::{KEPT_ROWS_MIN, RANKED_ROWS_MIN};
+use rankings::RankedEntry;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use terms::RowTerms;
@@ -50,6 +58,7 @@ pub struct Index {
     pub(crate) postings: Postings,
     pub(crate) tag_grams: Postings,
     pub(crate) numbers: Vec<Numbers>,
+    pub(crate) ranked_tags: RankedTags,
     deadlines: BlockList,
 }
 
@@ -76,24 +85,26 @@ pub struct IndexSize {
     pub dictionary_bytes: u64,
     /// Heap bytes of the postings.
     pub postings_bytes: u64,
-    /// Heap bytes of numbers in order.
+    /// Heap bytes of numbers in order, of all rows and of those of frequent tags.
     pub numbers_bytes: u64,
 }
 
 impl Index {
-    /// Creates an index without rows.
-    pub fn new(definition: Arc<Definition>) -> Self {
+    /// Creates an index without rows. `hasher` has a secret key, so that nobody can choose keys that collide.
+    pub fn new(definition: Arc<Definition>, hasher: KeyHasher) -> Self {
         let numbers = vec![Numbers::default(); definition.fields.len()];
+        let ranked_tags = RankedTags::new(&definition);
         Self {
             definition,
             rows: BlockList::new(),
             free_rows: BlockList::new(),
             keys: BlockList::new(),
-            hasher: KeyHasher::random(),
+            hasher,
             dictionary: Dictionary::default(),
             postings: Postings::default(),
             tag_grams: Postings::default(),
             numbers,
+            ranked_tags,
             deadlines: BlockList::new(),
         }
     }
@@ -124,19 +135,27 @@ impl Index {
     ) {
         let mut changes = Vec::new();
         for (key, row) in rows {
-            let terms = row.map(|row| RowTerms::of(&self.definition, row)).transpose();
-            let new = match terms {
+            let old = self.row_number(key).map(|number| (number, self.row_of(number)));
+            if let (Some((_, old)), Some(row)) = (&old, row)
+                && old == row
+            {
+                continue;
+            }
+            let old_row = old.as_ref().map(|(_, row)| row);
+            let new = match row.map(|row| RowTerms::of(&self.definition, row, old_row)).transpose() {
                 Ok(terms) => row.zip(terms),
                 Err(error) => {
                     refuse(key, error);
                     None
                 }
             };
-            match (self.row_number(key), new) {
+            match (old, new) {
                 (None, None) => {}
                 (None, Some((row, terms))) => self.insert(key, row, terms, &mut changes),
-                (Some(number), Some((row, terms))) => self.replace(number, key, row, terms, &mut changes),
-                (Some(number), None) => self.remove(number, key, &mut changes),
+                (Some((number, old)), Some((row, terms))) => {
+                    self.replace(number, key, (&old, row), terms, &mut changes);
+                }
+                (Some((number, old)), None) => self.remove(number, key, &old, &mut changes),
             }
         }
         self.change_terms(changes);
@@ -165,13 +184,42 @@ impl Index {
             keys_bytes: self.keys.heap_bytes(),
             dictionary_bytes: self.dictionary.heap_bytes(),
             postings_bytes: self.postings.heap_bytes() + self.tag_grams.heap_bytes(),
-            numbers_bytes: self.numbers.iter().map(Numbers::heap_bytes).sum(),
+            numbers_bytes: self.numbers.iter().map(Numbers::heap_bytes).sum::<u64>() + self.ranked_tags.heap_bytes(),
         }
     }
 
     /// Returns the row number of a key. O(log n).
     pub fn row_number(&self, key: &[u8]) -> Option<RowNumber> {
         self.find_key(key).1
+    }
+
+    /// Returns the row of a key as it was set, expired or not. O(log n + bytes).
+    pub fn raw_row(&self, key: &[u8]) -> Option<Row> {
+        self.record(self.row_number(key)?, |record| record.to_row())
+    }
+
+    /// Returns `look` of a row that a search found; `None` if the number is free or the row has expired. O(log n).
+    pub fn row<R>(&self, row: RowNumber, now: Ms, look: impl FnOnce(&ScannedRow<'_>) -> R) -> Option<R> {
+        let live =
+            |record: &Record<'_>| (!is_due(record.expires_at_ms, now)).then(|| look(&ScannedRow::new(record, now)));
+        self.record(row, live).flatten()
+    }
+
+    /// Returns up to `tags_max` tags of a TAG field, folded and in the order of their bytes, the first of them that
+    /// follows `after`. They are those of all rows that the index has, expired or not. O(log n + tags).
+    pub fn tag_values(&self, field: usize, after: Option<&[u8]>, tags_max: usize) -> Vec<Box<[u8]>> {
+        let space = Space::of(field, TermType::Tag);
+        let mut within = self.dictionary.beginning_with(space, b"");
+        if let Some(after) = after {
+            within.start = self.dictionary.behind(space, after);
+        }
+        let mut tags = Vec::new();
+        within.end = within.end.min(within.start.saturating_add(tags_max as u64));
+        self.dictionary.walk(within, |tag, _| {
+            tags.push(tag.into());
+            ControlFlow::Continue(())
+        });
+        tags
     }
 
     /// Returns `look` of a row's record; `None` if the number is free. O(log n).
@@ -218,14 +266,20 @@ impl Index {
         self.keys.insert(at, &[&self.hash(key)[..], &number.to_be_bytes()].concat());
         changes.extend(terms.keys.into_iter().map(|key| TermChange { key, row: number, is_added: true }));
         terms.numbers.iter().for_each(|(field, value)| self.numbers[*field].add(*value, number));
+        self.ranked_tags.change(&self.definition, number, (None, Some(row)));
         self.set_deadlines(number, None, Some(row));
     }
 
-    fn replace(&mut self, number: RowNumber, key: &[u8], row: &Row, terms: RowTerms, changes: &mut Vec<TermChange>) {
-        let (old, old_terms) = self.terms_of(number);
-        if old == *row {
-            return;
-        }
+    /// Replaces a row; `terms` are those of the new one in the fields that differ.
+    fn replace(
+        &mut self,
+        number: RowNumber,
+        key: &[u8],
+        (old, row): (&Row, &Row),
+        terms: RowTerms,
+        changes: &mut Vec<TermChange>,
+    ) {
+        let old_terms = self.indexed_terms(old, Some(row));
         self.rows.set(u64::from(number), &record::encode(key, row));
         let change = |key: &Vec<u8>, is_added| TermChange { key: key.clone(), row: number, is_added };
         changes.extend(difference(&old_terms.keys, &terms.keys).map(|key| change(key, false)));
@@ -236,24 +290,28 @@ impl Index {
         for (field, value) in terms.numbers.iter().filter(|new| !old_terms.has_number(**new)) {
             self.numbers[*field].add(*value, number);
         }
-        self.set_deadlines(number, Some(&old), Some(row));
+        self.ranked_tags.change(&self.definition, number, (Some(old), Some(row)));
+        self.set_deadlines(number, Some(old), Some(row));
     }
 
-    fn remove(&mut self, number: RowNumber, key: &[u8], changes: &mut Vec<TermChange>) {
-        let (old, terms) = self.terms_of(number);
+    fn remove(&mut self, number: RowNumber, key: &[u8], old: &Row, changes: &mut Vec<TermChange>) {
+        let terms = self.indexed_terms(old, None);
         changes.extend(terms.keys.into_iter().map(|key| TermChange { key, row: number, is_added: false }));
         terms.numbers.iter().for_each(|(field, value)| self.numbers[*field].remove(*value, number));
-        self.set_deadlines(number, Some(&old), None);
+        self.ranked_tags.change(&self.definition, number, (Some(old), None));
+        self.set_deadlines(number, Some(old), None);
         let (at, _) = self.find_key(key);
         self.keys.remove(at);
         self.rows.set(u64::from(number), b"");
         self.free_rows.push(End::Tail, &number.to_be_bytes());
     }
 
-    fn terms_of(&self, number: RowNumber) -> (Row, RowTerms) {
-        let row = self.record(number, |record| record.to_row()).expect("the number is in use");
-        let terms = RowTerms::of(&self.definition, &row).expect("it was indexed");
-        (row, terms)
+    fn row_of(&self, number: RowNumber) -> Row {
+        self.record(number, |record| record.to_row()).expect("the number is in use")
+    }
+
+    fn indexed_terms(&self, row: &Row, other: Option<&Row>) -> RowTerms {
+        RowTerms::of(&self.definition, row, other).expect("it was indexed")
     }
 
     /// Makes changes of terms; of several of one term and row, only the last.
@@ -271,6 +329,8 @@ impl Index {
             }
             if of_term.iter().any(|change| !change.is_added) && self.postings.items_of(term).is_empty() {
                 self.remove_term(key, term);
+            } else if dictionary::is_tag(key) && of_term.iter().any(|change| is_sampled(change.row)) {
+                self.rank_if_frequent(key, term);
             }
         }
     }
@@ -289,6 +349,7 @@ impl Index {
     }
 
     fn remove_term(&mut self, key: &[u8], number: TermNumber) {
+        self.ranked_tags.end(key);
         for gram in dictionary::tag_gram_keys(key) {
             let gram_number = self.dictionary.number(&gram).expect("it was added with the tag");
             let (chunk, place) = place(number);
@@ -298,6 +359,36 @@ impl Index {
             }
         }
         self.dictionary.remove(key);
+    }
+
+    /// Begins to rank a tag that has become frequent, or ends to rank one that is rare. O(log n), or O(rows).
+    fn rank_if_frequent(&mut self, key: &[u8], term: TermNumber) {
+        if self.ranked_tags.fields().next().is_none() {
+            return;
+        }
+        let items = self.postings.items_of(term);
+        let (rows_count, is_ranked) = (self.postings.count(items.clone()), self.ranked_tags.has(key));
+        if is_ranked && rows_count < KEPT_ROWS_MIN {
+            self.ranked_tags.end(key);
+        } else if !is_ranked && rows_count >= RANKED_ROWS_MIN {
+            let mut rows = Vec::new();
+            self.postings.walk(items, |chunk, of_chunk| {
+                of_chunk.for_each(|place| rows.push(row_at(chunk, place)));
+                ControlFlow::Continue(())
+            });
+            let entries: Vec<_> = self.ranked_tags.fields().map(|field| self.ranked_entries(&rows, field)).collect();
+            self.ranked_tags.begin(key, term, &entries);
+        }
+    }
+
+    /// Returns the numbers of a field of these rows, ascending.
+    fn ranked_entries(&self, rows: &[RowNumber], field: usize) -> Vec<RankedEntry> {
+        let number = |row: RowNumber| {
+            self.record(row, |record| record.raw_value(field).and_then(ranked_tags::number_of)).flatten()
+        };
+        let mut entries: Vec<_> = rows.iter().filter_map(|row| Some((number(*row)?, *row))).collect();
+        entries.sort_unstable();
+        entries
     }
 
     /// Returns the position of a key's entry, or its insertion point, and its row number. O(log n).
@@ -348,6 +439,11 @@ struct TermChange {
     key: Vec<u8>,
     row: RowNumber,
     is_added: bool,
+}
+
+/// Returns true for one row of 64: when its tags change, their rows are counted.
+fn is_sampled(row: RowNumber) -> bool {
+    row.wrapping_mul(0x9e37_79b1) >> 26 == 0
 }
 
 /// Returns the distinct deadlines of a row, ascending.

@@ -82,7 +82,7 @@ impl Numbers {
 }
 
 /// Returns an integer that compares as the number does; both zeros are one.
-fn ordered(number: f64) -> u64 {
+pub(super) fn ordered(number: f64) -> u64 {
     let bits = (number + 0.0).to_bits();
     if bits >> 63 == 0 { bits | 1 << 63 } else { !bits }
 }

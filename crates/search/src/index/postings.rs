@@ -146,6 +146,15 @@ impl Rows<'_> {
         }
     }
 
+    /// Passes their places to `visit`, ascending. O(rows), or O(rows of a chunk).
+    pub(crate) fn for_each(self, mut visit: impl FnMut(u16)) {
+        if self.0.len() == BITMAP_BYTES {
+            let is_set = |place: &u16| self.0[usize::from(place / 8)] & 1 << (place % 8) != 0;
+            return (0..CHUNK_ROWS as u16).filter(is_set).for_each(visit);
+        }
+        self.0.chunks_exact(2).for_each(|place| visit(u16::from_be_bytes([place[0], place[1]])));
+    }
+
     /// Returns how many they are.
     pub(crate) fn count(self) -> u64 {
         if self.0.len() < BITMAP_BYTES {
@@ -228,8 +237,9 @@ fn without(mut rows: Vec<u8>, place: u16) -> Vec<u8> {
     if Rows(&rows).count() * 2 >= BITMAP_BYTES as u64 {
         return rows;
     }
-    let is_set = |place: &u16| rows[usize::from(place / 8)] & 1 << (place % 8) != 0;
-    (0..CHUNK_ROWS as u16).filter(is_set).flat_map(u16::to_be_bytes).collect()
+    let mut places = Vec::with_capacity(BITMAP_BYTES);
+    Rows(&rows).for_each(|place| places.extend_from_slice(&place.to_be_bytes()));
+    places
 }
 
 fn position(rows: &[u8], place: u16) -> Result<usize, usize> {
@@ -245,8 +255,8 @@ fn number(term: TermNumber, chunk: u32) -> u64 {
 }
 
 fn number_in(item: &[u8]) -> u64 {
-    let head: [u8; 8] = std::array::from_fn(|at| at.checked_sub(1).map_or(0, |at| item[at]));
-    u64::from_be_bytes(head)
+    // An item has rows, so it is longer than its head.
+    u64::from_be_bytes(*item.first_chunk().expect("a head and a row have nine bytes")) >> 8
 }
 
 fn chunk_in(item: &[u8]) -> u32 {

@@ -34,6 +34,13 @@ pub struct RowField {
     pub expires_at_ms: Option<Ms>,
 }
 
+impl Row {
+    /// Returns the raw value of a field, expired or not.
+    pub(crate) fn value(&self, field: usize) -> Option<&[u8]> {
+        Some(&self.fields.get(field)?.as_ref()?.value)
+    }
+}
+
 /// A record, decoded in place.
 #[derive(Clone, Debug)]
 pub(crate) struct Record<'a> {

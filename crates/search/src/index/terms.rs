@@ -41,15 +41,20 @@ pub(crate) struct RowTerms {
 const KEYS_UNSORTED_MAX: usize = 1 << 12;
 
 impl RowTerms {
-    /// Returns the terms and numbers of a row. O(bytes log bytes); memory for twice the distinct ones.
+    /// Returns the terms and numbers of a row, without those of fields that are the same in `other`. O(bytes log
+    /// bytes); memory for twice the distinct ones.
     ///
     /// # Errors
     /// A value is not of its field's type.
-    pub(crate) fn of(definition: &Definition, row: &Row) -> Result<Self, RowError> {
+    pub(crate) fn of(definition: &Definition, row: &Row, other: Option<&Row>) -> Result<Self, RowError> {
         let mut terms = Self::default();
         terms.push(Space::ALL_ROWS, "");
         let language = row.language.unwrap_or(definition.language);
+        let other = other.filter(|other| other.language == row.language);
         for (at, field) in definition.fields.iter().enumerate() {
+            if other.is_some_and(|other| row.value(at) == other.value(at)) {
+                continue;
+            }
             match row.fields.get(at).and_then(Option::as_ref) {
                 Some(value) => terms.add(definition, (at, field), &value.value, language)?,
                 None if field.indexes_missing => terms.push(Space::of(at, TermType::Missing), ""),

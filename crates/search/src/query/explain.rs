@@ -15,7 +15,7 @@
 //! named unless they are all there are.
 
 use super::{Query, Term};
-use crate::definition::Definition;
+use crate::definition::{Definition, FieldType};
 use crate::text::{is_stemmed, shown, stem};
 use std::fmt::Write;
 use std::ops::Bound;
@@ -38,6 +38,20 @@ pub(super) fn explain(query: &Query, definition: &Definition) -> String {
     let mut explanation = Explanation { definition, text_fields, text: String::new() };
     explanation.query(query, 0);
     explanation.text
+}
+
+/// Returns the line of an order: `SORTBY {@field by index}`, or `SORTBY {@field of all matching rows}`.
+pub(super) fn explain_order(query: &Query, definition: &Definition, field: usize) -> String {
+    let by = &definition.fields[field];
+    let is_by_index = by.field_type == FieldType::Numeric
+        && match query {
+            Query::All => true,
+            // Rows of a rare tag are few, whatever is done with them.
+            Query::Tag { field, term: Term::Exact { .. } } => by.is_sortable && definition.fields[*field].is_indexed,
+            _ => false,
+        };
+    let how = if is_by_index { "by index" } else { "of all matching rows" };
+    format!("SORTBY {{@{} {how}}}\n", shown(&by.attribute))
 }
 
 impl Explanation<'_> {

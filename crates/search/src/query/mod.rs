@@ -70,6 +70,12 @@ impl Query {
     pub fn explain(&self, definition: &Definition) -> String {
         explain::explain(self, definition)
     }
+
+    /// Returns the line of FT.EXPLAIN for an order by this field: whether a page is found by its position in the index,
+    /// in O(log n + page), or all matching rows are looked at.
+    pub fn explain_order(&self, definition: &Definition, field: usize) -> String {
+        explain::explain_order(self, definition, field)
+    }
 }
 
 /// A query, as it is evaluated. Fields are positions in [`crate::Definition::fields`].

@@ -222,9 +222,9 @@ impl<'a> QueryParser<'a> {
         self.lexer.field_name().ok_or_else(|| self.lexer.error())
     }
 
-    /// Returns the position of an indexed field.
+    /// Returns the position of a field. One that is not indexed can be asked for, and has nothing to find.
     fn find(&self, name: &str, offset: usize) -> Result<usize, QueryError> {
-        let field = self.definition.field(name.as_bytes()).filter(|field| self.definition.fields[*field].is_indexed);
+        let field = self.definition.field(name.as_bytes());
         field.ok_or_else(|| QueryError::UnknownField { offset, name: shown(name) })
     }
 

@@ -1,11 +1,14 @@
 //! Answers of an index, taken in small steps, against those of its twin.
 
 use super::draw::{RowDraw, pick};
-use super::twin::{Moment, Twin};
+use super::twin::{Moment, Twin, is_live};
+use base::hash::KeyHasher;
 use blocks::Direction;
 use proptest::collection::vec;
 use proptest::prelude::*;
-use search::{Found, Index, Query, Row, RowNumber, Scan, ScanStep, Search, SearchOrder, SearchPage, Work};
+use search::{
+    Definition, FieldType, Found, Index, Query, Row, RowNumber, Scan, ScanStep, Search, SearchOrder, SearchPage, Work,
+};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -51,6 +54,11 @@ impl PageDraw {
     }
 }
 
+/// Returns an index without rows.
+pub(super) fn empty_index(definition: Arc<Definition>) -> Index {
+    Index::new(definition, KeyHasher::new([7; 16]))
+}
+
 /// Returns the name of a key.
 pub(super) fn name(key: u32) -> Vec<u8> {
     format!("key:{key}").into_bytes()
@@ -64,8 +72,8 @@ pub(super) struct Pair {
 }
 
 impl Pair {
-    pub(super) fn new(definition: &Arc<search::Definition>) -> Self {
-        Self { index: Index::new(definition.clone()), twin: Twin::new(definition.clone()) }
+    pub(super) fn new(definition: &Arc<Definition>) -> Self {
+        Self { index: empty_index(definition.clone()), twin: Twin::new(definition.clone()) }
     }
 
     /// Changes both: a value of a wrong type is an error, and leaves the key out.
@@ -76,6 +84,30 @@ impl Pair {
         assert_eq!(self.index.len(), self.twin.rows.len() as u64);
     }
 
+    /// Compares rows, by key and by number, and the tags of each field.
+    pub(super) fn compare_rows(&self, moment: Moment) {
+        for (key, row) in &self.twin.rows {
+            assert_eq!(self.index.raw_row(key).as_ref(), Some(row));
+            let number = self.index.row_number(key).unwrap();
+            let seen = self.index.row(number, moment.now, |seen| {
+                let values: Vec<_> = seen.values().map(|value| value.map(<[u8]>::to_vec)).collect();
+                (seen.key().to_vec(), values)
+            });
+            let values = (0..row.fields.len()).map(|at| Twin::value(row, at, moment.now).map(<[u8]>::to_vec));
+            let expected = is_live(row.expires_at_ms, moment.now).then(|| (key.clone(), values.collect()));
+            assert_eq!(seen, expected);
+        }
+        for (at, field) in self.twin.definition.fields.iter().enumerate() {
+            if field.is_indexed && matches!(field.field_type, FieldType::Tag { .. }) {
+                let mut tags: Vec<Box<[u8]>> = Vec::new();
+                while let more @ [_, ..] = &self.index.tag_values(at, tags.last().map(|last| &**last), 3)[..] {
+                    tags.extend_from_slice(more);
+                }
+                assert_eq!(tags, self.twin.tag_values(at), "{field:?}");
+            }
+        }
+    }
+
     pub(super) fn change(&mut self, key: u32, row: Option<&RowDraw>) {
         let row = row.map(|row| row.row(&self.twin.definition));
         self.put(&name(key), row.as_ref());
@@ -83,7 +115,7 @@ impl Pair {
 
     /// Returns an index that is made of the rows alone.
     pub(super) fn rebuilt(&self) -> Self {
-        let mut index = Index::new(self.twin.definition.clone());
+        let mut index = empty_index(self.twin.definition.clone());
         for (key, row) in &self.twin.rows {
             index.put(key, Some(row)).unwrap();
         }
@@ -110,7 +142,7 @@ impl Pair {
         rows
     }
 
-    fn expected(&self, query: &Query, moment: Moment, page: &SearchPage) -> Found {
+    pub(super) fn expected(&self, query: &Query, moment: Moment, page: &SearchPage) -> Found {
         let mut rows = self.matching(query, moment);
         rows.retain(|(key, _)| page.in_keys.as_ref().is_none_or(|keys| keys.contains(*key)));
         if let Some(order) = page.order {

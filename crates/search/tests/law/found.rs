@@ -1,6 +1,6 @@
 //! Differences that the laws found, each with the least case.
 
-use super::answer::measured_search;
+use super::answer::{empty_index, measured_search};
 use super::draw::{FieldDraw, definition_of, field_of};
 use super::twin::Moment;
 use search::{Field, FieldType, Index, Language, Query, Row, RowField, SearchPage, Term, stem};
@@ -23,7 +23,7 @@ fn field(field_type: FieldType, is_indexed: bool) -> Field {
 
 /// Returns an index of one row with this value in its only field, and a deadline at 200.
 fn index_of(field: Field, value: &str) -> Index {
-    let mut index = Index::new(Arc::new(definition_of(vec![field], Language::English, None)));
+    let mut index = empty_index(Arc::new(definition_of(vec![field], Language::English, None)));
     let field = RowField { value: value.as_bytes().into(), expires_at_ms: None };
     let row = Row { fields: vec![Some(field)], ..Row::default() };
     index.put(b"key", Some(&row)).unwrap();
@@ -33,7 +33,7 @@ fn index_of(field: Field, value: &str) -> Index {
 /// Returns the same index, but something of the row is due, though its value is not.
 fn index_with_due_row(field: Field, value: &str) -> Index {
     let fields = vec![field, self::field(TEXT, true)];
-    let mut index = Index::new(Arc::new(definition_of(fields, Language::English, None)));
+    let mut index = empty_index(Arc::new(definition_of(fields, Language::English, None)));
     let value = RowField { value: value.as_bytes().into(), expires_at_ms: None };
     let due = RowField { value: b"due"[..].into(), expires_at_ms: Some(1) };
     index.put(b"key", Some(&Row { fields: vec![Some(value), Some(due)], ..Row::default() })).unwrap();

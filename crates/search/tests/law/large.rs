@@ -1,6 +1,6 @@
 //! Indexes of many chunks, against arithmetic; and the memory that changes leave.
 
-use super::answer::search;
+use super::answer::{empty_index, search};
 use super::draw::{FieldDraw, definition_of, field_of};
 use super::twin::Moment;
 use blocks::Direction;
@@ -147,7 +147,7 @@ fn check_order((index, numbers): (&Index, &[RowNumber]), query: &Query, mut rows
 
 #[test]
 fn twenty_thousand_rows_are_counted_as_arithmetic_says() {
-    let mut index = Index::new(definition());
+    let mut index = empty_index(definition());
     let put = |index: &mut Index, n: u32| index.put(&key(n), Some(&row_of(n))).unwrap();
     (0..ROWS).for_each(|n| put(&mut index, n));
     let full = index.clone();
@@ -173,7 +173,7 @@ fn many_updates_leave_at_most_half_as_much_memory_again() {
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (seed >> 33) % bound
     };
-    let mut index = Index::new(definition());
+    let mut index = empty_index(definition());
     let mut rows = vec![None; 5_000];
     for update in 0..50_000 {
         let at = below(5_000) as usize;
@@ -183,7 +183,7 @@ fn many_updates_leave_at_most_half_as_much_memory_again() {
         index.put(&key(at as u32), new.as_ref()).unwrap();
         rows[at] = new;
     }
-    let mut fresh = Index::new(definition());
+    let mut fresh = empty_index(definition());
     for (at, row) in rows.iter().enumerate() {
         fresh.put(&key(at as u32), row.as_ref()).unwrap();
     }

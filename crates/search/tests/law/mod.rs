@@ -13,5 +13,6 @@ mod found;
 mod large;
 mod query_draw;
 mod random;
+mod ranked;
 mod steps;
 mod twin;

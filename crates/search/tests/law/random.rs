@@ -6,7 +6,7 @@ use super::query_draw::{QueryDraw, query};
 use super::twin::Moment;
 use proptest::collection::vec;
 use proptest::prelude::*;
-use search::Definition;
+use search::{Definition, Language};
 use std::sync::Arc;
 
 /// A query, when and in which language it is asked, and for which page.
@@ -38,6 +38,7 @@ fn run(definition: &Arc<Definition>, rounds: &[(Vec<Change>, Vec<Question>)]) {
             pair.change(change.key.into(), change.row.as_ref());
         }
         ask_all(&pair, questions);
+        pair.compare_rows(Moment { now: pick(&TIMES, questions[0].1), language: Language::English });
         let rebuilt = pair.rebuilt();
         ask_all(&rebuilt, questions);
         let (size, fresh) = (pair.index.size(), rebuilt.index.size());

@@ -1,7 +1,7 @@
 //! Steps keep to their work, and searches to a bound. In each case a search could take as long as a second at once, or
 //! time in proportion to the square of something. Work is counted, not time.
 
-use super::answer::measured_search;
+use super::answer::{empty_index, measured_search};
 use super::draw::{FieldDraw, definition_of, field_of};
 use super::twin::Moment;
 use blocks::Direction;
@@ -32,7 +32,7 @@ fn text_field() -> Field {
 
 /// Returns an index of these rows of one field.
 fn index_of(field: Field, values: impl IntoIterator<Item = String>, expires_at_ms: Option<u64>) -> Index {
-    let mut index = Index::new(Arc::new(definition_of(vec![field], Language::English, None)));
+    let mut index = empty_index(Arc::new(definition_of(vec![field], Language::English, None)));
     let row = |value: String| Row {
         fields: vec![Some(RowField { value: value.into_bytes().into(), expires_at_ms })],
         ..Row::default()

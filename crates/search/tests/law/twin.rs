@@ -3,7 +3,7 @@
 
 use search::{Definition, Field, FieldType, Query, Row, SearchOrder, Term, fold, stem, words};
 use std::cmp::Ordering;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 use std::sync::Arc;
 
@@ -53,6 +53,14 @@ impl Twin {
     pub(super) fn matching(&self, query: &Query, moment: Moment) -> Vec<&[u8]> {
         let rows = self.rows.iter().filter(|(_, row)| is_live(row.expires_at_ms, moment.now));
         rows.filter(|(_, row)| self.fits(row, query, moment)).map(|(key, _)| &**key).collect()
+    }
+
+    /// Returns the tags of a field of all rows, each once, in order.
+    pub(super) fn tag_values(&self, field: usize) -> Vec<Box<[u8]>> {
+        let values = self.rows.values().filter_map(|row| row.fields.get(field)?.as_ref());
+        let all: BTreeSet<String> =
+            values.flat_map(|value| tags(&self.definition.fields[field], &value.value)).collect();
+        all.into_iter().map(|tag| tag.into_bytes().into()).collect()
     }
 
     /// Returns the live value of a row's field.

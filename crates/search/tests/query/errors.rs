@@ -41,7 +41,6 @@ fn unknown_fields_are_refused() {
     assert_eq!(error("@heading>5"), "Unknown field at offset 0 near heading");
     assert_eq!(error("ismissing(@heading)"), "Unknown field at offset 10 near heading");
     assert_eq!(error("@Title:Redis"), "Unknown field at offset 0 near Title");
-    assert_eq!(error("@hidden:Redis"), "Unknown field at offset 0 near hidden");
 }
 
 #[test]

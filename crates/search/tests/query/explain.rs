@@ -259,3 +259,31 @@ fn everything_nothing_and_missing_have_a_line() {
     assert_eq!(explain("the", &definition()), "<empty>\n");
     assert_eq!(explain("ismissing(@codes)", &definition()), "ISMISSING{codes}\n");
 }
+
+/// RediSearch has no such line: FT.EXPLAIN of Bobbin ends with it if the request has SORTBY.
+#[test]
+fn an_order_by_index_is_said_to_be_one() {
+    let sortable = |field: Field| Field { is_sortable: true, ..field };
+    let number = |name| field(name, FieldType::Numeric);
+    let definition =
+        definition_of(vec![tag("t", false), text("x"), number("n"), sortable(number("s")), sortable(text("y"))]);
+    let cases = [
+        ("*", 3, true),
+        ("@t:{a}", 3, true),
+        // Only all rows are in the order of a number that is not SORTABLE.
+        ("*", 2, true),
+        ("@t:{a}", 2, false),
+        ("@t:{a|b}", 3, false),
+        ("@t:{a*}", 3, false),
+        ("-@t:{a}", 3, false),
+        ("@t:{a} @n:[1 2]", 3, false),
+        ("@x:word", 3, false),
+        ("*", 4, false),
+    ];
+    for (text, by, is_by_index) in cases {
+        let query = parse_query(text.as_bytes(), &definition, &options()).unwrap();
+        let name = ["t", "x", "n", "s", "y"][by];
+        let how = if is_by_index { "by index" } else { "of all matching rows" };
+        assert_eq!(query.explain_order(&definition, by), format!("SORTBY {{@{name} {how}}}\n"), "{text}");
+    }
+}
