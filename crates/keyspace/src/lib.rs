@@ -48,7 +48,7 @@ pub use guard::{
 };
 pub use held::{Held, Plan, RetainedLock};
 pub use key_index::{CatchUp, Found, IndexState, IndexStep, KeyOrder, OrderTurn, Page, Span};
-pub use map::{DatabaseMap, LIBRARIES, OF_SERVER, SCHEMAS};
+pub use map::{DatabaseMap, INDEXES, LIBRARIES, OF_SERVER, SCHEMAS};
 pub use notes::{Classes, Deed, Note};
 pub use off_lock::{Computation, Computed, OFF_LOCK_TRIES_MAX, OfWhen, OffLockJob, OffLockJobs, Sources};
 pub use pins::{Garbage, Pin};
@@ -62,7 +62,7 @@ pub use shard::{KeysSummary, ShardState};
 pub use speculation::{RetiredKeys, Snapshot, Speculation};
 pub use table::Extras;
 pub use transients::{Transient, Transients};
-pub use tx::{Abandon, MemoryGrant, PREFIX_BYTES_MAX, Reads, Tx, Version, WrongType};
+pub use tx::{Abandon, ChangedPart, IndexDeclarations, MemoryGrant, PREFIX_BYTES_MAX, Reads, Tx, Version, WrongType};
 
 use base::hash::KeyHasher;
 use base::limits::SHARDS;

@@ -16,6 +16,8 @@ pub const OF_SERVER: TableId = TableId::MAX;
 pub const LIBRARIES: &[u8] = b"libraries";
 /// The key in [`OF_SERVER`] of the tagged-list schemas: a hash from name prefix to definition.
 pub const SCHEMAS: &[u8] = b"schemas";
+/// The key in [`OF_SERVER`] of the indexes of searches and their other names.
+pub const INDEXES: &[u8] = b"indexes";
 
 /// Database number -> table id.
 pub struct DatabaseMap {

@@ -46,6 +46,20 @@ pub enum HashChange<'a> {
 }
 
 impl<'a> HashChange<'a> {
+    /// Returns how many fields it puts, if it changes none for which `is_named` returns true.
+    pub fn puts_beside(&self, is_named: impl Fn(&[u8]) -> bool) -> Option<u64> {
+        match *self {
+            Self::Put { pairs } | Self::PutKeeping { pairs } => {
+                let mut fields = pairs.iter().step_by(2);
+                (!fields.any(is_named)).then(|| pairs.count() / 2)
+            }
+            Self::Remove { fields } => (!fields.iter().any(is_named)).then_some(0),
+            // The hash itself ends with its last field.
+            Self::Expire { .. } | Self::ExpiryPut { .. } | Self::ExpiryClear { .. } => None,
+            Self::Grow => Some(0),
+        }
+    }
+
     pub(super) fn number(&self) -> u8 {
         match self {
             Self::Put { .. } => 40,

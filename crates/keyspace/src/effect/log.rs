@@ -116,11 +116,18 @@ impl Log {
     /// Lists the changes that watches and client-side caches must see. A group's read position in a stream is not one,
     /// as in Redis.
     pub fn touched(&self) -> impl Iterator<Item = Named<'_>> {
-        self.records_from(0).filter(|(_, touches)| *touches).map(|(named, _)| named)
+        let touches = |effect: &Option<Effect<'_>>| effect.as_ref().is_none_or(Effect::touches);
+        self.changes().filter(move |(_, effect)| touches(effect)).map(|(named, _)| named)
     }
 
-    /// Returns the target of each record after `mark`, and whether the record touches it.
-    fn records_from(&self, mark: usize) -> impl Iterator<Item = (Named<'_>, bool)> {
+    /// Lists all changes with their targets, in order, except in the server's own table; `None` for a large value put
+    /// whole, or a long removal.
+    pub fn changes(&self) -> impl Iterator<Item = (Named<'_>, Option<Effect<'_>>)> {
+        self.records_from(0)
+    }
+
+    /// Returns the target of each record after `mark`, and its effect unless part of that is kept separately.
+    fn records_from(&self, mark: usize) -> impl Iterator<Item = (Named<'_>, Option<Effect<'_>>)> {
         let Payload { bytes, holes } = &self.payload;
         let mut holes = holes.iter().skip_while(move |hole| hole.record_at < mark).peekable();
         let mut input = &bytes[mark..];
@@ -130,11 +137,11 @@ impl Log {
                 Some(hole) => {
                     let (_, table, key) = take_name(&mut input).expect("what a log holds was encoded by it");
                     input = &bytes[hole.at..];
-                    (Named::Key(table, key), true)
+                    (Named::Key(table, key), None)
                 }
                 None => {
                     let record = Record::decode(&mut input).expect("what a log holds was encoded by it");
-                    (record.named(), record.effect.touches())
+                    (record.named(), Some(record.effect))
                 }
             })
         });

@@ -4,7 +4,9 @@
 //! in one of two ways: [`Tx::end`] returns the log to be framed, [`Tx::abandon`] restores every key.
 
 mod asker;
+mod changes;
 mod expire;
+mod indexes;
 mod item;
 mod off_lock;
 mod order;
@@ -29,6 +31,8 @@ use crate::{Garbage, Keyspace, TableId, shard_of};
 use base::random::Random;
 use base::{Ms, Position, cost};
 use blocks::Runs;
+pub use changes::ChangedPart;
+pub use indexes::IndexDeclarations;
 pub use reads::Reads;
 pub use room::MemoryGrant;
 pub use schemas::PREFIX_BYTES_MAX;
@@ -109,6 +113,8 @@ struct RareState {
     moved: Vec<(u32, TableId)>,
     /// Unchanged keys that count as changed for watches and client-side caches.
     touched: Vec<(TableId, Box<[u8]>)>,
+    /// It has declared or removed an index, or another name of one.
+    has_changed_indexes: bool,
 }
 
 impl RareState {
