@@ -4,9 +4,10 @@
 //!  make batch 2 | send 2 | await 1 | make 3 | send 3 | await 2      one batch is under way while the next is made
 //! ```
 
+use crate::calls::template::Template;
 use crate::contents::{Contents, Items, below, mixed, shuffled};
-use crate::resp::{Client, encode, words};
-use crate::scenario::placeholders::NEXT;
+use crate::protocol::Protocol;
+use crate::resp::{Client, encode};
 use crate::scenario::{Data, Scores};
 use std::io;
 
@@ -37,7 +38,12 @@ impl<'a> Pipe<'a> {
     }
 
     pub(crate) fn command(&mut self, words: &[&[u8]]) -> io::Result<()> {
-        encode(&mut self.out, words);
+        self.append(|out| encode(out, words))
+    }
+
+    /// Adds a command that `put` appends in its wire form.
+    fn append(&mut self, put: impl FnOnce(&mut Vec<u8>)) -> io::Result<()> {
+        put(&mut self.out);
         self.ready += 1;
         if self.out.len() < BATCH_BYTES { Ok(()) } else { self.send() }
     }
@@ -99,8 +105,8 @@ pub(crate) fn push_items(
     Ok(filled)
 }
 
-/// Sends `say` with new numbers in the place of `{next:12}` until there are `count` items by the first number that
-/// `length` answers.
+/// Sends `say` with new numbers, as calls have them, until there are `count` items by the first number that `length`
+/// answers.
 ///
 /// # Errors
 /// The connection broke or a reply is an error.
@@ -108,12 +114,10 @@ pub(crate) fn grow(client: &mut Client, say: &str, length: &str, count: u64) -> 
     let answer = client.call(length)?;
     let first = answer.split_whitespace().next().and_then(|word| word.parse::<u64>().ok());
     let present = first.ok_or_else(|| io::Error::other(format!("{length} answered `{answer}`, no number")))?;
+    let template = Template::new(Protocol::Resp, say, None, count.max(1));
     let mut pipe = Pipe::new(client);
     for number in present..count {
-        let number = format!("{number:012}");
-        let words: Vec<&[u8]> =
-            words(say).into_iter().map(|word| if word == NEXT { number.as_bytes() } else { word.as_bytes() }).collect();
-        pipe.command(&words)?;
+        pipe.append(|out| template.append(out, number, &[]))?;
     }
     pipe.finish()
 }

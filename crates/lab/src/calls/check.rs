@@ -60,7 +60,7 @@ impl CheckedLine {
             }
             _ => None,
         };
-        let template = Template::new(protocol, &line, items);
+        let template = Template::new(protocol, &line.say, line.payload_bytes, items);
         Self { template, line, protocol, usual: usual.into(), usual_value, first: OnceLock::new() }
     }
 
@@ -83,7 +83,7 @@ impl CheckedLine {
             return Ok(None);
         }
         let unmet = |shown: &str| {
-            let call = self.template.text(&self.line, call);
+            let call = self.template.text(&self.line.say, call);
             io::Error::other(format!("`{call}` was answered with {shown}, expected {}", self.line.expect))
         };
         let scanned = scanner.scan(self.protocol, bytes).map_err(|error| unmet(&format!("`{error}`")))?;

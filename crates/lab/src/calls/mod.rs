@@ -25,7 +25,7 @@ pub(crate) mod plan;
 mod refusal;
 pub(crate) mod scanner;
 mod sql;
-mod template;
+pub(crate) mod template;
 #[cfg(test)]
 mod tests;
 mod worker;

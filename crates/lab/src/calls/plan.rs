@@ -10,7 +10,7 @@
 //! ```
 
 use super::pace::Pace;
-use super::template::{DIGITS, PLACEHOLDERS};
+use super::template::{DIGITS, replace_numbers};
 use crate::LabError;
 use crate::scenario::PlaceholderValues;
 use serde::{Deserialize, Serialize};
@@ -50,7 +50,8 @@ pub(crate) struct Calls {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Party {
     /// The call's line without its payload; `{random:12}` is another number below `items` for each call, `{next:12}`
-    /// the one after the last, `{zipf:12}` and `{latest:12}` one of few popular ones.
+    /// the one after the last, `{zipf:12}` and `{latest:12}` one of few popular ones. `{random%31:2}` is the remainder
+    /// of the same number by 31, in two digits.
     pub(crate) say: String,
     /// The length of the payload after the line; SQL has it in the line, at `{payload}`. The payload begins with the
     /// line's first number, if there is room.
@@ -323,16 +324,16 @@ fn zero() -> Count {
 }
 
 fn has_number(say: &str) -> bool {
-    PLACEHOLDERS.iter().any(|(name, _)| say.contains(name))
+    replace_numbers(say, |_| String::new()) != say
 }
 
 /// Returns true if the text has a name in braces that nothing fills. Other braces are the call's own.
 fn has_unknown_name(say: &str) -> bool {
-    let without =
-        PLACEHOLDERS.iter().fold(say.to_owned(), |text, (name, _)| text.replace(name, "")).replace(PAYLOAD, "");
+    // A number within other braces must not make a name of them.
+    let without = replace_numbers(say, |_| "N".to_owned()).replace(PAYLOAD, "");
     without.split('{').skip(1).any(|rest| {
         let name = rest.split('}').next().unwrap_or_default();
-        let is_part = |byte: u8| byte == b'_' || byte == b':' || byte.is_ascii_lowercase() || byte.is_ascii_digit();
+        let is_part = |byte: u8| b"_:%".contains(&byte) || byte.is_ascii_lowercase() || byte.is_ascii_digit();
         name.len() < rest.len()
             && name.starts_with(|first: char| first.is_ascii_lowercase())
             && name.bytes().all(is_part)
@@ -429,6 +430,8 @@ mod tests {
     fn braces_of_a_script_are_no_placeholder() {
         assert!(!has_unknown_name("EVAL \"return {1, 2}\" 0 {random:12}"));
         assert!(!has_unknown_name("SET k {"));
+        assert!(!has_unknown_name("FT.SEARCH i @city:{c{random%310:3}}"));
         assert!(has_unknown_name("GET {clients}"));
+        assert!(has_unknown_name("GET {random%310:2}"));
     }
 }

@@ -229,7 +229,7 @@ pub(crate) enum Prepare {
     Until { line: String },
     /// A checkpoint asked for with this command, and awaited.
     Checkpoint(String),
-    /// A command sent with new numbers, pipelined, until the integer that `length` answers is `count`.
+    /// A command sent with new numbers as calls have them, pipelined, until the integer that `length` answers is `count`.
     Grow { say: String, length: String, count: String },
     /// The side's own steps.
     OwnSteps,

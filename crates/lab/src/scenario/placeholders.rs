@@ -8,11 +8,6 @@ pub(crate) const RANDOM: &str = "{random:12}";
 /// A number of twelve digits, the one after the last call's.
 pub(crate) const NEXT: &str = "{next:12}";
 
-/// A number of twelve digits below the count of items, drawn by Zipf's law: few are popular, anywhere among them.
-pub(crate) const ZIPF: &str = "{zipf:12}";
-/// A number of twelve digits drawn by the same law; the greatest are popular.
-pub(crate) const LATEST: &str = "{latest:12}";
-
 /// The values of the placeholders.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PlaceholderValues {

@@ -216,10 +216,7 @@ impl SqlLine {
         if line.say.contains(PAYLOAD) != payload_bytes.is_some() {
             return Err(io::Error::other(format!("`{}` needs both {PAYLOAD} and `bytes`, or neither", line.say)));
         }
-        let template = |say: &str| {
-            let part = CallLine { say: say.to_owned(), payload_bytes: None, expect: Expect::Any, percent: 0 };
-            Template::new(Protocol::Sql, &part, items)
-        };
+        let template = |say: &str| Template::new(Protocol::Sql, say, None, items);
         let parts = |statement: &str| statement.split(PAYLOAD).map(template).collect();
         Ok(Self {
             whole: template(&line.say),
@@ -282,7 +279,7 @@ impl SqlLine {
     }
 
     fn text(&self, call: u64) -> String {
-        self.whole.text(&self.line, call)
+        self.whole.text(&self.line.say, call)
     }
 }
 
