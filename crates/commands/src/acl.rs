@@ -59,6 +59,7 @@ fn family(command: &CommandSpec) -> Option<&'static str> {
         Group::Bitmap => Some("bitmap"),
         Group::HyperLogLog => Some("hyperloglog"),
         Group::List | Group::Tagged | Group::Queue => Some("list"),
+        Group::Search => Some("search"),
         Group::Hash => Some("hash"),
         Group::Set => Some("set"),
         Group::PubSub => command.has(Flag::PubSub).then_some("pubsub"),

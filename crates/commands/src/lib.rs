@@ -37,6 +37,7 @@ mod queue;
 mod reads;
 pub mod registry;
 mod script;
+mod search;
 mod server;
 mod session;
 mod set;
@@ -68,6 +69,14 @@ pub use rdb::{LibrariesDump, LibrariesReading};
 pub use reads::counted_reads;
 pub use script::eval::keys_count as script_keys_count;
 pub use script::function::{LibraryRequest, RestorePolicy, library_request};
+pub use search::declare::{DROP_DECLARATION, resolve_index};
+pub use search::delete_by::{DELETE_MATCHING, DeleteQuery, DeleteRun, delete_matching};
+pub use search::query::{IndexQuery, QueryRun, QueryStep};
+pub use search::tree::write_tree;
+pub use search::{
+    CURSOR_IDLE_MS_MAX, CURSOR_RECORDS, INDEX_CURSORS_MAX, QUERY_TIMED_OUT, QUERY_TIMEOUT_MS, SEARCH_VERSION,
+    unknown_index,
+};
 pub use server::monitor::{REDACTED, is_shown, may_be_secret, secret_arguments, shown};
 pub use session::{
     ClientFilter, Facts, FunctionStats, ItemEvent, MemoryFigures, PrefixCounts, ReplyMode, RunningFunction, Saving,
@@ -76,7 +85,7 @@ pub use session::{
 pub use spec::{
     Access, ArgumentFact, Arity, Begin, BeginGather, BeginRange, BeginSweep, CommandSpec, CountedReads, EventRule,
     Fact, Find, Flag, Gather, Group, ItemRequest, KeySpec, KnownKeys, LibraryVerb, Local, MessageRequest, OfSession,
-    Outcome, Parts, Run, Secret, Settled, Sweep, SweepNext, TimeoutAt, Varies, Verb,
+    Outcome, Parts, QueryType, Run, SearchVerb, Secret, Settled, Sweep, SweepNext, TimeoutAt, Varies, Verb,
 };
 pub use string::many::put_sorted;
 pub use tagged::drop::REMOVE_TAGGED;
@@ -148,6 +157,14 @@ const FILES: &[&[CommandSpec]] = &[
     script::cache::COMMANDS,
     script::eval::COMMANDS,
     script::function::COMMANDS,
+    search::alias::COMMANDS,
+    search::config::COMMANDS,
+    search::declare::COMMANDS,
+    search::delete::COMMANDS,
+    search::delete_by::COMMANDS,
+    search::explain::COMMANDS,
+    search::info::COMMANDS,
+    search::query::COMMANDS,
     server::acl::COMMANDS,
     server::cluster::COMMANDS,
     server::command::COMMANDS,

@@ -46,7 +46,7 @@ impl Registered {
             (spec.has(Flag::Debug), IS_DEBUG),
             (one_key.is_some(), HAS_ONE_KEY),
             (one_key == Some(Want::Write), WRITES_ONE_KEY),
-            (one_key.is_some() && spec.schemas().is_none(), PLANS_ONE_KEY),
+            (one_key.is_some() && spec.schemas().is_none() && spec.indexes().is_none(), PLANS_ONE_KEY),
             (spec.group == Group::PubSub && spec.has(Flag::NoScript), SUBSCRIBES),
         ];
         let traits = traits.into_iter().filter(|(holds, _)| *holds).fold(0, |all, (_, bit)| all | bit);

@@ -20,7 +20,9 @@ fn commands() -> impl Iterator<Item = &'static CommandSpec> {
     registry::commands()
         .filter(|command| !matches!(command.run, Run::Session(_) | Run::Parts { .. } | Run::Engine(_)))
         .filter(|command| {
-            command.group == Group::Generic || is_of_a_kind(command.group) || matches!(command.run, Run::Gate(_))
+            matches!(command.group, Group::Generic | Group::Search)
+                || is_of_a_kind(command.group)
+                || matches!(command.run, Run::Gate(_))
         })
 }
 
@@ -28,7 +30,13 @@ fn commands() -> impl Iterator<Item = &'static CommandSpec> {
 fn is_of_a_kind(group: Group) -> bool {
     !matches!(
         group,
-        Group::Cluster | Group::Connection | Group::Generic | Group::Server | Group::Transactions | Group::Scripting
+        Group::Cluster
+            | Group::Connection
+            | Group::Generic
+            | Group::Search
+            | Group::Server
+            | Group::Transactions
+            | Group::Scripting
     )
 }
 
@@ -215,6 +223,12 @@ const PREPARED: &[&str] = &[
     "TL.PUSH unique TAIL a a=1 ITEM b b=2 ITEM cc ITEM 12 a=3",
     "DEL queue",
     "Q.PUSH queue a b c",
+    "SELECT 0",
+    "DEL hash",
+    "HSET hash f a",
+    "FT.DROPINDEX index",
+    "FT.CREATE index SCHEMA f TAG",
+    "FT.AGGREGATE index * WITHCURSOR COUNT 1",
 ];
 
 fn prepare(world: &mut World, copy: &keyspace::Keyspace) {

@@ -19,6 +19,7 @@ const GROUPS: &[(Group, &str)] = &[
     (Group::Stream, "Streams"),
     (Group::Tagged, "Tagged lists"),
     (Group::Queue, "Queues"),
+    (Group::Search, "Indexes of hashes"),
     (Group::Transactions, "Transactions"),
     (Group::Scripting, "Scripts"),
     (Group::Memcached, "What the memcached port calls"),
@@ -47,10 +48,11 @@ fn anchor(name: &str) -> String {
     name.to_ascii_lowercase().replace(' ', "-").replace('.', "")
 }
 
-fn since(version: &str) -> String {
-    match version.strip_prefix("bobbin ") {
+fn since(command: &CommandSpec) -> String {
+    match command.since.strip_prefix("bobbin ") {
         Some(version) => format!("Bobbin {version}"),
-        None => format!("Redis {version}"),
+        None if command.group == Group::Search => format!("RediSearch {}", command.since),
+        None => format!("Redis {}", command.since),
     }
 }
 
@@ -77,7 +79,7 @@ fn add_command(page: &mut String, command: &CommandSpec) {
     writeln!(page, "- Reply: {}", command.answer).unwrap();
     writeln!(page, "- Cost: {}", command.cost).unwrap();
     let categories: Vec<String> = categories(command).iter().map(|name| format!("@{name}")).collect();
-    writeln!(page, "- Since {}; {}\n", since(command.since), categories.join(" ")).unwrap();
+    writeln!(page, "- Since {}; {}\n", since(command), categories.join(" ")).unwrap();
 }
 
 #[test]

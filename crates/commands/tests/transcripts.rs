@@ -44,6 +44,41 @@ fn transcripts_hold_when_run_speculatively() {
     check(|| World { speculates: true, ..World::new(Protocol::Resp2) });
 }
 
+/// Cursors need no server, but a life without restarts.
+#[test]
+fn cursors_of_searches_hold_in_both_protocols() {
+    let served = served();
+    let cursors = served.iter().find(|transcript| transcript.name == "served/cursor.t").expect("it is there");
+    for protocol in [Protocol::Resp2, Protocol::Resp3] {
+        let shown = transcript::check(cursors, &mut World::new(protocol));
+        assert!(shown.is_empty(), "{protocol:?}:\n{}", shown.join("\n"));
+    }
+}
+
+/// The three reads of a cursor of one record each, then an empty one, as RediSearch's test_cursor has them.
+#[test]
+fn a_cursor_is_read_to_its_end() {
+    let mut world = World::new(Protocol::Resp2);
+    let mut ask = |line: &str| {
+        let words: Vec<Vec<u8>> = line.split(' ').map(Into::into).collect();
+        world.call(&words)
+    };
+    ask("HSET doc1 f1 3 f2 3");
+    ask("HSET doc2 f1 3 f2 2 f3 4");
+    ask("HSET doc3 f5 4");
+    ask("FT.CREATE idx1 PREFIX 1 doc SCHEMA f1 TEXT f2 TEXT");
+    let first = ask("FT.AGGREGATE idx1 * LOAD 3 f1 f2 f3 SORTBY 2 @f2 DESC WITHCURSOR COUNT 1").to_string();
+    assert_eq!(first, "[[3, [\"f1\", \"3\", \"f2\", \"3\"]], 1]");
+    assert_eq!(ask("FT.CURSOR READ idx1 1").to_string(), "[[0, [\"f1\", \"3\", \"f2\", \"2\", \"f3\", \"4\"]], 1]");
+    assert_eq!(ask("FT.CURSOR READ idx1 1").to_string(), "[[0, []], 1]");
+    assert_eq!(ask("FT.CURSOR READ idx1 1").to_string(), "[[0], 0]");
+    assert_eq!(ask("FT.CURSOR READ idx1 1").to_string(), "!Cursor not found");
+    ask("FT.AGGREGATE idx1 * WITHCURSOR COUNT 1");
+    assert!(ask("FT.CURSOR READ idx1 1 COUNT 2").to_string().ends_with(", [], []], 1]"));
+    assert_eq!(ask("FT.CURSOR DEL idx1 1").to_string(), "OK");
+    assert_eq!(ask("FT.CURSOR DEL idx1 1").to_string(), "!Cursor does not exist");
+}
+
 /// Connection and server commands need a session: `tests/session` covers them.
 #[test]
 fn every_command_has_a_transcript() {

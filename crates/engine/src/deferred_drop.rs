@@ -25,7 +25,7 @@ impl DeferredDrop {
     }
 
     /// Returns [`DeferredDrop::free`] for another thread, which may outlive the engine.
-    pub fn remote(&self) -> impl Fn(Box<dyn Any + Send>) + Send + use<> {
+    pub fn remote(&self) -> impl Fn(Box<dyn Any + Send>) + Send + Sync + use<> {
         let sender = self.sender.clone();
         move |garbage| drop(sender.send(garbage))
     }

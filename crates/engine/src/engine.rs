@@ -16,6 +16,7 @@ use crate::pause::Pause;
 use crate::prefixes::PrefixMap;
 use crate::pubsub::SubscriptionRegistry;
 use crate::script::Scripts;
+use crate::search::IndexRegistry;
 use crate::settings::{Current, Fsync, Settings};
 use crate::slowlog::SlowLog;
 use crate::tracking::Tracker;
@@ -82,6 +83,8 @@ pub struct Engine {
     pub pause: Pause,
     /// Known scripts, and the long-running ones.
     pub scripts: Scripts,
+    /// Live indexes of hashes.
+    pub(crate) indexes: IndexRegistry,
     /// The thread that drops big values.
     pub deferred_drop: DeferredDrop,
     /// The threads that run big commands speculatively.
@@ -146,6 +149,7 @@ impl Engine {
         keyspace.order().want(current.key_order);
         let drawn = [KeyHasher::random().key(), KeyHasher::random().key()].concat();
         let run_id = drawn.iter().take(20).map(|byte| format!("{byte:02x}")).collect();
+        let deferred_drop = DeferredDrop::default();
         let engine = Arc::new(Self {
             started_ms: parts.clock.wall(),
             keyspace,
@@ -170,7 +174,8 @@ impl Engine {
             monitors: Monitors::default(),
             pause: Pause::default(),
             scripts: Scripts::default(),
-            deferred_drop: DeferredDrop::default(),
+            indexes: IndexRegistry::new(&deferred_drop),
+            deferred_drop,
             offload: OffloadPool::default(),
             journal_clones_bytes: Arc::default(),
             run_id,
@@ -213,6 +218,18 @@ impl Engine {
     /// Returns the enabled keyspace notifications.
     pub(crate) fn event_classes(&self) -> Classes {
         Classes::of_bits(self.event_classes.load(Relaxed))
+    }
+
+    /// Returns true if writers are to help first: more names or rows wait to be put in order than is wanted.
+    #[inline]
+    pub(crate) fn is_behind(&self) -> bool {
+        self.keyspace.order().is_behind() || self.indexes.is_behind()
+    }
+
+    /// Returns true if the changes of every transaction are looked at, with a journal or without.
+    #[inline]
+    pub(crate) fn reads_changes(&self) -> bool {
+        self.tracker.is_used() || self.indexes.is_used()
     }
 
     /// Returns true if anybody may receive keyspace notifications.

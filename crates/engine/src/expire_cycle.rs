@@ -72,6 +72,10 @@ impl ExpireCycle {
         if due_ms > now || engine.pause.holds(true, || now).is_some() || waits_for_loading() {
             return false;
         }
+        if engine.indexes.is_behind() {
+            engine.indexes.help(&engine.keyspace);
+            return true;
+        }
         if engine.keyspace.order().is_behind() {
             if let IndexStep::Garbage(names) = engine.keyspace.help_order() {
                 engine.deferred_drop.free(names);

@@ -1,6 +1,7 @@
-//! The background thread that builds, maintains and drops the order of names.
+//! The background thread that builds, maintains and drops the order of names, and builds and maintains indexes of hashes.
 
 use crate::engine::Engine;
+use crate::search::BackgroundStep;
 use crate::thread_cpu_time::ThreadCpuTime;
 use base::instant::Instant;
 use keyspace::{IndexState, IndexStep};
@@ -14,7 +15,7 @@ const BLOCKED_MS: u64 = 1;
 const KEEP_MS: u64 = 10;
 const OFF_MS: u64 = 100;
 
-/// Maintains the order of names.
+/// Maintains the order of names and the indexes of hashes.
 pub struct Indexer {
     engine: Arc<Engine>,
     member: Member,
@@ -29,6 +30,30 @@ impl Indexer {
 
     /// Does some of the pending work; returns after how many milliseconds to call it again.
     pub fn pass(&mut self) -> u64 {
+        let order_ms = self.keep_order();
+        order_ms.min(self.keep_indexes())
+    }
+
+    fn keep_indexes(&mut self) -> u64 {
+        let (indexes, keyspace) = (&self.engine.indexes, &self.engine.keyspace);
+        if !self.engine.loading.is_over() {
+            return KEEP_MS;
+        }
+        indexes.end_idle(self.engine.clock.now(), &self.engine.deferred_drop);
+        for _ in 0..STEPS_MAX {
+            let Some(inside) = self.member.enter() else { return BLOCKED_MS };
+            let step = if indexes.open(keyspace) { indexes.step(keyspace) } else { BackgroundStep::Blocked };
+            drop(inside);
+            match step {
+                BackgroundStep::Idle => return if indexes.is_used() { KEEP_MS } else { OFF_MS },
+                BackgroundStep::Blocked => return BLOCKED_MS,
+                BackgroundStep::More => {}
+            }
+        }
+        0
+    }
+
+    fn keep_order(&mut self) -> u64 {
         let keyspace = &self.engine.keyspace;
         for _ in 0..STEPS_MAX {
             let Some(inside) = self.member.enter() else { return BLOCKED_MS };

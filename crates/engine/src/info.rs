@@ -8,7 +8,7 @@ use crate::latency::{Latency, percentiles_ns};
 use crate::watchdog::WatchedThing;
 use base::limits::SHARDS;
 use base::primitives::atomic::Ordering::Relaxed;
-use commands::{MemoryFigures, REDIS_VERSION, Topic, registry};
+use commands::{MemoryFigures, REDIS_VERSION, SEARCH_VERSION, Topic, registry};
 use keyspace::IndexState;
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -24,7 +24,7 @@ const SECTIONS: &[Section] = &[
     ("stats", true, stats),
     ("replication", true, replication),
     ("cpu", true, cpu),
-    ("modules", true, |_, _| {}),
+    ("modules", true, modules),
     ("commandstats", false, commandstats),
     ("errorstats", true, errorstats),
     ("latencystats", false, latencystats),
@@ -62,6 +62,11 @@ fn total(engine: &Engine, counter: impl Fn(&Counters) -> &Counter) -> u64 {
 
 fn greatest(engine: &Engine, counter: impl Fn(&Counters) -> &Counter) -> u64 {
     engine.counters.iter().map(|counters| counter(counters).get()).max().unwrap_or(0)
+}
+
+fn modules(_: &Engine, out: &mut String) {
+    let module = format!("name=search,ver={SEARCH_VERSION},api=1,filters=0,usedby=[],using=[],options=[]");
+    line(out, "module", module);
 }
 
 fn server(engine: &Engine, out: &mut String) {

@@ -39,6 +39,7 @@ mod prefixes;
 mod pubsub;
 mod pushes;
 mod script;
+mod search;
 mod session;
 pub mod settings;
 mod slowlog;

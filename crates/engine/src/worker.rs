@@ -187,7 +187,7 @@ impl Worker {
         result
     }
 
-    /// Waits until the order of names is up to date, and helps meanwhile, a step at a time. One connection at a time
+    /// Waits until the order of names and the indexes of hashes are up to date, and helps meanwhile, a step at a time. One connection at a time
     /// helps, in order of arrival: the others' turns are for those that only read.
     pub(crate) async fn help_order(&self) {
         let _place = self.helpers.enter().await;
@@ -196,6 +196,13 @@ impl Worker {
         yield_now().await;
         while keyspace.order().is_behind() {
             self.step_order().await;
+        }
+        while self.engine.indexes.is_behind() {
+            match self.member.enter().map(|_inside| self.engine.indexes.help(keyspace)) {
+                Some(true) => yield_now().await,
+                Some(false) => self.sleep(BEHIND_MS).await,
+                None => gate_open(&self.engine.gate).await,
+            }
         }
     }
 

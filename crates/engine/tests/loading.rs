@@ -173,14 +173,16 @@ fn randomkey_returns_only_existing_keys() {
 }
 
 #[test]
-fn flush_and_swap_load_no_shard_and_drop_dead_keys() {
+fn flush_and_swap_load_the_shard_of_indexes_at_most_and_drop_dead_keys() {
     for make in [filled as fn() -> World, saved] {
         let mut world = late(make());
         let left = world.shards_left();
         let mut client = world.client();
         assert_eq!(client.call("SWAPDB 4 5"), "+OK\r\n");
         assert_eq!(client.call("FLUSHDB"), "+OK\r\n");
-        assert_eq!((client.call("DBSIZE"), world.shards_left()), (":0\r\n".to_owned(), left));
+        assert_eq!(client.call("DBSIZE"), ":0\r\n");
+        // FLUSHDB removes the declarations of indexes, too, which lie in one shard.
+        assert!(world.shards_left() + 1 >= left, "{} of {left}", world.shards_left());
         client.call("SET key:1 new");
         for is_restarted in [false, true] {
             if is_restarted {

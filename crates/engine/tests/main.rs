@@ -25,5 +25,6 @@ mod support;
 mod sweeps;
 #[path = "../../commands/tests/support/syntax.rs"]
 mod syntax;
+mod tables;
 mod unread;
 mod watchdog;

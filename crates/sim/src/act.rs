@@ -27,7 +27,7 @@ impl Client {
     }
 
     async fn do_anything(&mut self) {
-        match self.below(25) {
+        match self.below(29) {
             0 => self.write_register().await,
             1 => self.read_register().await,
             2 => self.push_list().await,
@@ -43,6 +43,7 @@ impl Client {
             14 => self.transact_shared().await,
             15..=18 => self.call_recorded().await,
             19 => self.use_big().await,
+            20..=23 => self.use_rows().await,
             _ => self.use_shared().await,
         }
     }

@@ -5,6 +5,7 @@ use crate::client::number;
 use crate::life::{CLIENTS, Life};
 use crate::record::reads;
 use crate::request::Request;
+use crate::rows::{pair, row};
 use crate::script::Script;
 use crate::state::state;
 use crate::world::{Fault, Workload, World};
@@ -34,6 +35,10 @@ pub(crate) fn check(world: &World, life: &Life) {
         assert!(values.iter().all(|value| *value == values[0]), "half a MULTI is there: {values:?}");
         look.rising(&format!("trio:{client}"), values[0]);
         look.fleeting(&format!("fleeting:{client}"));
+        look.rising(&row(client), look.row_number(&row(client)));
+        let [one, other] = pair(client).map(|key| look.row_number(&key));
+        assert_eq!(one, other, "half a MULTI is there");
+        look.rising(&format!("pair:{client}"), one);
     }
     look.queue();
     look.count();
@@ -54,6 +59,10 @@ impl Look<'_> {
 
     fn number_at(&self, key: &str) -> u64 {
         number(&self.ask(&["GET", key])).unwrap_or(0)
+    }
+
+    fn row_number(&self, key: &str) -> u64 {
+        number(&self.ask(&["HGET", key, "n"])).unwrap_or(0)
     }
 
     fn items(&self, key: &str) -> Vec<u64> {

@@ -9,7 +9,7 @@ use crate::world::Workload;
 use base::Position;
 use engine::{Engine, Next, Session, Slow, Worker};
 use journal::Level;
-use keyspace::TableId;
+use keyspace::{OF_SERVER, TableId};
 use std::cell::{Cell, RefCell};
 use std::future::{Future, poll_fn};
 use std::pin::pin;
@@ -259,6 +259,7 @@ impl Client {
         }
         let touches = request.touches.iter().map(|touch| match touch {
             Touch::Key(database, _) | Touch::Database(database) => (touch.clone(), tables[*database as usize]),
+            Touch::Indexes => (touch.clone(), OF_SERVER),
         });
         let level = if self.always { Level::Durable } else { journal.level() };
         ledger.show(&request.words, seen, journal.reached(level), touches.collect());

@@ -11,7 +11,7 @@
 use crate::request::{TOKEN, Touch};
 use base::{Ms, Position};
 use journal::History;
-use keyspace::{Effect, Keyspace, Record, TableId, shard_of};
+use keyspace::{Effect, INDEXES, Keyspace, OF_SERVER, Record, TableId, shard_of};
 use std::collections::HashSet;
 
 /// A journal frame.
@@ -43,6 +43,7 @@ impl Frame {
                 *database == changed
             }
             (Touch::Key(_, key), _) => record.table == table && record.key == key.as_bytes(),
+            (Touch::Indexes, _) => record.table == OF_SERVER && record.key == INDEXES,
             (Touch::Database(_), _) => false,
         })
     }

@@ -31,6 +31,7 @@ mod lying;
 mod random;
 mod record;
 mod request;
+mod rows;
 mod script;
 mod sick;
 mod state;

@@ -24,9 +24,9 @@ pub(crate) const CLIENTS: usize = 5;
 pub(crate) const WORKERS: usize = 2;
 
 /// Keys whose shards are occasionally locked.
-const HELD: [&str; 16] = [
+const HELD: [&str; 18] = [
     "jobs", "count", "shared:0", "shared:1", "shared:2", "shared:3", "shared:4", "big:0", "big:1", "big:2", "reg:1",
-    "trio:2:b", "r0", "l0", "q0", "q3",
+    "trio:2:b", "r0", "l0", "q0", "q3", "row:1", "row:2:a",
 ];
 
 /// One life of the server.

@@ -12,6 +12,8 @@ pub(crate) enum Touch {
     Key(u32, String),
     /// The table of this database.
     Database(u32),
+    /// The declarations of indexes.
+    Indexes,
 }
 
 /// One request.

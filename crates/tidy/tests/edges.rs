@@ -18,8 +18,11 @@ const EDGES: &[(&str, &[&str])] = &[
     ("journal", &["base", "sync"]),
     ("store", &["base"]),
     ("keyspace", &["base", "blocks", "sync", "table", "values"]),
-    ("commands", &["base", "blocks", "keyspace", "rdb", "sync", "table", "values", "wire"]),
-    ("engine", &["base", "blocks", "commands", "journal", "keyspace", "lua", "store", "sync", "values", "wire"]),
+    ("commands", &["base", "blocks", "keyspace", "rdb", "search", "sync", "table", "values", "wire"]),
+    (
+        "engine",
+        &["base", "blocks", "commands", "journal", "keyspace", "lua", "search", "store", "sync", "values", "wire"],
+    ),
     ("linearizability", &[]),
     ("sim", &["base", "blocks", "engine", "journal", "keyspace", "linearizability", "store", "wire"]),
     ("lab", &["base"]),

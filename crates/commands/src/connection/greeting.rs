@@ -2,6 +2,7 @@
 
 use super::client::name_of;
 use crate::prelude::*;
+use crate::server::module::write_modules;
 use crate::session::Session;
 
 pub(crate) const COMMANDS: &[CommandSpec] = &[HELLO, AUTH];
@@ -97,7 +98,7 @@ fn hello(session: &mut dyn Session, args: &Args, reply: &mut dyn Reply) -> Outco
     text("mode", "standalone");
     text("role", "master");
     reply.bulk(b"modules");
-    reply.array(0);
+    write_modules(reply);
     Ok(())
 }
 

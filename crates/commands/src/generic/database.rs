@@ -62,7 +62,7 @@ const FLUSHDB: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(1),
     keys: &[],
     access: Access::Write { grows: false },
-    flags: &[Flag::Dangerous],
+    flags: &[Flag::Dangerous, Flag::RemovesIndexes],
     facts: &[
         Fact::Tips(&["request_policy:all_shards", "response_policy:all_succeeded"]),
         Fact::History(&[("4.0.0", "Takes `ASYNC`."), ("6.2.0", "Takes `SYNC`.")]),
@@ -91,7 +91,7 @@ const FLUSHALL: CommandSpec = CommandSpec {
     arity: Arity::AtLeast(1),
     keys: &[],
     access: Access::Write { grows: false },
-    flags: &[Flag::Dangerous],
+    flags: &[Flag::Dangerous, Flag::RemovesIndexes],
     facts: &[
         Fact::Tips(&["request_policy:all_shards", "response_policy:all_succeeded"]),
         Fact::History(&[("4.0.0", "Takes `ASYNC`."), ("6.2.0", "Takes `SYNC`.")]),
@@ -109,7 +109,7 @@ const FLUSHALL: CommandSpec = CommandSpec {
     run: Run::Gate(|tx, args, reply| {
         check_mode(args)?;
         let databases = tx.keyspace().map().databases();
-        tx.need_room(u64::from(databases) * MAP_EFFECT_BYTES_MAX)?;
+        tx.need_room(u64::from(databases) * MAP_EFFECT_BYTES_MAX + INDEXES_EFFECT_BYTES_MAX)?;
         (0..databases).for_each(|database| empty(tx, database));
         reply.ok();
         Ok(())
@@ -118,6 +118,8 @@ const FLUSHALL: CommandSpec = CommandSpec {
 
 /// The maximum size of the effect that gives a database another table, in bytes.
 const MAP_EFFECT_BYTES_MAX: u64 = 16;
+/// The maximum size of the effect that removes all indexes, in bytes.
+const INDEXES_EFFECT_BYTES_MAX: u64 = 32;
 
 /// ASYNC and SYNC are equivalent here: the keys are gone at once, their memory soon after.
 fn check_mode(args: &Args) -> Result<(), Failure> {
@@ -131,6 +133,10 @@ fn check_mode(args: &Args) -> Result<(), Failure> {
 fn empty(tx: &mut Tx, database: u32) {
     let fresh = tx.keyspace().map().fresh();
     tx.put_map(database, fresh);
+    if database == 0 {
+        // Indexes are of database 0, and end with its keys.
+        tx.remove_indexes();
+    }
 }
 
 fn swapdb(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {

@@ -1,7 +1,8 @@
-//! MODULE: there are none.
+//! MODULE: `search` is built in; no others can be loaded.
 
 use crate::help::{HELP_FLAGS, help_command};
 use crate::prelude::*;
+use crate::search::SEARCH_VERSION;
 
 pub(crate) const COMMANDS: &[CommandSpec] = &[LIST, LOAD, LOADEX, UNLOAD, MODULE_HELP];
 
@@ -16,10 +17,10 @@ const LIST: CommandSpec = CommandSpec {
     group: Group::Server,
     cost: "O(1)",
     since: "4.0.0",
-    brief: "Lists loaded modules; there are none.",
-    answer: "array: empty",
+    brief: "Lists modules: search, which is built in.",
+    answer: "array: a map with its name, the version of RediSearch that it is like, an empty path, and no arguments",
     run: Run::Session(|_, _, reply| {
-        reply.array(0);
+        write_modules(reply);
         Ok(())
     }),
 };
@@ -67,9 +68,23 @@ const UNLOAD: CommandSpec = CommandSpec {
     group: Group::Server,
     cost: "O(1)",
     since: "4.0.0",
-    brief: "Unloads a module; none is loaded, so it fails.",
+    brief: "Unloads a module; the one there is stays, so it fails.",
     answer: "error: always",
     run: Run::Session(|_, _, _| Err(Failure::text("ERR Error unloading module: no such module with that name"))),
 };
 
 const MODULE_HELP: CommandSpec = help_command("MODULE HELP", Group::Server, "5.0.0", HELP_FLAGS);
+
+/// Writes the modules, as MODULE LIST and HELLO do.
+pub(crate) fn write_modules(reply: &mut dyn Reply) {
+    reply.array(1);
+    reply.map(4);
+    reply.bulk(b"name");
+    reply.bulk(b"search");
+    reply.bulk(b"ver");
+    reply.int(SEARCH_VERSION);
+    reply.bulk(b"path");
+    reply.bulk(b"");
+    reply.bulk(b"args");
+    reply.array(0);
+}

@@ -87,6 +87,8 @@ pub enum Flag {
     ConnectionCategory,
     /// Redis refuses it while it loads asynchronously.
     NoAsyncLoading,
+    /// It removes the declarations of all indexes.
+    RemovesIndexes,
     /// For servers and their tests only: `syscmd` in COMMAND DOCS.
     System,
 }

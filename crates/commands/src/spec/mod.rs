@@ -12,13 +12,13 @@ pub use published::ArgumentFact;
 pub(crate) use published::argument;
 
 pub use run::{
-    BeginGather, BeginRange, BeginSweep, Gather, KnownKeys, LibraryVerb, Local, OfSession, Parts, Run, Settled, Sweep,
-    SweepNext, TimeoutAt, Verb,
+    BeginGather, BeginRange, BeginSweep, Gather, KnownKeys, LibraryVerb, Local, OfSession, Parts, QueryType, Run,
+    SearchVerb, Settled, Sweep, SweepNext, TimeoutAt, Verb,
 };
 pub(crate) use run::{PART_ARGUMENTS, all_parts, as_it_is, has_many_arguments};
 
 use crate::failure::Failure;
-use keyspace::{Keyspace, Plan, SCHEMAS};
+use keyspace::{INDEXES, Keyspace, Plan, SCHEMAS};
 use sync::lock::Want;
 use values::ValueType;
 use values::string::INLINE_BYTES_MAX;
@@ -132,6 +132,8 @@ pub enum Group {
     Tagged,
     /// Queue commands; queues extend lists.
     Queue,
+    /// Commands on indexes of hashes.
+    Search,
     /// MULTI and related commands.
     Transactions,
     /// Script commands.
@@ -172,6 +174,7 @@ impl Group {
             Self::Stream => "stream",
             Self::Tagged => "tagged",
             Self::Queue => "queue",
+            Self::Search => "search",
             Self::Transactions => "transactions",
             Self::Scripting => "scripting",
             Self::Memcached => "memcached",
@@ -243,12 +246,12 @@ impl CommandSpec {
     /// Returns true if it touches only the values of its keys in the current database, so that it may run on clones of
     /// them.
     pub fn keeps_to_its_keys(&self) -> bool {
-        self.group != Group::Generic && self.schemas() != Some(Want::Write)
+        !matches!(self.group, Group::Generic | Group::Search) && self.schemas() != Some(Want::Write)
     }
 
     /// Returns true if it visits keys that it does not name, anywhere.
     pub fn goes_anywhere(&self) -> bool {
-        matches!(self.run, Run::Sweep(_) | Run::Range { .. })
+        matches!(self.run, Run::Sweep(_) | Run::Range { .. } | Run::Search(_))
     }
 
     /// Returns true if a request may read keys it does not name. In a transaction it then needs all shards.
@@ -291,11 +294,24 @@ impl CommandSpec {
         }
     }
 
+    /// Returns how it locks the declarations of indexes, if it reads them in its transaction.
+    pub fn indexes(&self) -> Option<Want> {
+        match (self.group, self.run) {
+            _ if self.has(Flag::RemovesIndexes) => Some(Want::Write),
+            (Group::Search, Run::Local(_)) if self.keys.is_empty() && self.writes() => Some(Want::Write),
+            (Group::Search, Run::Local(_)) => Some(Want::Read),
+            _ => None,
+        }
+    }
+
     /// Adds all shards it touches to a plan.
     pub fn plan(&self, args: &Args<'_>, keyspace: &Keyspace, plan: &mut Plan) {
         self.for_each_key(args, |key, want| plan.add_key(keyspace, key, want));
         if let Some(want) = self.schemas() {
             plan.add_key(keyspace, SCHEMAS, want);
+        }
+        if let Some(want) = self.indexes() {
+            plan.add_key(keyspace, INDEXES, want);
         }
     }
 

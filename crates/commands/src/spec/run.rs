@@ -76,6 +76,8 @@ pub enum Run {
         /// Starts the range scan.
         begin: BeginRange,
     },
+    /// Over an index of hashes.
+    Search(SearchVerb),
     /// Over all shards atomically, under the gate.
     Gate(Local),
     /// By the engine itself.
@@ -136,6 +138,32 @@ pub enum Verb {
     ScriptLoad,
     /// FUNCTION LOAD and other commands on libraries
     Library(LibraryVerb),
+}
+
+/// The commands that use an index of hashes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SearchVerb {
+    /// A query.
+    Query(QueryType),
+    /// FT.CURSOR
+    Cursor,
+    /// FT.INFO
+    Info,
+    /// FT.DELETEBY
+    DeleteBy,
+    /// FT.DROPINDEX
+    Drop,
+}
+
+/// The types of queries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QueryType {
+    /// FT.SEARCH
+    Search,
+    /// FT.AGGREGATE
+    Aggregate,
+    /// FT.TAGVALS
+    TagValues,
 }
 
 /// The commands on function libraries.

@@ -5,6 +5,7 @@
 //! those like FLUSHALL.
 
 use super::dump::hold;
+use super::searches::Cursors;
 use super::transcript::Endpoint;
 use crate::events::events;
 use crate::failure::Failure;
@@ -44,6 +45,8 @@ pub struct World {
     pub restarts: bool,
     /// True if each request also runs speculatively on clones, and is replayed.
     pub speculates: bool,
+    /// The cursors of FT.AGGREGATE.
+    pub cursors: Cursors,
 }
 
 impl World {
@@ -51,7 +54,16 @@ impl World {
     pub fn new(protocol: Protocol) -> Self {
         let keyspace = Keyspace::new(KeyHasher::new([7; 16]), DATABASES);
         keyspace.order_at_once();
-        Self { keyspace, frames: Vec::new(), now: START_MS, protocol, database: 0, restarts: false, speculates: false }
+        Self {
+            keyspace,
+            frames: Vec::new(),
+            now: START_MS,
+            protocol,
+            database: 0,
+            restarts: false,
+            speculates: false,
+            cursors: Cursors::default(),
+        }
     }
 
     /// Returns a keyspace replayed from the frames alone.
@@ -128,6 +140,7 @@ impl World {
                 }
                 sweep.finish(&mut Encoder::new(output, self.protocol))
             }
+            Run::Search(verb) => self.search_index(command, verb, args, output),
             Run::Session(_) | Run::Parts { .. } | Run::Engine(_) => self.session(command, args, output),
         }
     }
@@ -155,7 +168,7 @@ impl World {
     }
 
     /// Runs a handler, again with more room or a search if it asks for them.
-    fn local(
+    pub(super) fn local(
         &mut self,
         command: &CommandSpec,
         handler: Local,
@@ -307,7 +320,7 @@ impl Endpoint for World {
 }
 
 /// Returns the one reply in `output`.
-fn read(mut output: Output, protocol: Protocol) -> Value {
+pub(super) fn read(mut output: Output, protocol: Protocol) -> Value {
     let mut parser = Parser::new();
     loop {
         output.fill();

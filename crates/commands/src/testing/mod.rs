@@ -7,4 +7,5 @@
 pub mod direct;
 pub mod dump;
 pub mod pattern;
+mod searches;
 pub mod transcript;

@@ -4,11 +4,13 @@
 //! =OK   =7   =99..100   =~1.5   ="bytes\n"   =nil   =nil-array   =["a", 1]   =?["any", "order"]   =~["a", "set"]   =*
 //! ={"k": 1}   =@{"m": ~1.5}            a map, and pairs
 //! =%{"k": 1}                           a map that is pairs in RESP2
+//! =found(2, ["a", {"k": 1}], ["b", {}])  the results of a search: their number, then rows
 //! !ERR syntax error                    the beginning of an error, or all of it
 //! ```
 //!
 //! `nil` and `nil-array` differ in RESP2 only. A map is a flat array in RESP2, and so are pairs, which are arrays of
-//! two in RESP3. A set is an array in RESP2, in any order; a double is a bulk.
+//! two in RESP3. A set is an array in RESP2, in any order; a double is a bulk. Results of a search are a flat array in
+//! RESP2, and a map with an array of maps in RESP3: a row has a key, a sort key and a map of fields, or some of them.
 
 use wire::client::Value;
 
@@ -43,6 +45,8 @@ pub enum ReplyPattern {
     PairsOrMap(Vec<(ReplyPattern, ReplyPattern)>),
     /// Pairs in this order.
     Map(Vec<(ReplyPattern, ReplyPattern)>),
+    /// One in RESP2, another in RESP3.
+    PerProtocol(Box<[ReplyPattern; 2]>),
 }
 
 impl ReplyPattern {
@@ -63,6 +67,7 @@ impl ReplyPattern {
             patterns.len() == values.len() && patterns.iter().zip(values).all(|(one, value)| one.fits(value, is_resp3))
         };
         match (self, value) {
+            (Self::PerProtocol(patterns), value) => patterns[usize::from(is_resp3)].fits(value, is_resp3),
             (Self::Any, value) => value.as_error().is_none(),
             (Self::Error(text), Value::Error(found)) => found.starts_with(text.as_str()),
             (Self::Simple(text), Value::Simple(found)) => text == found,
@@ -109,6 +114,40 @@ fn fit_somehow(patterns: &[ReplyPattern], values: &[Value], is_resp3: bool) -> b
     taken && left.is_empty()
 }
 
+/// Returns the pattern of the results of a search, as RediSearch replies them.
+fn found(mut parts: Vec<ReplyPattern>) -> Option<ReplyPattern> {
+    use ReplyPattern::{Array, Map, Simple};
+    if parts.is_empty() {
+        return None;
+    }
+    let total = parts.remove(0);
+    let (mut flat, mut rows) = (vec![total.clone()], Vec::new());
+    for row in parts {
+        let Array(parts) = row else { return None };
+        let mut pairs = Vec::new();
+        for (at, part) in parts.iter().enumerate() {
+            let name = match part {
+                Map(_) => "extra_attributes",
+                _ if at == 0 => "id",
+                _ => "sortkey",
+            };
+            pairs.push((Simple(name.to_owned()), part.clone()));
+        }
+        pairs.push((Simple("values".to_owned()), Array(Vec::new())));
+        flat.extend(parts);
+        rows.push(Map(pairs));
+    }
+    let named = [
+        ("attributes", Array(Vec::new())),
+        ("format", Simple("STRING".to_owned())),
+        ("results", Array(rows)),
+        ("total_results", total),
+        ("warning", Array(Vec::new())),
+    ];
+    let named = named.map(|(name, part)| (Simple(name.to_owned()), part));
+    Some(ReplyPattern::PerProtocol(Box::new([Array(flat), Map(named.into())])))
+}
+
 struct Input<'a> {
     rest: &'a str,
 }
@@ -129,14 +168,17 @@ impl Input<'_> {
         if self.take("*") {
             return Some(ReplyPattern::Any);
         }
+        if self.take("found(") {
+            return self.list(")").and_then(found);
+        }
         if self.take("?[") {
-            return self.list().map(ReplyPattern::Unordered);
+            return self.list("]").map(ReplyPattern::Unordered);
         }
         if self.take("~[") {
-            return self.list().map(ReplyPattern::Set);
+            return self.list("]").map(ReplyPattern::Set);
         }
         if self.take("[") {
-            return self.list().map(ReplyPattern::Array);
+            return self.list("]").map(ReplyPattern::Array);
         }
         if self.take("{") {
             return self.pairs().map(ReplyPattern::Map);
@@ -162,7 +204,7 @@ impl Input<'_> {
     }
 
     fn word(&mut self) -> Option<ReplyPattern> {
-        let end = self.rest.find([',', ']', '}', ':']).unwrap_or(self.rest.len());
+        let end = self.rest.find([',', ']', '}', ':', ')']).unwrap_or(self.rest.len());
         let (word, rest) = self.rest.split_at(end);
         self.rest = rest;
         match word.trim_end() {
@@ -183,9 +225,9 @@ impl Input<'_> {
         }
     }
 
-    fn list(&mut self) -> Option<Vec<ReplyPattern>> {
+    fn list(&mut self, end: &str) -> Option<Vec<ReplyPattern>> {
         let mut patterns = Vec::new();
-        while !self.take("]") {
+        while !self.take(end) {
             if !patterns.is_empty() && !self.take(",") {
                 return None;
             }
@@ -265,6 +307,9 @@ mod tests {
         assert!(read.fits(&Value::Array(vec![Value::Array(pair.to_vec())]), false));
         assert!(read.fits(&Value::Map(vec![(pair[0].clone(), pair[1].clone())]), true));
         assert!(!read.fits(&Value::Array(vec![Value::Array(pair.to_vec())]), true));
+        let found = ReplyPattern::parse(r#"=found(1, ["a", {"k": nil}])"#).unwrap();
+        let (id, fields) = (Value::bulk("a"), [Value::bulk("k"), Value::Null]);
+        assert!(found.fits(&Value::Array(vec![Value::Int(1), id, Value::Array(fields.to_vec())]), false));
         assert!(ReplyPattern::parse("=nil-array").unwrap().fits(&Value::Null, true));
         assert!(!ReplyPattern::parse("=nil-array").unwrap().fits(&Value::Null, false));
         for bad in ["", "5", "=", "=[1", "={1}", "=\"a", "=[1] 2"] {

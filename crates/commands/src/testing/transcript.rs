@@ -104,7 +104,8 @@ pub fn check(transcript: &Transcript, endpoint: &mut dyn Endpoint) -> Vec<String
 pub fn all() -> Vec<Transcript> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
     let kinds = ["bitmap", "generic", "geo", "hash", "hyperloglog", "list", "set", "sorted", "stream", "string"];
-    load(&root, &[&kinds[..], &["memcached", "queue", "tagged"]].concat()).unwrap_or_else(|error| panic!("{error}"))
+    load(&root, &[&kinds[..], &["memcached", "queue", "search", "tagged"]].concat())
+        .unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Returns those that need a server: for sessions, or for a life without restarts.

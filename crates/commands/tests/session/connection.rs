@@ -30,12 +30,12 @@ fn hello_describes_the_server_in_the_requested_protocol() {
     assert_eq!(
         fake.call("HELLO"),
         "[\"server\", \"redis\", \"version\", \"7.4.2\", \"proto\", 2, \"id\", 7, \"mode\", \"standalone\", \"role\", \
-         \"master\", \"modules\", []]"
+         \"master\", \"modules\", [[\"name\", \"search\", \"ver\", 21005, \"path\", \"\", \"args\", []]]]"
     );
     assert_eq!(
         fake.call3("HELLO 3 AUTH default any SETNAME me"),
         "{\"server\": \"redis\", \"version\": \"7.4.2\", \"proto\": 3, \"id\": 7, \"mode\": \"standalone\", \"role\": \
-         \"master\", \"modules\": []}"
+         \"master\", \"modules\": [{\"name\": \"search\", \"ver\": 21005, \"path\": \"\", \"args\": []}]}"
     );
     assert!(fake.speaks_resp3);
     assert_eq!(fake.name, "me");

@@ -7,4 +7,5 @@ mod data;
 mod facts;
 mod fake;
 mod pubsub;
+mod search;
 mod server;

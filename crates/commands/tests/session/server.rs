@@ -190,7 +190,7 @@ fn acl_commands_know_only_the_default_user() {
         ("ACL SETUSER default on nopass ~* &* +@all", "OK"),
         ("ACL SETUSER default", "OK"),
         ("ACL CAT nosuch", "!ERR Unknown category 'nosuch'"),
-        ("MODULE LIST", "[]"),
+        ("MODULE LIST", "[[\"name\", \"search\", \"ver\", 21005, \"path\", \"\", \"args\", []]]"),
         ("MODULE UNLOAD x", "!ERR Error unloading module: no such module with that name"),
     ] {
         assert_eq!(fake.call(request), answer, "{request}");

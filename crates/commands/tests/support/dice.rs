@@ -29,6 +29,13 @@ fn meant<'a>(command: &CommandSpec, name: &'a str) -> &'a str {
         (Group::Tagged, "value") => "tagged value",
         (Group::Tagged, "type") => "value type",
         (Group::Memcached, "value") => "item",
+        (Group::Search, "count" | "nargs" | "num" | "offset" | "read_size") => "few of a search",
+        (Group::Search, "min" | "max" | "value") => "search number",
+        (Group::Search, "prefix") => "search prefix",
+        (Group::Search, "index") => "search index",
+        (Group::Search, "field" | "attribute" | "property" | "identifier" | "sortby" | "arg" | "name") => {
+            "search field"
+        }
         (Group::Queue, "count" | "milliseconds" | "bytes") => "few of a queue",
         (Group::Queue, "message") => "value",
         (_, "ifeq-value" | "ifne-value") => "value",
@@ -120,6 +127,7 @@ impl<'a> Dice<'a> {
             }
             Group::Tagged => self.pick(&["tagged", "tagged", "ordered", "unique"]),
             Group::List => self.pick(&["list", "list", "queue"]),
+            Group::Search => b"hash".into(),
             Group::Set => self.pick(&["set", "another set"]),
             group => group.name().into(),
         }
@@ -180,10 +188,38 @@ impl<'a> Dice<'a> {
         })
     }
 
+    /// Returns a plausible value for that name in commands on indexes.
+    fn search_value(&mut self, name: &str) -> Option<Vec<u8>> {
+        Some(match name {
+            "search index" => self.pick(&["index", "index", "another index", "alias", "x"]),
+            "alias" => self.pick(&["alias", "another alias", "index", "f"]),
+            "query" => self.pick(&["*", "*", "*", "@f:[1 20]", "@f:{a}", "a", "-@g:[0 1]", "(", "@x:a"]),
+            "few of a search" => self.pick(&["1", "1", "1", "0", "2", "x"]),
+            "search number" => self.pick(&["1", "(12", "-inf", "20", "x"]),
+            "search prefix" => self.pick(&["", "h", "hash"]),
+            "search field" | "field_name" | "numeric_field" | "geo_field" | "numeric-field" => {
+                self.pick(&["f", "f", "@f", "g", "h", "__key"])
+            }
+            "lang_attribute" | "score_attribute" => self.pick(&["l", "f"]),
+            "default_lang" | "language" => self.pick(&["english", "german", "x"]),
+            "default_score" => self.pick(&["1", "0.5", "2"]),
+            "filter" => self.pick(&["exists(@f)", "1", "@f == 12", "("]),
+            "expression" => self.pick(&["upper(@__key)", "1 + 2", "@f * 2", "("]),
+            "function" => self.pick(&["COUNT", "SUM", "TOLIST", "COUNT_DISTINCT", "X"]),
+            "options" => self.pick(&["TEXT", "TAG", "NUMERIC", "SORTABLE"]),
+            "option" => self.pick(&["VERBATIM", "NOCONTENT", "x"]),
+            "cursor_id" => self.pick(&["1", "2", "3", "x"]),
+            _ => return None,
+        })
+    }
+
     /// Returns a plausible value for that name.
     pub(crate) fn value(&mut self, name: &str) -> Vec<u8> {
         const INTS: &[&str] =
             &["0", "1", "-1", "2", "3", "-2", "5", "100", "-100", "9223372036854775807", "-9223372036854775808", "x"];
+        if let Some(value) = self.search_value(name) {
+            return value;
+        }
         match name {
             _ if self.are_long && self.below(20) == 0 => Vec::new(),
             // Few distinct ones, so that they recur; longer than the rest of most requests.

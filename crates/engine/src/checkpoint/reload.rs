@@ -26,6 +26,7 @@ impl Checkpointer {
         loading.run(&other)?;
         *usages = loading.take_usages();
         keyspace.exchange(&other);
+        hands.engine.indexes.reopen(keyspace);
         hands.engine.deferred_drop.free(Box::new(other));
         Ok(())
     }

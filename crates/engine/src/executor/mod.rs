@@ -304,7 +304,7 @@ impl Executor {
         }
         let room_bytes = claim.as_ref().map_or(job.frame_bytes_max(), Reservation::payload_bytes);
         let is_read_anyway = job.is_undoable() || job.may_feed_anywhere();
-        log.set_read(engine.journal.is_some() || feeds || is_read_anyway || engine.tracker.is_used());
+        log.set_read(engine.journal.is_some() || feeds || is_read_anyway || engine.reads_changes());
         // Somebody may have begun to wait there since hooks were looked at.
         let is_hooked = |shard: usize| engine.hooks.any(shard);
         let mut tx = Tx::new(&engine.keyspace, held, job.database(), job.now(), log, room_bytes);
@@ -405,6 +405,7 @@ impl Executor {
         }
         self.count(tx, changes);
         let garbage = if changes { tx.take_garbage() } else { Vec::new() };
+        let mut rows = if changes { engine.indexes.changes_of(tx) } else { None };
         let stamp = self.publish(caller, tx, touches, !served.is_for_others);
         let (before, is_strict) = caller.messages_wait_for();
         // Others can learn of the changes before all shards are released: by messages, as served clients, or at the
@@ -413,6 +414,9 @@ impl Executor {
         let publish = |tx: &Tx<'_>, seen: Position| {
             if is_known_early {
                 tx.publish_summaries();
+            }
+            if let Some(rows) = rows.take() {
+                engine.indexes.take(*rows, &engine.keyspace, seen);
             }
             let Some(stamp) = stamp else { return };
             // In that canary build, messages are sent before what they report is durable: the history test must find

@@ -102,12 +102,13 @@ impl Session {
             Run::Session(handler) | Run::Parts { at_once: handler, .. } => RequestWay::Session(handler),
             Run::Sweep(begin) => RequestWay::Sweep(begin),
             Run::Range { .. } => return Err(Suspend::Range),
+            Run::Search(_) => return Err(Suspend::Search),
             Run::Engine(verb) if waits(verb) => return Err(Suspend::Verb),
             Run::Engine(verb) => RequestWay::Verb(verb),
         })
     }
 
-    /// Returns why a command may not begin now: clients are paused, or the order of names is behind.
+    /// Returns why a command may not begin now: clients are paused, or the order of names or an index is behind.
     #[inline]
     pub(super) fn held_back(&self, worker: &Worker, command: &Command, is_gated: bool, now: Ms) -> Option<Suspend> {
         let writes = self.any_command(command, |command| command.is_held_with_writes());
@@ -118,7 +119,7 @@ impl Session {
             return Some(Suspend::Paused { writes: is_held });
         }
         // `then_some` would make the reason, and drop it, for each request.
-        if writes && !is_gated && worker.engine.keyspace.order().is_behind() { Some(Suspend::Behind) } else { None }
+        if writes && !is_gated && worker.engine.is_behind() { Some(Suspend::Behind) } else { None }
     }
 
     /// Runs a command if everything it needs is available at once.

@@ -335,6 +335,7 @@ impl Session {
                 }
                 sweep.finish(reply)
             }
+            Run::Search(verb) => self.search_in_transaction(worker, verb, args, tx, reply),
             Run::Engine(Verb::Unwatch) => {
                 reply.ok();
                 Ok(())

@@ -8,6 +8,7 @@
 //! state          the connection's fields; nothing below it knows how a request runs
 //! protocol/      what a connection speaks: RESP, memcached, MemcacheQ
 //! connection/    what a client asks of its connection: messages, tracking, MONITOR, passwords, WATCH
+//! search/        queries over indexes of hashes
 //! scripts/       what needs a Lua machine: EVAL, functions, libraries
 //! ```
 //!
@@ -31,6 +32,7 @@ mod protocol;
 mod replies;
 pub(crate) mod retry_state;
 mod scripts;
+mod search;
 mod slow;
 mod speculate;
 pub(crate) mod state;

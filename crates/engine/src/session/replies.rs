@@ -153,7 +153,9 @@ fn holds_shards(command: &Command, args: &Args<'_>) -> bool {
         Run::Gather { .. } => args.len() <= gathered_keys::ARGUMENTS_MAX,
         Run::Local(_) => !gathered_keys::has_many_keys(command, args),
         Run::Blocking { .. } | Run::Gate(_) | Run::Engine(Verb::Exec | Verb::Eval | Verb::Library(_)) => true,
-        Run::Sweep(_) | Run::Range { .. } | Run::Session(_) | Run::Parts { .. } | Run::Engine(_) => false,
+        Run::Sweep(_) | Run::Range { .. } | Run::Search(_) | Run::Session(_) | Run::Parts { .. } | Run::Engine(_) => {
+            false
+        }
     }
 }
 

@@ -310,6 +310,7 @@ impl Session {
             Suspend::Sweep(begun) => {
                 unless_busy(worker, is_patient, self.sweep(worker, command, begun, args, output)).await
             }
+            Suspend::Search => unless_busy(worker, is_patient, self.search(worker, command, args, output)).await,
             Suspend::Range => unless_busy(worker, is_patient, self.range(worker, command, args, output)).await,
             Suspend::ManyKeys => Some(self.write_many(worker, command, args, output).await),
             Suspend::Parts => Some(self.run_parts(worker, command, args, output).await),

@@ -50,6 +50,8 @@ pub(crate) enum Suspend {
     Sweep(Option<Box<dyn Sweep>>),
     /// It walks names in order.
     Range,
+    /// It uses an index of hashes.
+    Search,
     /// It has very many keys: they are removed in parts, or sorted before they are stored.
     ManyKeys,
     /// It does a lot of work on the connection or the server.

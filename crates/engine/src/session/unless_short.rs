@@ -98,7 +98,7 @@ fn is_short_for(worker: &Worker, command: &Command) -> bool {
         (Run::Blocking { .. }, _) => false,
         (_, Access::Write { grows: true }) => memory.is_refusing(),
         // DBSIZE visits all shards, but its reply is a number.
-        (Run::Gather { .. } | Run::Sweep(_) | Run::Range { .. }, Access::Read) => {
+        (Run::Gather { .. } | Run::Sweep(_) | Run::Range { .. } | Run::Search(_), Access::Read) => {
             !command.has(Flag::Fast) && memory.is_nearly_out()
         }
         _ => false,

@@ -6,7 +6,7 @@ use base::hash::KeyHasher;
 use engine::memory::{Limit, Meter, Used};
 use engine::settings::{Draft, find};
 use engine::{
-    AT_ONCE_BYTES_MAX, CheckpointPace, Checkpointer, Engine, Gathering, Loader, Next, Parts, Session, Slow,
+    AT_ONCE_BYTES_MAX, CheckpointPace, Checkpointer, Engine, Gathering, Loader, Loading, Next, Parts, Session, Slow,
     SuspendedScript, Worker,
 };
 use journal::{Options, Policy, Running};
@@ -20,6 +20,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 use store::Store;
+use wire::client::{Parser, Value};
 use wire::{Output, OwnedRequest, Ranges};
 
 /// Initial time of the clock, in milliseconds.
@@ -44,7 +45,8 @@ pub(crate) struct World {
     now_ms: Arc<AtomicU64>,
     pub(crate) disk: Arc<FakeDisk>,
     background: Background,
-    journal: Running,
+    /// None: nothing is journaled.
+    journal: Option<Running>,
 }
 
 /// When shards are loaded.
@@ -82,9 +84,32 @@ impl World {
         Self::with(disk, &[], options, (Load::AtOnce, 1))
     }
 
+    /// Creates a world that keeps nothing, and is not restarted.
+    pub(crate) fn without_journal() -> Self {
+        let now_ms = Arc::new(AtomicU64::new(START_MS));
+        let wall = now_ms.clone();
+        let hasher = KeyHasher::new([3; 16]);
+        let clock = Clock::new(Arc::new(move || wall.load(Relaxed)), 0).unwrap();
+        let settings = Arc::new(Draft::new().finish());
+        let keyspace = Keyspace::new(hasher, settings.current().databases);
+        let engine = Engine::new(Parts { hasher, clock, settings, workers: 1 }, keyspace, Loading::nothing(), None);
+        let suspended = SuspendedScript::default();
+        let worker = Rc::new(Worker::new(engine.clone(), 0, Box::new(timer), &suspended));
+        Self {
+            engine,
+            worker,
+            others: Vec::new(),
+            _suspended: vec![suspended],
+            now_ms,
+            disk: Arc::new(FakeDisk::new()),
+            background: Rc::new(RefCell::new(Box::pin(std::future::pending()))),
+            journal: None,
+        }
+    }
+
     /// Ends it in order; the disk that it leaves.
     pub(crate) fn stopped(self) -> FakeDisk {
-        self.journal.stop().unwrap();
+        self.journal.expect("a world that keeps something is stopped").stop().unwrap();
         self.disk.copy()
     }
 
@@ -125,9 +150,6 @@ impl World {
         let clock = Clock::new(Arc::new(move || wall.load(Relaxed)), 0).unwrap();
         let parts = Parts { hasher, clock, settings, workers };
         let engine = Engine::new(parts, keyspace, loading, Some((opened.journal, opened.recovery)));
-        let timer = |ms| -> engine::event_loop::Sleep {
-            if ms <= SLEEP_MS_MAX { Box::pin(yield_now()) } else { Box::pin(std::future::pending()) }
-        };
         let suspended: Vec<_> = (0..workers).map(|_| SuspendedScript::default()).collect();
         let new_worker = |index: usize| Rc::new(Worker::new(engine.clone(), index, Box::new(timer), &suspended[index]));
         let (worker, others) = (new_worker(0), (1..workers).map(new_worker).collect());
@@ -151,7 +173,7 @@ impl World {
             now_ms,
             disk,
             background,
-            journal: Running::start(opened.writer, opened.preallocator),
+            journal: Some(Running::start(opened.writer, opened.preallocator)),
         }
     }
 
@@ -217,6 +239,11 @@ impl World {
     pub(crate) fn extend_leases(&self) {
         run_beside(&self.worker, &self.background, Session::extend_leases(&self.worker));
     }
+
+    /// Drops temporary indexes whose time is up, as a server does every second.
+    pub(crate) fn drop_unused_indexes(&self) {
+        run_beside(&self.worker, &self.background, Session::drop_unused_indexes(&self.worker));
+    }
 }
 
 /// One connection.
@@ -246,20 +273,27 @@ impl Client {
 
     /// Returns the reply to a request, in RESP.
     pub(crate) fn call_bytes(&mut self, words: &[&[u8]]) -> String {
-        let mut output = Output::new();
-        if let Next::Slow(slow) = self.send(words, &mut output) {
-            self.finish(slow, &mut output);
-        }
-        read(output)
+        read(self.output_of(words))
     }
 
     /// Runs a request and ignores its reply.
     pub(crate) fn run(&mut self, words: &[Vec<u8>]) {
+        self.output_of(&words.iter().map(Vec::as_slice).collect::<Vec<_>>());
+    }
+
+    /// Returns the reply to a request.
+    pub(crate) fn value_of(&mut self, words: &[&[u8]]) -> Value {
+        let mut parser = Parser::new();
+        parser.feed(&read_bytes(self.output_of(words)));
+        parser.next_value().unwrap().unwrap()
+    }
+
+    fn output_of(&mut self, words: &[&[u8]]) -> Output {
         let mut output = Output::new();
-        let words: Vec<&[u8]> = words.iter().map(Vec::as_slice).collect();
-        if let Next::Slow(slow) = self.send(&words, &mut output) {
+        if let Next::Slow(slow) = self.send(words, &mut output) {
             self.finish(slow, &mut output);
         }
+        output
     }
 
     /// Returns the replies to pipelined requests.
@@ -347,7 +381,11 @@ fn run_beside(worker: &Worker, background: &Background, future: impl Future<Outp
     }));
 }
 
-pub(crate) fn read(mut output: Output) -> String {
+pub(crate) fn read(output: Output) -> String {
+    String::from_utf8(read_bytes(output)).unwrap()
+}
+
+fn read_bytes(mut output: Output) -> Vec<u8> {
     let mut bytes = Vec::new();
     loop {
         output.fill();
@@ -356,7 +394,7 @@ pub(crate) fn read(mut output: Output) -> String {
         let count = front.len();
         output.consume(count);
     }
-    String::from_utf8(bytes).unwrap()
+    bytes
 }
 
 struct Unpark(Thread);
@@ -376,6 +414,10 @@ pub(crate) fn block_on<R>(future: impl Future<Output = R>) -> R {
         }
         thread::park();
     }
+}
+
+fn timer(ms: u64) -> engine::event_loop::Sleep {
+    if ms <= SLEEP_MS_MAX { Box::pin(yield_now()) } else { Box::pin(std::future::pending()) }
 }
 
 async fn yield_now() {

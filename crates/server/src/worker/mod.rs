@@ -383,6 +383,8 @@ async fn work(
         spawn_local(async move { worker.in_turns(Session::open_libraries(worker.clone())).await });
         let worker = context.worker.clone();
         spawn_local(async move { worker.in_turns(Session::flush_when_due(worker.clone())).await });
+        let worker = context.worker.clone();
+        spawn_local(async move { worker.in_turns(Session::drop_unused_indexes_when_due(worker.clone())).await });
     }
     let Accepting { listeners, _socket_files } = accepting;
     if index == 0 {

@@ -5,6 +5,7 @@
 //!                            `-> redis-server: a script must also pass there
 //! SCREENS                   --> both: redis-cli must show the same for both
 //! clients/kombu_*, celery_queues.py --> Bobbin: `clients/python` on its queues
+//! clients/search_*     --> Bobbin: FT.*, which redis-server does not have
 //! README.md, some of docs/   --> Bobbin: their console examples give the output shown
 //! BENCHMARKS                --> Bobbin: redis-benchmark runs without an error
 //! ```
@@ -85,16 +86,19 @@ fn script(name: &str) -> String {
     format!("{SCRIPTS}/{name}")
 }
 
-fn redis_py<P: Peer>(test: &str) {
+/// Runs a script of redis-py with each of its parsers.
+fn with_python<P: Peer>(test: &str, file: &str) {
     let Some(python) = python_or_skip(test, "redis, hiredis") else { return };
-    drive::<P>(&python, &[&script("redis_py.py")], &["python"]);
-    drive::<P>(&python, &[&script("redis_py.py")], &["hiredis"]);
+    drive::<P>(&python, &[&script(file)], &["python"]);
+    drive::<P>(&python, &[&script(file)], &["hiredis"]);
+}
+
+fn redis_py<P: Peer>(test: &str) {
+    with_python::<P>(test, "redis_py.py");
 }
 
 fn redis_asyncio<P: Peer>(test: &str) {
-    let Some(python) = python_or_skip(test, "redis, hiredis") else { return };
-    drive::<P>(&python, &[&script("redis_asyncio.py")], &["python"]);
-    drive::<P>(&python, &[&script("redis_asyncio.py")], &["hiredis"]);
+    with_python::<P>(test, "redis_asyncio.py");
 }
 
 fn with_node<P: Peer>(test: &str, package: &str, file: &str) {
@@ -150,6 +154,10 @@ fn go_redis<P: Peer>(test: &str) {
 }
 
 fn jedis<P: Peer>(test: &str) {
+    with_jedis::<P>(test, "Jedis.java");
+}
+
+fn with_jedis<P: Peer>(test: &str, file: &str) {
     let (Some(java), Some(_)) = (program_or_skip(test, "java"), program_or_skip(test, "javac")) else { return };
     let jars = Path::new(ROOT).join("scripts/clients/jars");
     if !jars.join("installed").exists() {
@@ -157,7 +165,7 @@ fn jedis<P: Peer>(test: &str) {
     }
     let jars = format!("{}/*", jars.display());
     // The script is short: better compilation would cost more than it saves.
-    drive::<P>(&java, &["-XX:TieredStopAtLevel=1", "-cp", &jars, &script("Jedis.java")], &[]);
+    drive::<P>(&java, &["-XX:TieredStopAtLevel=1", "-cp", &jars, &script(file)], &[]);
 }
 
 fn phpredis<P: Peer>(test: &str) {
@@ -235,6 +243,26 @@ mod kombu {
             return;
         };
         drive_with::<Server>(&["--fsync", "always"], &python, &[&script("celery_queues.py")], &[]);
+    }
+}
+
+/// The clients' search APIs.
+mod search {
+    use super::{Server, with_jedis, with_node, with_python};
+
+    #[test]
+    fn redis_py_searches() {
+        with_python::<Server>("search::redis_py_searches", "search_redis_py.py");
+    }
+
+    #[test]
+    fn node_redis_searches() {
+        with_node::<Server>("search::node_redis_searches", "redis", "search_node_redis.js");
+    }
+
+    #[test]
+    fn jedis_searches() {
+        with_jedis::<Server>("search::jedis_searches", "SearchJedis.java");
     }
 }
 

@@ -11,7 +11,7 @@ pub(crate) const OF_BOTH: &[&str] = &[
     "redis-cli GET",
     "redis-cli INCR text",
     "redis-cli LMPOP 2 none list LEFT COUNT 2; redis-cli -3 LMPOP 1 none LEFT; redis-cli RPUSH list b c",
-    "redis-cli -3 HELLO | grep -v -e version -e '\"id\"'",
+    "redis-cli -3 HELLO | grep -v -e version -e '\"id\"' -e modules -e name -e '\"ver\"' -e path -e args",
     "redis-cli -3 GET none; redis-cli -3 LPOS list 3; redis-cli -3 BLPOP none 0.01; redis-cli -3 LCS text text IDX",
     "redis-cli -3 CONFIG GET maxmemory-policy; redis-cli -2 CONFIG GET maxmemory-policy",
     "redis-cli -3 INCRBYFLOAT float 3.0e3; redis-cli INCRBYFLOAT float 0.5",
@@ -28,7 +28,7 @@ pub(crate) const OF_BOTH: &[&str] = &[
     "redis-cli -r 3 INCR number; redis-cli -r 3 -i 0.01 INCR number",
     r"printf 'MULTI\nINCR number\nLPUSH text a\nGET number\nEXEC\nSELECT 3\nGET elsewhere\nNONSENSE\n' | redis-cli",
     r"printf 'MULTI\nSET number\nEXEC\nMULTI\nDISCARD\nEXEC\n3 INCR number\n' | redis-cli",
-    r#"printf 'HELLO 3\nRESET\nGET text\nQUIT\n' | redis-cli | grep -v -e version -e '"id"'"#,
+    r#"printf 'HELLO 3\nRESET\nGET text\nQUIT\n' | redis-cli | grep -v -e version -e '"id"' -e modules -e name -e '"ver"' -e path -e args"#,
     "redis-cli CLIENT GETNAME; redis-cli CLIENT SETNAME 'a b'; redis-cli CLIENT NO-EVICT on; redis-cli CLIENT REPLY on",
     "redis-cli AUTH secret; redis-cli -a secret --no-auth-warning PING",
     // Mass insertion: as lines and as the protocol's own.

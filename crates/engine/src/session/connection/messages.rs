@@ -39,6 +39,8 @@ pub(in crate::session) struct Outbox {
     pub(in crate::session) shown_bytes: u64,
     /// Subscriptions it has begun, and those it has ended, which resume if it is undone.
     pub(in crate::session) subscribed: Vec<(Topic, Box<[u8]>, bool)>,
+    /// When the time ends that its queries may take together, while everybody waits.
+    pub(in crate::session) queries_end_ms: Option<base::Ms>,
     /// Log lines of a script running in place, with their levels.
     pub(in crate::session) logged: Vec<(u8, String)>,
 }

@@ -17,7 +17,7 @@ use crate::worker::Worker;
 use base::instant::Instant;
 use commands::registry::{self, Command, Lookup};
 use commands::{Access, Failure, Flag, OUT_OF_MEMORY, Outcome as Ran, Run, Verb};
-use keyspace::{Abandon, Plan, SCHEMAS, Tx};
+use keyspace::{Abandon, INDEXES, Plan, SCHEMAS, Tx};
 use lua::{Answer, Ask, Code, Errors, Fault, Input};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -504,10 +504,10 @@ impl Session {
                 missing.push(keyspace::shard_of(engine.keyspace.hash(key)));
             }
         });
-        if let Some(want) = command.schemas()
-            && !tx.holds(SCHEMAS, want)
-        {
-            missing.push(keyspace::shard_of(engine.keyspace.hash(SCHEMAS)));
+        for (key, want) in [(SCHEMAS, command.schemas()), (INDEXES, command.indexes())] {
+            if want.is_some_and(|want| !tx.holds(key, want)) {
+                missing.push(keyspace::shard_of(engine.keyspace.hash(key)));
+            }
         }
         // If a client waits for a key, all shards that serving it needs must be known.
         let take = |shard: usize, tx: &mut Tx<'_>| tx.extend(shard) && !engine.hooks.any(shard);
