@@ -37,7 +37,7 @@ impl Session {
         }
         let request = OwnedRequest::of(&[b"FT.DROPINDEX", &*name]);
         match self.run_part(call, call.command.part(&DROP_DECLARATION), &request).await {
-            Value::Error(error) => return Err(Failure::Counted(error.into())),
+            Value::Error(error) => return Err(Failure::Counted(error)),
             _ => Encoder::new(output, self.protocol).ok(),
         }
         Ok(())
@@ -68,7 +68,7 @@ impl Session {
             }
             let request = commands::delete_matching(args, &keys);
             match self.run_part(call, call.command.part(&DELETE_MATCHING), &request).await {
-                Value::Error(error) => return Err(Failure::Counted(error.into())),
+                Value::Error(error) => return Err(Failure::Counted(error)),
                 value => count += value.as_int().map_or(0, |count| count as u64),
             }
             call.rest().await?;
