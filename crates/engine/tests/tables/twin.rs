@@ -112,9 +112,12 @@ pub(crate) struct Question {
     finds: fn(&Fields) -> bool,
 }
 
+/// Returns true if a row is found.
+type Finder = fn(&Fields) -> bool;
+
 /// Returns the queries that a table must answer.
 pub(crate) fn questions(table: &str, has_added: bool) -> Vec<Question> {
-    let finders: [(&str, fn(&Fields) -> bool); 10] = [
+    let finders: [(&str, Finder); 10] = [
         ("*", |_| true),
         ("@t:{red}", |fields| has_tag(fields, &["red"])),
         ("@t:{green|blue}", |fields| has_tag(fields, &["green", "blue"])),
