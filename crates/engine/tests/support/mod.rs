@@ -9,7 +9,7 @@ use engine::{
     AT_ONCE_BYTES_MAX, CheckpointPace, Checkpointer, Engine, Gathering, Loader, Loading, Next, Parts, Session, Slow,
     SuspendedScript, Worker,
 };
-use journal::{Options, Policy, Running};
+use journal::{Options, Policy, Preallocator, Running, Step, Writer};
 use keyspace::Keyspace;
 use std::cell::RefCell;
 use std::path::Path;
@@ -117,7 +117,28 @@ impl World {
         Self::with(disk, settings, Options::new(Policy::EverySec, begin_ms), (load, 1))
     }
 
-    fn with(disk: FakeDisk, settings: &[(&str, &str)], options: Options, (load, workers): (Load, usize)) -> Self {
+    /// Creates a world under fsync=always, whose journal is written when the test calls the function.
+    pub(crate) fn written_by_hand() -> (Self, impl FnMut()) {
+        let options = Options::new(Policy::Always, START_MS);
+        let (world, mut writer, mut preallocator) = Self::unwritten(FakeDisk::new(), &[], options, (Load::AtOnce, 1));
+        let write = move || {
+            preallocator.step();
+            while !matches!(writer.step(), Step::Rest { .. }) {}
+        };
+        (world, write)
+    }
+
+    fn with(disk: FakeDisk, settings: &[(&str, &str)], options: Options, kind: (Load, usize)) -> Self {
+        let (world, writer, preallocator) = Self::unwritten(disk, settings, options, kind);
+        Self { journal: Some(Running::start(writer, preallocator)), ..world }
+    }
+
+    fn unwritten(
+        disk: FakeDisk,
+        settings: &[(&str, &str)],
+        options: Options,
+        (load, workers): (Load, usize),
+    ) -> (Self, Writer, Preallocator) {
         let mut draft = Draft::new();
         for (name, value) in settings {
             draft.put_flag(find(name).unwrap(), value).unwrap();
@@ -165,16 +186,8 @@ impl World {
             })
             .await;
         })));
-        Self {
-            engine,
-            worker,
-            others,
-            _suspended: suspended,
-            now_ms,
-            disk,
-            background,
-            journal: Some(Running::start(opened.writer, opened.preallocator)),
-        }
+        let world = Self { engine, worker, others, _suspended: suspended, now_ms, disk, background, journal: None };
+        (world, opened.writer, opened.preallocator)
     }
 
     /// Loads all remaining shards and values.
@@ -416,7 +429,8 @@ pub(crate) fn block_on<R>(future: impl Future<Output = R>) -> R {
     }
 }
 
-fn timer(ms: u64) -> engine::event_loop::Sleep {
+/// Sleeps until the next poll, or forever if that is longer than a test waits.
+pub(crate) fn timer(ms: u64) -> engine::event_loop::Sleep {
     if ms <= SLEEP_MS_MAX { Box::pin(yield_now()) } else { Box::pin(std::future::pending()) }
 }
 

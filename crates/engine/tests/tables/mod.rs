@@ -2,12 +2,16 @@
 //!
 //! - the law over random steps: `law`
 //! - queries while others write: `beside`
+//! - the same on several threads: `threads`
+//! - replies that wait until what they show is durable: `durability`
 //! - a world whose queries are compared with its keys: `bench`
 //! - what queries must reply: `twin`
 
 mod bench;
 mod beside;
+mod durability;
 mod law;
+mod threads;
 mod twin;
 
 use bench::Bench;
