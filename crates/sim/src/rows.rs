@@ -19,7 +19,7 @@ use wire::client::Value;
 const INDEX: &str = "rows";
 const DECLARATION: &str = "FT.CREATE rows ON HASH PREFIX 2 row: shared: SCHEMA n NUMERIC SORTABLE t TAG f TEXT";
 
-/// What a query shows: keys with their numbers.
+/// The rows that a query shows: keys with their numbers.
 type ShownRows = BTreeMap<String, u64>;
 
 /// Returns the two keys that one MULTI of a client writes.

@@ -142,7 +142,7 @@ pub(super) struct AggregateRun {
     records_bytes: usize,
     /// The records of one reply; `None` for all.
     records_count: Option<u64>,
-    /// What the pipeline had counted at the end of the last reply.
+    /// The pipeline's count at the end of the last reply.
     total_before: u64,
     has_begun: bool,
 }

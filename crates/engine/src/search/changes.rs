@@ -8,8 +8,7 @@ use keyspace::{ChangedPart, Effect, IndexDeclarations, TableId, Tx};
 use search::Row;
 use std::sync::Arc;
 
-/// What indexes have to know of a transaction, gathered under its locks.
-#[derive(Default)]
+/// The changes of a transaction that concern indexes, gathered under its locks.
 pub(crate) struct RowChanges {
     /// Rows, by index.
     pub(super) fed: Vec<(Arc<LiveIndex>, FeedEntry)>,
@@ -50,7 +49,8 @@ impl RowChanges {
         Self { fed, declared: tx.has_changed_indexes().then(|| tx.index_declarations()), table }
     }
 
-    /// Feeds the indexes. The transaction has taken `position`, and still holds its shards.
+    /// Feeds the indexes. The transaction has taken `position`, and still holds its shards. Returns true if an index is
+    /// behind.
     pub(super) fn feed(self, position: Position) -> bool {
         let mut is_behind = false;
         for (index, mut entry) in self.fed {

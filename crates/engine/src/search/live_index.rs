@@ -112,7 +112,7 @@ struct ScanPlace {
     from_hash: u64,
 }
 
-/// What a step, or a query that wants a clone, has come to.
+/// The result of a query's step towards a clone.
 pub(crate) enum IndexTurn {
     /// Everything is in the index: a clone of it, and the position that it has seen.
     Ready(Box<Index>, Position),
@@ -235,7 +235,7 @@ impl LiveIndex {
         None
     }
 
-    /// Does some of the pending work, for nobody in particular. Returns `Ready` without a clone's cost if there is none.
+    /// Does some of the pending work, for nobody in particular.
     pub(super) fn background_step(&self, keyspace: &Keyspace) -> BackgroundStep {
         if self.waiting.swap(0, Relaxed) > 0 {
             return BackgroundStep::Blocked;
@@ -276,7 +276,8 @@ impl LiveIndex {
         if is_built && rows.entries.is_empty() {
             return Advance::Idle;
         }
-        let advance = if !is_built && rows.wants_scan() {
+        // The scan goes on only while little waits: the feed stays bounded, and writers need not help for it.
+        let advance = if !is_built && rows.wants_scan() && !self.is_behind() {
             self.scan_some(rows, keyspace)
         } else {
             let rows_max = if is_built { ROWS_AT_ONCE } else { BUILDING_ROWS_AT_ONCE };
@@ -306,7 +307,7 @@ impl LiveIndex {
                     break;
                 }
                 (seen, last_hash) = (seen + 1, Some(hash));
-                if let Some(row) = self.row(found) {
+                if let Some(row) = row_of(&self.definition, found) {
                     fed.push(found.key().into(), Some(row));
                 }
             }
@@ -328,11 +329,6 @@ impl LiveIndex {
         Advance::More
     }
 
-    fn row(&self, entry: Entry<'_>) -> Option<Row> {
-        let hash: &Hash = value_of(entry)?;
-        Row::of_hash(&self.definition, entry.key(), hash, entry.expires_at_ms())
-    }
-
     fn feed(&self) -> MutexGuard<'_, Feed> {
         self.feed.lock().expect("no holder panics")
     }
@@ -344,6 +340,12 @@ impl LiveIndex {
             Err(TryLockError::Poisoned(_)) => unreachable!("no holder panics"),
         }
     }
+}
+
+/// Returns the row of a key's entry; `None` if it is no hash that the index takes. O(bytes of the row).
+pub(crate) fn row_of(definition: &Definition, entry: Entry<'_>) -> Option<Row> {
+    let hash: &Hash = value_of(entry)?;
+    Row::of_hash(definition, entry.key(), hash, entry.expires_at_ms())
 }
 
 /// The result of a step of nobody in particular.

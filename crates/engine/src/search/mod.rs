@@ -25,5 +25,5 @@ mod live_index;
 mod registry;
 
 pub(crate) use cursors::Cursor;
-pub(crate) use live_index::{BackgroundStep, IndexTurn, LiveIndex};
+pub(crate) use live_index::{BackgroundStep, IndexTurn, LiveIndex, row_of};
 pub(crate) use registry::IndexRegistry;

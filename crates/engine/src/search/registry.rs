@@ -216,7 +216,7 @@ impl IndexRegistry {
         temporary.filter(is_unused).map(|index| index.definition.name.clone()).collect()
     }
 
-    /// Puts some of the rows that wait into an index that is behind. Returns what is left to do.
+    /// Puts some of the rows that wait into an index that is behind. Returns false if another thread is at it.
     pub(crate) fn help(&self, keyspace: &Keyspace) -> bool {
         let current = self.current();
         let Some(index) = current.list.iter().find(|index| index.is_behind()) else {
@@ -226,7 +226,7 @@ impl IndexRegistry {
         index.background_step(keyspace) == BackgroundStep::More
     }
 
-    /// Does some of what is left to do for any index. Returns false if there is nothing, or all is held.
+    /// Does some of what is left to do, a step for each index. Returns the busiest result.
     pub(crate) fn step(&self, keyspace: &Keyspace) -> BackgroundStep {
         if !self.is_used() {
             return BackgroundStep::Idle;

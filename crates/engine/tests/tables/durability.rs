@@ -9,7 +9,7 @@ fn may_leave(client: &Client) -> bool {
     client.session.poll_may_write(&mut Context::from_waker(Waker::noop())).is_ready()
 }
 
-/// What is not durable yet, and a request whose reply shows it.
+/// Changes that are not durable yet, each with a request whose reply shows it.
 const SHOWN: [(&str, &str); 20] = [
     ("HSET p:1 t blue", "GET other"),
     ("HSET p:1 t blue", "FT.SEARCH all * NOCONTENT"),

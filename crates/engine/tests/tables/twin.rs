@@ -1,4 +1,4 @@
-//! What queries must reply, computed from HGETALL of every key, and the declarations that clients were told of.
+//! Expected replies of queries, computed from HGETALL of every key, and the declarations that clients were told of.
 
 use std::collections::{BTreeMap, BTreeSet};
 use wire::client::Value;

@@ -54,6 +54,9 @@ pub(crate) enum Call {
     Sent { socket: String, bytes: Vec<u8> },
 }
 
+/// Calls that other threads begin and go on from, after which a call of a thread had returned while the process lived.
+const CALLS_OF_THE_LIVING: usize = 16;
+
 /// Reads a trace; lines are counted from `first_line` on. Calls on files outside `root` are left out.
 ///
 /// # Panics
@@ -61,17 +64,21 @@ pub(crate) enum Call {
 pub(crate) fn parse(trace: impl BufRead, root: &Path, first_line: usize) -> io::Result<Vec<Event>> {
     let mut open: HashMap<Vec<u8>, (usize, Vec<u8>)> = HashMap::new();
     let mut latest: HashMap<Vec<u8>, (usize, usize, Vec<u8>)> = HashMap::new();
-    let mut events = Vec::new();
+    let (mut events, mut begun) = (Vec::new(), Vec::new());
     for (line, text) in (first_line..).zip(trace.split(b'\n')) {
         let text = text?;
         let Some(space) = text.iter().position(|&byte| byte == b' ') else { continue };
         let (thread, rest) = (text[..space].to_vec(), text[space..].trim_ascii());
         let before = latest.remove(&thread);
         if rest.starts_with(b"+++ killed") {
-            // For a thread that is being killed strace may show the result of another call.
-            events.extend(before.and_then(|(begin, _, text)| event(&text, root, begin, NEVER)));
+            // For a thread that is being killed strace may show the result of another call. One that was idle by then had
+            // its result long before.
+            let is_old = |end: usize| begun.iter().filter(|begin| **begin > end).count() >= CALLS_OF_THE_LIVING;
+            let end_of = |end: usize| if is_old(end) { end } else { NEVER };
+            events.extend(before.and_then(|(begin, end, text)| event(&text, root, begin, end_of(end))));
             continue;
         }
+        begun.extend(before.as_ref().map(|(begin, ..)| *begin));
         events.extend(before.and_then(|(begin, end, text)| event(&text, root, begin, end)));
         let call = if let Some(begun) = rest.strip_suffix(b" <unfinished ...>") {
             open.insert(thread, (line, begun.to_vec()));
@@ -303,6 +310,18 @@ mod tests {
                 Event { begin: 4, end: NEVER, call: Call::Sync { path: "/d".into() } },
             ]
         );
+    }
+
+    #[test]
+    fn the_last_call_of_a_thread_that_was_idle_when_it_was_killed_has_returned() {
+        let of_others = |count: usize| "18  fsync(6</d>)  = 0\n".repeat(count + 1);
+        for (count, is_returned) in [(CALLS_OF_THE_LIVING - 1, false), (CALLS_OF_THE_LIVING, true)] {
+            let killed = "17  +++ killed by SIGKILL +++\n18  +++ killed by SIGKILL +++\n";
+            let all = events(&["17  fdatasync(5</d/1.log>)  = 0\n", &of_others(count), killed].concat());
+            assert_eq!(all[0].call, Call::Sync { path: "/d/1.log".into() });
+            assert_eq!(all[0].end, if is_returned { 1 } else { NEVER });
+            assert_eq!(all.last().unwrap().end, NEVER);
+        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Commands on indexes inside MULTI: under the gate, at once, on a clone that has the transaction's own changes too.
 
 use super::{QUERY_BYTES_MAX, WORK_AT_ONCE, live_hash};
+use crate::search::row_of;
 use crate::session::state::Session;
 use crate::worker::Worker;
 use base::Ms;
@@ -10,7 +11,7 @@ use commands::{
     DELETE_MATCHING, DROP_DECLARATION, DeleteQuery, Failure, IndexQuery, Local, Outcome, QUERY_TIMED_OUT, QueryStep,
     QueryType, Run, SearchVerb,
 };
-use keyspace::{ChangedPart, Tx, value_of};
+use keyspace::{ChangedPart, Tx};
 use search::{Definition, Index, Row, Work, deletes_hashes};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -165,9 +166,7 @@ impl Session {
             ))?;
             for (nth, (_, entry)) in section.scan(0).enumerate() {
                 time.check_now_and_then(nth)?;
-                if let Some(hash) = value_of(entry)
-                    && let Some(row) = Row::of_hash(&definition, entry.key(), hash, entry.expires_at_ms())
-                {
+                if let Some(row) = row_of(&definition, entry) {
                     let _ = index.put(entry.key(), Some(&row));
                 }
             }
