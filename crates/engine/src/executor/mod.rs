@@ -416,7 +416,7 @@ impl Executor {
                 tx.publish_summaries();
             }
             if let Some(rows) = rows.take() {
-                engine.indexes.take(*rows, &engine.keyspace, seen);
+                engine.indexes.take(rows, &engine.keyspace, seen);
             }
             let Some(stamp) = stamp else { return };
             // In that canary build, messages are sent before what they report is durable: the history test must find

@@ -130,7 +130,8 @@ impl IndexRegistry {
     }
 
     /// Takes the changes of a transaction that has taken `position`, and still holds its shards.
-    pub(crate) fn take(&self, mut changes: RowChanges, keyspace: &Keyspace, position: Position) {
+    #[cold]
+    pub(crate) fn take(&self, mut changes: Box<RowChanges>, keyspace: &Keyspace, position: Position) {
         let (declared, table) = (changes.declared.take(), changes.table);
         if changes.feed(position) {
             self.is_behind.store(true, Relaxed);
