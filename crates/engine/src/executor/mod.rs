@@ -415,7 +415,7 @@ impl Executor {
             if is_known_early {
                 tx.publish_summaries();
             }
-            if let Some(rows) = rows.take() {
+            if let Some(rows) = &mut rows {
                 engine.indexes.take(rows, &engine.keyspace, seen);
             }
             let Some(stamp) = stamp else { return };

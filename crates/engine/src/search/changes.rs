@@ -51,9 +51,9 @@ impl RowChanges {
 
     /// Feeds the indexes. The transaction has taken `position`, and still holds its shards. Returns true if an index is
     /// behind.
-    pub(super) fn feed(self, position: Position) -> bool {
+    pub(super) fn feed(&mut self, position: Position) -> bool {
         let mut is_behind = false;
-        for (index, mut entry) in self.fed {
+        for (index, mut entry) in self.fed.drain(..) {
             entry.position = position;
             index.push(entry);
             is_behind |= index.is_behind();

@@ -131,7 +131,7 @@ impl IndexRegistry {
 
     /// Takes the changes of a transaction that has taken `position`, and still holds its shards.
     #[cold]
-    pub(crate) fn take(&self, mut changes: Box<RowChanges>, keyspace: &Keyspace, position: Position) {
+    pub(crate) fn take(&self, changes: &mut RowChanges, keyspace: &Keyspace, position: Position) {
         let (declared, table) = (changes.declared.take(), changes.table);
         if changes.feed(position) {
             self.is_behind.store(true, Relaxed);
