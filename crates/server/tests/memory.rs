@@ -169,8 +169,8 @@ fn a_limit_by_setting_refuses_writes_and_loses_none() {
     reaches_its_limit(&["--memory-hard-limit", "200mb"], 50_000);
 }
 
-#[test]
-fn data_beyond_the_limit_is_served_as_far_as_possible() {
+/// Returns a server with 200,000 keys, which do not fit its memory limit.
+fn server_with_more_data_than_fits() -> Server {
     let mut server = Server::start(&["--fsync", "always"]);
     let mut client = server.connect();
     let numbers: Vec<usize> = (0..200_000).collect();
@@ -183,12 +183,25 @@ fn data_beyond_the_limit_is_served_as_far_as_possible() {
     server.stop();
     server.restart_with(&[("BOBBIN_MEMORY_HARD_LIMIT", "150mb")]);
     server.wait_for_log("the data does not fit the memory limit of 150 MB (memory-hard-limit)");
+    assert_eq!(server.connect().call(&["DBSIZE"]), Value::Int(200_000));
+    server
+}
+
+#[test]
+fn flushall_is_served_though_the_data_does_not_fit() {
+    let server = server_with_more_data_than_fits();
+    assert_eq!(server.connect().call(&["FLUSHALL"]), ok());
+    server.wait_for_info("async_loading", "0");
+}
+
+#[test]
+fn data_beyond_the_limit_is_served_as_far_as_possible() {
+    let mut server = server_with_more_data_than_fits();
     let mut client = server.connect();
-    assert_eq!(client.call(&["DBSIZE"]), Value::Int(200_000));
     let reply = client.call(&["SET", "new", "x"]);
     assert!(is_refused(&reply), "{reply:?}");
     let (mut there, mut absent) = (Vec::new(), 0);
-    for number in numbers {
+    for number in 0..200_000 {
         match client.call(&["GET", &key(0, number)]) {
             Value::Error(text) => {
                 assert!(text.starts_with(NOT_LOADED), "{text}");

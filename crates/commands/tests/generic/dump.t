@@ -42,8 +42,8 @@
 
 # Time, replacement, use
 > RESTORE text 0 "\x00\x06a text\x0a\x00D\x19.l\xb8.\xae<"  !BUSYKEY Target key name already exists.
-> RESTORE text 5000 "\x00\x06a text\x0a\x00D\x19.l\xb8.\xae<" REPLACE  =OK
-> PTTL text  =4000..5000
+> RESTORE text 50000 "\x00\x06a text\x0a\x00D\x19.l\xb8.\xae<" REPLACE  =OK
+> PTTL text  =4000..50000
 > RESTORE text 0 "\x00\x06a text\x0a\x00D\x19.l\xb8.\xae<" replace absttl  =OK
 > TTL text  =-1
 > RESTORE text 4102444800000 "\x00\x06a text\x0a\x00D\x19.l\xb8.\xae<" REPLACE ABSTTL  =OK

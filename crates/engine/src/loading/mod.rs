@@ -26,7 +26,7 @@ use base::limits::SHARDS;
 use base::primitives::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use base::primitives::{Mutex, MutexGuard};
 use contents::{NotRead, Shard, ShardContents};
-use keyspace::{Keyspace, Plan, TableId};
+use keyspace::{INDEXES, Keyspace, Plan, TableId, shard_of};
 use late::{Number, Values};
 use std::collections::{BTreeSet, VecDeque};
 use std::task::{Context, Poll, Waker};
@@ -48,6 +48,9 @@ pub struct Loading {
     is_stopped: AtomicBool,
     /// The next shard or value does not fit in memory.
     is_halted: AtomicBool,
+    /// The shard that comes first unless others are wanted: that of the indexes' declarations, which FLUSHALL removes
+    /// even if the data does not fit in memory.
+    first: usize,
     /// Tables from here on are newer than anything still to be loaded.
     next_table: TableId,
     state: Mutex<LoadingState>,
@@ -75,8 +78,8 @@ struct LoadingState {
     /// Number of shards that a request has waited for.
     wanted_count: u64,
     values: Values,
-    /// The first shard not yet visited in order.
-    next: usize,
+    /// The number of shards visited in order.
+    visited: usize,
     usages: Vec<Usage>,
     fault: Option<String>,
     /// Waiters for the end of loading.
@@ -131,6 +134,7 @@ impl Loading {
             bytes_done: AtomicU64::new(0),
             is_stopped: AtomicBool::new(false),
             is_halted: AtomicBool::new(false),
+            first: 0,
             next_table: 0,
             state: Mutex::default(),
         }
@@ -154,8 +158,8 @@ impl Loading {
         let (left, bytes_done) = (AtomicUsize::new(left), AtomicU64::new(0));
         let (next_table, is_stopped) = (keyspace.map().fresh(), AtomicBool::new(false));
         let (state, values_left) = (Mutex::new(state), AtomicUsize::new(0));
-        let is_halted = AtomicBool::new(false);
-        Self { parts, left, values_left, bytes_total, bytes_done, is_stopped, is_halted, next_table, state }
+        let (is_halted, first) = (AtomicBool::new(false), shard_of(keyspace.hash(INDEXES)));
+        Self { parts, left, values_left, bytes_total, bytes_done, is_stopped, is_halted, first, next_table, state }
     }
 
     /// Returns true if everything is in place.
@@ -325,8 +329,9 @@ impl Loading {
         }
         loop {
             let shard = state.wanted.pop_front().or_else(|| {
-                state.next += 1;
-                (state.next <= SHARDS).then(|| state.next - 1)
+                let visited = state.visited;
+                state.visited += 1;
+                (visited < SHARDS).then(|| (self.first + visited) % SHARDS)
             })?;
             if let Some(contents) = self.parts[shard].contents().take() {
                 let reader = state.reader.clone().expect("kept until the last shard is in its place");
