@@ -13,6 +13,7 @@ pub(crate) struct Bitmap {
 
 impl Bitmap {
     pub(crate) const EMPTY: Self = Self { words: [0; WORDS] };
+    pub(crate) const FULL: Self = Self { words: [u64::MAX; WORDS] };
 
     pub(crate) fn clear(&mut self) {
         self.words = [0; WORDS];

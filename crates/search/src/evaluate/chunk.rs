@@ -54,13 +54,20 @@ impl ChunkSearch {
     pub(crate) fn step(&mut self, plan: &mut Plan, context: &Context<'_>, work: &mut Work) -> Option<Bitmap> {
         while !work.is_spent() {
             let Some(frame) = self.frames.last_mut() else { return Some(Bitmap::EMPTY) };
-            match frame.step(plan.node_mut(frame.node), self.chunk, context, work) {
+            match frame.step(plan, self.chunk, context, work) {
                 FrameStep::GoOn => {}
-                FrameStep::Ask(node, rows) => self.frames.push(Frame::new(node, rows)),
+                FrameStep::Ask(node, mut rows) => {
+                    // A leaf, which most parts are, is asked without a frame of its own.
+                    if plan.restrict(node, context, self.chunk, &mut rows, work) {
+                        frame.take(plan.node(frame.node), rows);
+                    } else {
+                        self.frames.push(Frame::new(node, rows));
+                    }
+                }
                 FrameStep::Return(rows) => {
                     self.frames.pop();
                     let Some(frame) = self.frames.last_mut() else { return Some(rows) };
-                    frame.take(plan.node(frame.node), &rows);
+                    frame.take(plan.node(frame.node), rows);
                 }
             }
         }
@@ -73,16 +80,14 @@ impl Frame {
         Self { node, parts: 0, place: 0, rows, found: Bitmap::EMPTY }
     }
 
-    fn step(&mut self, node: &mut Node, chunk: u32, context: &Context<'_>, work: &mut Work) -> FrameStep {
+    fn step(&mut self, plan: &mut Plan, chunk: u32, context: &Context<'_>, work: &mut Work) -> FrameStep {
         work.spend(CHUNK_WORK / 2);
         let mut rows = self.rows.clone();
-        match node {
-            Node::All => {}
-            Node::Nothing => rows.clear(),
+        if plan.restrict(self.node, context, chunk, &mut rows, work) {
+            return FrameStep::Return(rows);
+        }
+        match plan.node(self.node) {
             _ if rows.is_empty() => {}
-            Node::Postings(cursor) => cursor.restrict(context, chunk, &mut rows, work),
-            Node::Collected(collection) => rows.keep(collection.rows.chunk(chunk)),
-            Node::Expired(field) => rows.keep(context.expired.of_field(*field).and_then(|rows| rows.chunk(chunk))),
             Node::Every(parts) => {
                 if let Some(part) = parts.get(self.parts) {
                     self.parts += 1;
@@ -103,7 +108,6 @@ impl Frame {
                 self.parts = 1;
                 return FrameStep::Ask(*part, rows);
             }
-            Node::Not(_) => {}
             Node::Verified { test, .. } => {
                 while let Some(place) = self.rows.next_place(self.place) {
                     self.place = place + 1;
@@ -118,16 +122,17 @@ impl Frame {
                 }
                 rows = self.rows.clone();
             }
+            _ => {}
         }
         FrameStep::Return(rows)
     }
 
     /// Takes the rows that match the part asked last.
-    fn take(&mut self, node: &Node, rows: &Bitmap) {
+    fn take(&mut self, node: &Node, rows: Bitmap) {
         match node {
-            Node::Any(_) => self.found.unite(rows),
-            Node::Not(_) => self.rows.subtract(rows),
-            _ => self.rows = rows.clone(),
+            Node::Any(_) => self.found.unite(&rows),
+            Node::Not(_) => self.rows.subtract(&rows),
+            _ => self.rows = rows,
         }
     }
 }

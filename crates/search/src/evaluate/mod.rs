@@ -12,6 +12,7 @@
 
 mod bitmap;
 mod chunk;
+mod cursor;
 mod expired;
 mod leaf;
 mod pattern;

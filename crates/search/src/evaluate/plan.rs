@@ -13,13 +13,13 @@
 //! can say which chunk may be the next to have rows, so that a rare term skips what a frequent one has.
 
 use super::bitmap::Bitmap;
+use super::cursor::Cursor;
 use super::leaf::{Collection, Context};
 use super::pattern::TermPattern;
-use super::work::{CHUNK_WORK, Work};
-use crate::index::{Index, Record, TermNumber, folded};
+use super::work::Work;
+use crate::index::{Record, folded};
 use crate::query::Term;
 use crate::text::words;
-use std::ops::Range;
 use std::sync::Arc;
 
 /// Nodes of a plan up to which chunks without rows are skipped: all nodes are asked for their next chunk at once.
@@ -48,17 +48,6 @@ pub(crate) enum Node {
     Not(NodeNumber),
     /// Rows of a node whose value is like a pattern.
     Verified { candidates: NodeNumber, test: Test },
-}
-
-/// The items of a term, and how far they were read.
-pub(crate) struct Cursor {
-    pub(crate) term: TermNumber,
-    /// The field that the term is of, unless it is of none or says that there is no field.
-    pub(crate) field: Option<usize>,
-    /// From the one last read on.
-    pub(crate) items: Range<u64>,
-    /// The chunk last read, with its rows.
-    seen: Option<(u32, Box<Bitmap>)>,
 }
 
 /// A pattern, and the TEXT field that is looked at.
@@ -119,6 +108,41 @@ impl Plan {
         true
     }
 
+    /// Returns true if only rows of the index can match: then a chunk's rows need not be known before it is asked.
+    pub(crate) fn is_within_rows(&self) -> bool {
+        self.nodes.len() <= SKIPPING_NODES_MAX && self.is_node_within_rows(self.root)
+    }
+
+    fn is_node_within_rows(&self, node: NodeNumber) -> bool {
+        match self.node(node) {
+            Node::All | Node::Not(_) => false,
+            Node::Nothing | Node::Postings(_) | Node::Collected(_) | Node::Expired(_) => true,
+            Node::Every(parts) => parts.iter().any(|part| self.is_node_within_rows(*part)),
+            Node::Any(parts) => parts.iter().all(|part| self.is_node_within_rows(*part)),
+            Node::Verified { candidates, .. } => self.is_node_within_rows(*candidates),
+        }
+    }
+
+    /// Keeps those of a chunk's rows that match a leaf; returns false if the node has parts.
+    pub(crate) fn restrict(
+        &mut self,
+        node: NodeNumber,
+        context: &Context<'_>,
+        chunk: u32,
+        rows: &mut Bitmap,
+        work: &mut Work,
+    ) -> bool {
+        match self.node_mut(node) {
+            Node::All => {}
+            Node::Nothing => rows.clear(),
+            Node::Postings(cursor) => cursor.restrict(context, chunk, rows, work),
+            Node::Collected(collection) => rows.keep(collection.rows.chunk(chunk)),
+            Node::Expired(field) => rows.keep(context.expired.of_field(*field).and_then(|rows| rows.chunk(chunk))),
+            Node::Every(_) | Node::Any(_) | Node::Not(_) | Node::Verified { .. } => return false,
+        }
+        true
+    }
+
     /// Returns the first chunk from `from` on that may have rows. Chunks never go back.
     pub(crate) fn next_chunk(&mut self, context: &Context<'_>, from: u32, work: &mut Work) -> Option<u32> {
         if self.nodes.len() > SKIPPING_NODES_MAX {
@@ -159,39 +183,6 @@ impl Node {
             Self::Not(_) => (2, 0),
             _ => (1, 0),
         }
-    }
-}
-
-impl Cursor {
-    pub(crate) fn new(field: Option<usize>, term: TermNumber, items: Range<u64>) -> Self {
-        Self { term, field, items, seen: None }
-    }
-
-    /// Keeps those of a chunk's rows that have the term.
-    pub(crate) fn restrict(&mut self, context: &Context<'_>, chunk: u32, rows: &mut Bitmap, work: &mut Work) {
-        match self.chunk_from(context.index, chunk, work) {
-            Some((at, own)) if *at == chunk => rows.intersect(own),
-            _ => rows.clear(),
-        }
-        let expired = self.field.and_then(|field| context.expired.of_field(field)?.chunk(chunk));
-        if let Some(expired) = expired {
-            rows.subtract(expired);
-        }
-    }
-
-    /// Returns the first chunk from `from` on, with its rows.
-    pub(crate) fn chunk_from(&mut self, index: &Index, from: u32, work: &mut Work) -> Option<&(u32, Box<Bitmap>)> {
-        if self.seen.as_ref().is_none_or(|(chunk, _)| *chunk < from) {
-            if self.items.is_empty() {
-                return None;
-            }
-            work.spend(CHUNK_WORK);
-            let mut rows = self.seen.take().map_or_else(|| Box::new(Bitmap::EMPTY), |(_, rows)| rows);
-            let (at, chunk) = index.postings.look(self.items.clone(), self.term, from, &mut rows);
-            self.items.start = at;
-            self.seen = chunk.map(|chunk| (chunk, rows));
-        }
-        self.seen.as_ref()
     }
 }
 

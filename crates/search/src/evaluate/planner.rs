@@ -7,10 +7,10 @@
 //!
 //! The parser makes no empty `Suffix` or `Contains`; they are planned all the same, as the empty word has no grams.
 
-use super::bitmap::Bitmap;
+use super::cursor::Cursor;
 use super::leaf::{Collection, Context, Source};
 use super::pattern::{TermPattern, literals};
-use super::plan::{Cursor, Node, NodeNumber, Plan, Test};
+use super::plan::{Node, NodeNumber, Plan, Test};
 use super::tag_search::{GramItems, TagSearch};
 use super::work::{TERM_WORK, Work};
 use crate::definition::Language;
@@ -306,7 +306,7 @@ impl Planner {
 
     fn push(&mut self, node: Node) -> NodeNumber {
         let heap_bytes = match &node {
-            Node::Postings(_) => size_of::<Bitmap>(),
+            Node::Postings(_) => Cursor::HEAP_BYTES_MAX,
             Node::Collected(_) => size_of::<Collection>() + size_of::<Source>(),
             Node::Every(parts) | Node::Any(parts) => size_of_val(&**parts),
             _ => 0,

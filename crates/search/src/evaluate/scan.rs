@@ -2,9 +2,10 @@
 
 use super::bitmap::{Bitmap, RemainingRows};
 use super::chunk::ChunkSearch;
+use super::cursor::Cursor;
 use super::expired::Expired;
 use super::leaf::Context;
-use super::plan::{Cursor, Node, Plan};
+use super::plan::{Node, Plan};
 use super::planner::Planner;
 use super::work::{CHUNK_WORK, RECORD_WORK, Work};
 use crate::definition::Language;
@@ -237,7 +238,10 @@ impl Scan {
                     let next = plan.next_chunk(&context, *from, work).filter(|chunk| *chunk < chunks);
                     let Some(chunk) = next else { return ChunkStep::Done };
                     *from = chunk + 1;
-                    let mut rows = rows_of(all_rows, index, chunk, work);
+                    let mut rows = match plan.is_within_rows() {
+                        true => Bitmap::FULL,
+                        false => rows_of(all_rows, index, chunk, work),
+                    };
                     if let Some(expired) = expired.rows().chunk(chunk) {
                         rows.subtract(expired);
                     }
@@ -276,7 +280,7 @@ impl Scan {
             ScanStage::Planned(plan) => plan.heap_bytes(),
         };
         let of_chunk = self.chunk.as_ref().map_or(0, ChunkSearch::heap_bytes);
-        of_stage + of_chunk + self.expired.heap_bytes_max() + size_of::<Bitmap>()
+        of_stage + of_chunk + self.expired.heap_bytes_max() + Cursor::HEAP_BYTES_MAX
     }
 }
 

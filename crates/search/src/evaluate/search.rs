@@ -336,7 +336,7 @@ impl Search {
             work.spend_text(value.len());
             Some(match field.field_type {
                 FieldType::Numeric => SortValue::Number(OrderedNumber(number(value)?)),
-                _ if field.is_unnormalized => SortValue::Text(value.into()),
+                _ if field.is_ordered_as_stored() => SortValue::Text(value.into()),
                 _ => SortValue::Text(folded(value, false).as_bytes().into()),
             })
         });

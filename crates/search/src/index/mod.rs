@@ -27,7 +27,7 @@ pub use terms::RowError;
 
 pub(crate) use dictionary::{Dictionary, Space, TermNumber, TermType, term_key};
 pub(crate) use numbers::Numbers;
-pub(crate) use postings::{CHUNK_ROWS, Postings, place, row_at};
+pub(crate) use postings::{CHUNK_ROWS, Postings, Rows, place, row_at};
 pub(crate) use ranked_tags::RankedTags;
 pub(crate) use record::{Record, RecordField, is_due};
 pub(crate) use terms::{folded, grams, number, on_grid, place as geo_place, tags};

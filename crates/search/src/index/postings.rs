@@ -133,7 +133,7 @@ impl Postings {
 
 /// The rows of an item.
 #[derive(Clone, Copy)]
-pub(crate) struct Rows<'a>(&'a [u8]);
+pub(crate) struct Rows<'a>(pub(crate) &'a [u8]);
 
 impl Rows<'_> {
     /// Adds them to a bitmap.
