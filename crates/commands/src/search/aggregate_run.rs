@@ -56,9 +56,9 @@ impl AggregatePlan {
         let request = AggregateRequest::parse(options).map_err(failure)?;
         let query = parse_query(text, definition, &request.query_options()).map_err(failure)?;
         let pipeline = pipeline(&request, 0)?;
-        let sources = pipeline.source_fields().iter().map(|field| RowSource::of(field, definition));
-        let sources = sources.collect::<Result<Vec<_>, _>>()?;
         let loads_all = pipeline.loads_all();
+        let sources = pipeline.source_fields().iter().map(|field| RowSource::of(field, definition, loads_all));
+        let sources = sources.collect::<Result<Vec<_>, _>>()?;
         let needs_hashes = loads_all || sources.iter().any(|source| matches!(source, RowSource::HashField(_)));
         Ok(Self { request, query, sources, loads_all, needs_hashes })
     }
@@ -96,7 +96,7 @@ impl AggregatePlan {
 }
 
 impl RowSource {
-    fn of(field: &SourceField, definition: &Definition) -> Result<Self, Failure> {
+    fn of(field: &SourceField, definition: &Definition, loads_all: bool) -> Result<Self, Failure> {
         let is_loaded = field.reader == FieldReader::Load;
         let position = match is_loaded {
             true => schema_field(definition, &field.identifier),
@@ -104,8 +104,8 @@ impl RowSource {
         };
         match position {
             Some(position) => {
-                let Field { is_sortable, is_unnormalized, .. } = definition.fields[position];
-                Ok(Self::Field { position, is_folded: !is_loaded && is_sortable && !is_unnormalized })
+                let is_folded = definition.fields[position].is_sorted_folded() && !is_loaded && !loads_all;
+                Ok(Self::Field { position, is_folded })
             }
             None if !is_loaded => Err(failure(field.unknown())),
             None if *field.identifier == *KEY_NAME => Ok(Self::Key),

@@ -250,9 +250,8 @@ impl SearchRun {
         if field.field_type == FieldType::Numeric {
             return parse_number(value).map(|number| format!("#{}", exact_digits(number)).into_bytes());
         }
-        let is_folded = field.is_sortable && !field.is_unnormalized;
         match str::from_utf8(value) {
-            Ok(text) if is_folded => Some(format!("${}", fold(text)).into_bytes()),
+            Ok(text) if field.is_sorted_folded() => Some(format!("${}", fold(text)).into_bytes()),
             _ => Some([b"$", value].concat()),
         }
     }

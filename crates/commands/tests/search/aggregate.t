@@ -32,7 +32,12 @@
 > FT.CREATE idx2 PREFIX 1 n SCHEMA n NUMERIC s TEXT SORTABLE t TEXT SORTABLE UNF  =OK
 > FT.AGGREGATE idx2 * GROUPBY 3 @n @s @t                              =found(1, [{"n": "1.5", "s": "foo", "t": "FOO"}])
 > FT.AGGREGATE idx2 * LOAD 1 @s                                       =found(1, [{"s": "FOO"}])
+> FT.AGGREGATE idx2 * LOAD * GROUPBY 1 @s                             =found(1, [{"s": "FOO"}])
 > FT.AGGREGATE idx2 * GROUPBY 0 REDUCE TOLIST 1 @n AS all             =found(1, [{"all": ["1.5"]}])
+# CASESENSITIVE tells cases apart in the order, too.
+> HSET c1 t "Anna B"                                                  =1
+> FT.CREATE idx3 PREFIX 1 c SCHEMA t TAG CASESENSITIVE SORTABLE       =OK
+> FT.AGGREGATE idx3 * GROUPBY 1 @t                                    =found(1, [{"t": "Anna B"}])
 
 > FT.CURSOR READ idx1 1                                               !Cursor not found
 > FT.CURSOR DEL idx1 1                                                !Cursor does not exist

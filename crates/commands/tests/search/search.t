@@ -24,6 +24,8 @@
 > FT.SEARCH idx1 * INKEYS 2 doc2 doc9 NOCONTENT                       =found(1, ["doc2"])
 > FT.SEARCH idx1 * INKEYS 1 doc9 NOCONTENT                            =found(0)
 > FT.SEARCH idx1 3 INFIELDS 1 f2 NOCONTENT                            =found(1, ["doc1"])
+> FT.SEARCH idx1 "@f2:2" INFIELDS 1 f1 NOCONTENT                      =found(0)
+> FT.SEARCH idx1 "@f2:2" INFIELDS 2 f1 f2 NOCONTENT                   =found(1, ["doc2"])
 > FT.SEARCH idx1 "@f2:$x" PARAMS 2 x 2 DIALECT 2 NOCONTENT            =found(1, ["doc2"])
 
 > FT.SEARCH nosuch *                                                  !nosuch: no such index

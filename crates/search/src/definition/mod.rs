@@ -210,6 +210,16 @@ impl FieldType {
 }
 
 impl Field {
+    /// Returns true if texts are ordered by their bytes as they stand: with UNF, and tags with CASESENSITIVE.
+    pub fn is_ordered_as_stored(&self) -> bool {
+        self.is_unnormalized || matches!(self.field_type, FieldType::Tag { is_case_sensitive: true, .. })
+    }
+
+    /// Returns true if the values that are kept for sorting are folded.
+    pub fn is_sorted_folded(&self) -> bool {
+        self.is_sortable && !self.is_ordered_as_stored()
+    }
+
     /// Returns true if its words are indexed.
     pub(crate) fn is_indexed_text(&self) -> bool {
         self.is_indexed && matches!(self.field_type, FieldType::Text { .. })

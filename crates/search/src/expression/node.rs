@@ -73,9 +73,4 @@ impl BinaryOperator {
     pub(super) fn written(sign: &str) -> Option<(Self, u8)> {
         OPERATORS.iter().find(|(known, ..)| *known == sign).map(|(_, operator, strength)| (*operator, *strength))
     }
-
-    /// Returns true if `a ^ b ^ c` is `a ^ (b ^ c)`.
-    pub(super) fn is_right_associative(self) -> bool {
-        self == Self::Power
-    }
 }

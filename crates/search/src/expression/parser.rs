@@ -51,8 +51,8 @@ impl<'t> ExpressionParser<'t> {
                 break;
             }
             self.tokens.next();
-            let stronger = if operator.is_right_associative() { strength } else { strength + 1 };
-            let right = self.binary(stronger, depth + 1)?;
+            // All operators join from left to right, powers too, as in RediSearch.
+            let right = self.binary(strength + 1, depth + 1)?;
             left = joined(operator, left, right)?;
         }
         Ok(left)

@@ -212,6 +212,9 @@ impl<'a> QueryParser<'a> {
         }
         fields.sort_unstable();
         fields.dedup();
+        if self.options.in_fields.is_some() {
+            fields.retain(|field| self.unscoped.binary_search(field).is_ok());
+        }
         self.scope = Some(fields);
         let part = self.unary();
         self.scope = None;

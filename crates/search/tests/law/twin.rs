@@ -93,6 +93,7 @@ impl Twin {
         let field = &self.definition.fields[field];
         Some(match field.field_type {
             FieldType::Numeric => Value::Number(number(value).unwrap()),
+            FieldType::Tag { is_case_sensitive: true, .. } => Value::Bytes(value.to_vec()),
             _ if field.is_unnormalized => Value::Bytes(value.to_vec()),
             _ => Value::Bytes(text(value).into_bytes()),
         })

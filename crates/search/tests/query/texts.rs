@@ -210,13 +210,14 @@ fn verbatim_words_have_no_stems() {
 }
 
 #[test]
-fn in_fields_narrow_words_without_a_field() {
+fn in_fields_narrow_the_fields_of_all_words() {
     let names = ["body", "tags", "unknown"].map(|name| Box::from(name.as_bytes()));
     let search = |text: &str, names| {
         parse_query(text.as_bytes(), &definition(), &QueryOptions { in_fields: Some(names), ..options() }).unwrap()
     };
     assert_eq!(search("hello", &names), word_in(&[BODY], "hello"));
-    assert_eq!(search("@title:hello", &names), word_in(&[TITLE], "hello"));
+    assert_eq!(search("@title:hello", &names), Query::Nothing);
+    assert_eq!(search("@title|body:hello", &names), word_in(&[BODY], "hello"));
     assert_eq!(search("hello", &names[1..]), Query::Nothing);
 }
 
