@@ -60,6 +60,8 @@ pub struct Worker {
     pub(crate) random: Cell<Random>,
     /// Its connections that are about to help update the order of names.
     helpers: FifoLock,
+    /// Its connections whose queries wait for a turn.
+    queries: FifoLock,
     /// The runner of its scripts.
     pub(crate) runner: ScriptRunner,
     /// Open messages of its queue-port connections.
@@ -107,6 +109,7 @@ impl Worker {
             listener: RefCell::default(),
             random: Cell::new(Random::new(seed)),
             helpers: FifoLock::default(),
+            queries: FifoLock::default(),
             runner: ScriptRunner::new(suspended),
             leases: Leases::default(),
             chores: RefCell::default(),
@@ -185,6 +188,14 @@ impl Worker {
         self.engine.watch.end_turn(self.index);
         self.note_turn(began.elapsed());
         result
+    }
+
+    /// Waits for a turn of a query: one turn between two looks at the sockets, however many queries there are, in order
+    /// of arrival. A task that only yields is run again before the event loop looks at its sockets.
+    pub(crate) async fn query_turn(&self) {
+        let _place = self.queries.enter().await;
+        yield_now().await;
+        self.sleep(0).await;
     }
 
     /// Waits until the order of names and the indexes of hashes are up to date, and helps meanwhile, a step at a time. One connection at a time

@@ -96,7 +96,7 @@ impl SearchCall<'_> {
         if self.timeout_ms.is_some_and(|timeout_ms| self.took_ms() >= timeout_ms) {
             return Err(Failure::text(QUERY_TIMED_OUT));
         }
-        self.pace.rest().await;
+        self.pace.wait(self.worker.query_turn()).await;
         Ok(())
     }
 
