@@ -46,7 +46,8 @@ pub struct Pipeline {
     records_bytes: usize,
     /// The last limit that has let through all that it lets through.
     exhausted: Option<usize>,
-    /// The stage whose rows count, the last one that arranges; none if records count.
+    /// The stage whose rows count, the last one that arranges; none if records count, as the groups do after the last
+    /// GROUPBY.
     counted_stage: Option<usize>,
     total: u64,
 }
@@ -58,8 +59,10 @@ impl Pipeline {
     /// Returns the name that no step before its reader gives, or the number that exceeds a limit.
     pub fn new(request: &AggregateRequest, limits: PipelineLimits) -> Result<Self, AggregateError> {
         let plan = PipelinePlan::new(request, limits.records_max)?;
+        let is_group = |stage: &PipelineStage| matches!(stage, PipelineStage::Group(_));
         let is_arranging = |stage: &PipelineStage| matches!(stage, PipelineStage::Sort(_) | PipelineStage::Limit(_));
-        let mut counted_stage = plan.stages.iter().rposition(is_arranging);
+        let last = plan.stages.iter().rposition(|stage| is_group(stage) || is_arranging(stage));
+        let mut counted_stage = last.filter(|at| is_arranging(&plan.stages[*at]));
         if let Some(at) = counted_stage
             && let Some(before) = at.checked_sub(1)
             && matches!(plan.stages[before], PipelineStage::Sort(_))
