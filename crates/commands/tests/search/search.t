@@ -26,6 +26,10 @@
 > FT.SEARCH idx1 3 INFIELDS 1 f2 NOCONTENT                            =found(1, ["doc1"])
 > FT.SEARCH idx1 "@f2:2" INFIELDS 1 f1 NOCONTENT                      =found(0)
 > FT.SEARCH idx1 "@f2:2" INFIELDS 2 f1 f2 NOCONTENT                   =found(1, ["doc2"])
+> FT.CREATE empties PREFIX 1 empty SCHEMA t TEXT u TEXT INDEXEMPTY    =OK
+> FT.SEARCH empties "@u:\"\"" INFIELDS 1 t                              =found(0)
+> FT.SEARCH empties "@t:\"\"" INFIELDS 1 t
+!Use `INDEXEMPTY` in field creation in order to index and query for empty strings
 > FT.SEARCH idx1 "@f2:$x" PARAMS 2 x 2 DIALECT 2 NOCONTENT            =found(1, ["doc2"])
 
 > FT.SEARCH nosuch *                                                  !nosuch: no such index

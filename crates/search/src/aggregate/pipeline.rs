@@ -63,11 +63,11 @@ impl Pipeline {
         let is_arranging = |stage: &PipelineStage| matches!(stage, PipelineStage::Sort(_) | PipelineStage::Limit(_));
         let last = plan.stages.iter().rposition(|stage| is_group(stage) || is_arranging(stage));
         let mut counted_stage = last.filter(|at| is_arranging(&plan.stages[*at]));
-        if let Some(at) = counted_stage
-            && let Some(before) = at.checked_sub(1)
-            && matches!(plan.stages[before], PipelineStage::Sort(_))
-        {
-            counted_stage = Some(before);
+        if let Some(at) = counted_stage {
+            // LIMIT is a page of the last SORTBY, as APPLY between them changes no number of rows.
+            let is_apply = |stage: &PipelineStage| matches!(stage, PipelineStage::Apply(..));
+            let before = plan.stages[..at].iter().rposition(|stage| !is_apply(stage));
+            counted_stage = before.filter(|at| matches!(plan.stages[*at], PipelineStage::Sort(_))).or(counted_stage);
         }
         let names_set = if plan.loads_all { plan.names.iter().cloned().collect() } else { HashSet::new() };
         Ok(Self {

@@ -212,9 +212,6 @@ impl<'a> QueryParser<'a> {
         }
         fields.sort_unstable();
         fields.dedup();
-        if self.options.in_fields.is_some() {
-            fields.retain(|field| self.unscoped.binary_search(field).is_ok());
-        }
         self.scope = Some(fields);
         let part = self.unary();
         self.scope = None;
@@ -253,8 +250,11 @@ impl<'a> QueryParser<'a> {
         self.text_query_in(fields, term)
     }
 
-    /// Returns a query for a term in some fields.
-    pub(super) fn text_query_in(&mut self, fields: Vec<usize>, term: Term) -> Result<Query, QueryError> {
+    /// Returns a query for a term in some fields, those of INFIELDS among them if that is given.
+    pub(super) fn text_query_in(&mut self, mut fields: Vec<usize>, term: Term) -> Result<Query, QueryError> {
+        if self.options.in_fields.is_some() {
+            fields.retain(|field| self.unscoped.binary_search(field).is_ok());
+        }
         self.count(1 + fields.len())?;
         Ok(if fields.is_empty() { Query::Nothing } else { Query::Text { fields, term } })
     }
