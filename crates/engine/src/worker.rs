@@ -190,16 +190,17 @@ impl Worker {
         result
     }
 
-    /// Waits for a turn of a query: one turn between two looks at the sockets, however many queries there are, in order
-    /// of arrival. A task that only yields is run again before the event loop looks at its sockets.
+    /// Waits for a turn of a query: one turn between two polls of the sockets, however many queries there are, in order
+    /// of arrival. The event loop polls its sockets before a sleep of no time ends, but not before it runs a task again
+    /// that only yields; in a simulated world, such a sleep may let nobody else run.
     pub(crate) async fn query_turn(&self) {
         let _place = self.queries.enter().await;
         yield_now().await;
         self.sleep(0).await;
     }
 
-    /// Waits until the order of names and the indexes of hashes are up to date, and helps meanwhile, a step at a time. One connection at a time
-    /// helps, in order of arrival: the others' turns are for those that only read.
+    /// Waits until the order of names and the indexes of hashes are up to date, and helps meanwhile, a step at a time.
+    /// One connection at a time helps, in order of arrival: the others' turns are for those that only read.
     pub(crate) async fn help_order(&self) {
         let _place = self.helpers.enter().await;
         let keyspace = &self.engine.keyspace;

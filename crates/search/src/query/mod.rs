@@ -55,7 +55,8 @@ pub struct QueryOptions<'a> {
     pub is_verbatim: bool,
     /// True with NOSTOPWORDS: stop words are looked for.
     pub keeps_stop_words: bool,
-    /// INFIELDS: the TEXT fields that words look into, also those that name fields; `None` for all. Unknown names are ignored.
+    /// INFIELDS: the TEXT fields that words look into, also those words that name fields; `None` for all. Unknown names
+    /// are ignored.
     pub in_fields: Option<&'a [Box<[u8]>]>,
 }
 
