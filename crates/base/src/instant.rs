@@ -74,16 +74,26 @@ mod set {
 
     /// Returns the instant that the thread's clock has been set to.
     pub(super) fn now_ns() -> Option<u64> {
-        CLOCK.with_borrow(|clock| clock.as_ref().map(|clock| clock.ns.load(Relaxed)))
+        CLOCK.with_borrow(|clock| clock.as_ref().map(SetClock::read))
     }
 
-    /// A clock that stands still unless it is moved; clones share it.
+    /// A clock that moves only when it is moved, or by a step at each reading; clones share it.
     #[derive(Clone, Default)]
     pub struct SetClock {
         ns: Arc<AtomicU64>,
+        step_ns: u64,
     }
 
     impl SetClock {
+        /// Creates a clock that each reading moves forward by `step`.
+        pub fn ticking(step: Duration) -> Self {
+            Self { ns: Arc::default(), step_ns: step.as_nanos() as u64 }
+        }
+
+        fn read(&self) -> u64 {
+            self.ns.fetch_add(self.step_ns, Relaxed)
+        }
+
         /// Moves the clock forward.
         pub fn advance(&self, span: Duration) {
             self.ns.fetch_add(span.as_nanos() as u64, Relaxed);
@@ -121,6 +131,13 @@ mod tests {
         while std_began.elapsed() < Duration::from_millis(2) {}
         assert!(began.elapsed() >= Duration::from_millis(2));
         assert!(Instant::now() >= began);
+    }
+
+    #[cfg(feature = "set-clock")]
+    #[test]
+    fn each_reading_moves_a_ticking_clock() {
+        let step = Duration::from_millis(3);
+        SetClock::ticking(step).rule(|| assert_eq!(Instant::now().elapsed(), step));
     }
 
     #[cfg(feature = "set-clock")]

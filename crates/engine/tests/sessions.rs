@@ -1,9 +1,11 @@
 //! Sessions without sockets, over a journal on a disk in memory and a clock that the test moves.
 
 use crate::support::{Client, World, block_on, read};
+use base::instant::SetClock;
 use engine::{ExpireCycle, Next};
 use std::pin::pin;
 use std::task::{Context, Waker};
+use std::time::Duration;
 use wire::Output;
 
 #[test]
@@ -256,6 +258,25 @@ fn expired_keys_beyond_one_pass_go_with_the_next() {
     let mut expire_cycle = ExpireCycle::new(world.engine.clone());
     while expire_cycle.pass() {}
     assert_eq!(world.engine.sums().databases[0].keys, 0);
+}
+
+#[test]
+fn latency_records_a_long_expire_cycle() {
+    let world = World::new(&[("latency-monitor-threshold", "2")]);
+    let mut client = world.client();
+    let mut expire_after = |step: Duration| {
+        client.call("SET key value PX 1");
+        world.advance(5_000);
+        let mut expire_cycle = ExpireCycle::new(world.engine.clone());
+        SetClock::ticking(step).rule(|| expire_cycle.pass());
+        assert_eq!(world.engine.sums().databases[0].keys, 0);
+        client.call("LATENCY HISTORY expire-cycle")
+    };
+    assert_eq!(expire_after(Duration::ZERO), "*0\r\n");
+    let history = expire_after(Duration::from_millis(2));
+    assert!(history.starts_with("*1\r\n*2\r\n:"), "{history}");
+    let latest = client.call("LATENCY LATEST");
+    assert!(latest.contains("$12\r\nexpire-cycle\r\n"), "{latest}");
 }
 
 #[test]

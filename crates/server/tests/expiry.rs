@@ -1,5 +1,4 @@
-//! A million keys that expire at one instant: they and their memory are freed while others are served; LATENCY has long
-//! holds.
+//! A million keys that expire at one instant: they and their memory are freed while others are served.
 
 use crate::support::{Connection, Server, request};
 use std::net::TcpStream;
@@ -81,36 +80,4 @@ fn a_million_keys_expiring_together_are_removed_promptly() {
     let hold_us = number(&server, "longest_lock_hold_us");
     println!("gone {gone_ms} ms after the deadline; memory {empty_bytes}, {full_bytes}, then {left_bytes} bytes");
     println!("longest turn {longest_turn_us} us, longest lock hold {hold_us} us");
-}
-
-/// The number of subscribers added at a time, and the maximum. More subscribers to expirations make a shard held
-/// longer.
-const LISTENERS: usize = 50;
-const LISTENERS_MAX: usize = 2_000;
-
-#[test]
-fn latency_history_records_a_long_expire_cycle() {
-    let server = Server::start(&["--journal", "off", "--enable-debug-command", "yes"]);
-    let (mut client, ok) = (server.connect(), Value::Simple("OK".to_owned()));
-    for (name, value) in [("latency-monitor-threshold", "1"), ("notify-keyspace-events", "Ex")] {
-        assert_eq!(client.call(&["CONFIG", "SET", name, value]), ok);
-    }
-    let mut listeners = Vec::new();
-    while client.call(&["LATENCY", "HISTORY", "expire-cycle"]) == Value::Array(Vec::new()) {
-        assert!(listeners.len() < LISTENERS_MAX, "the event is not reported");
-        for _ in 0..LISTENERS {
-            let mut listener = server.connect();
-            listener.call(&["PSUBSCRIBE", "*"]);
-            listeners.push(listener);
-        }
-        // All of one shard, and all at once.
-        assert_eq!(client.call(&["DEBUG", "SET-ACTIVE-EXPIRE", "0"]), ok);
-        for index in 0..200 {
-            assert_eq!(client.call(&["SET", &format!("{{one}}{index}"), "v", "PX", "1"]), ok);
-        }
-        assert_eq!(client.call(&["DEBUG", "SET-ACTIVE-EXPIRE", "1"]), ok);
-        while client.call(&["DBSIZE"]) != Value::Int(0) {}
-    }
-    let latest = client.call(&["LATENCY", "LATEST"]).to_string();
-    assert!(latest.contains("[\"expire-cycle\", "), "{latest}");
 }
