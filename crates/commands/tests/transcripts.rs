@@ -9,7 +9,6 @@ use commands::testing::direct::{DATABASES, World};
 use commands::testing::transcript::{self, Difference, Step, all, served};
 use commands::{Group, Run};
 use std::collections::BTreeSet;
-use std::net::TcpListener;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -129,7 +128,7 @@ impl Peer {
         if let Ok(address) = std::env::var("BOBBIN_PEER") {
             return Self { process: None, address, _turn: turn };
         }
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let port = base::programs::free_port().unwrap();
         let process = Command::new("redis-server")
             .args(["--port", &port.to_string(), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"])
             .stdout(Stdio::null())

@@ -68,7 +68,7 @@ pub(crate) fn measure(
 
 /// Returns the time of the kill, between `least_s` and the end of the writers' time.
 fn moment(writes: &Writes, least_s: u64, draw: u64) -> Duration {
-    let span_ms = writes.seconds.saturating_sub(least_s) * 1000;
+    let span_ms = ((writes.seconds - least_s as f64).max(0.0) * 1000.0) as u64;
     Duration::from_millis(least_s * 1000 + below(mixed(draw), span_ms.max(1)))
 }
 
@@ -115,7 +115,7 @@ fn killed_while_writing(
     after: Duration,
 ) -> Result<(Written, Duration), LabError> {
     // The kill ends the writers, not their own time limit.
-    let lasting = Writes { seconds: after.as_secs() + 600, ..writes.clone() };
+    let lasting = Writes { seconds: after.as_secs_f64() + 600.0, ..writes.clone() };
     let writers = Writers { address: server.address(), writes: &lasting, keys, spares: true };
     let forgiven = AtomicBool::new(false);
     let begin = Instant::now();
@@ -180,7 +180,7 @@ mod tests {
 
     #[test]
     fn kill_times_are_between_the_minimum_and_the_maximum() {
-        let writes = Writes { seconds: 5, ..writes(Verb::Set) };
+        let writes = Writes { seconds: 5.0, ..writes(Verb::Set) };
         let moments: Vec<Duration> = (0..1000).map(|draw| moment(&writes, 2, draw)).collect();
         assert!(moments.iter().all(|at| (2000..5000).contains(&at.as_millis())));
         assert!(moments.iter().any(|at| at.as_millis() < 2100) && moments.iter().any(|at| at.as_millis() > 4900));

@@ -13,7 +13,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use std::ffi::OsString;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Read, Write};
-use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -437,8 +437,7 @@ fn spawn(
 
 /// A port nobody listens on. Another process may take it before the server does; then the start fails and says so.
 fn free_port() -> Result<u16, LabError> {
-    let listener = TcpListener::bind("127.0.0.1:0").map_err(io_error("a free port"))?;
-    Ok(listener.local_addr().map_err(io_error("a free port"))?.port())
+    base::programs::free_port().map_err(io_error("a free port"))
 }
 
 #[cfg(test)]

@@ -87,7 +87,7 @@ impl Writers<'_> {
         let mut latency_us = histogram();
         let mut batch = Batch::new(self.writes);
         let pipeline = self.writes.pipeline;
-        let end = Duration::from_secs(self.writes.seconds);
+        let end = Duration::from_secs_f64(self.writes.seconds);
         loop {
             let first = shared.next.fetch_add(pipeline, Ordering::Relaxed);
             let due = self.due(shared.begin, first);
@@ -286,7 +286,7 @@ pub(crate) mod tests {
 
     pub(crate) fn writes(verb: Verb) -> Writes {
         let keys = "{items}".to_owned();
-        Writes { verb, keys, value_bytes: 20, connections: 3, pipeline: 4, seconds: 1, pace_per_s: None, rest_s: 0 }
+        Writes { verb, keys, value_bytes: 20, connections: 3, pipeline: 4, seconds: 1.0, pace_per_s: None, rest_s: 0 }
     }
 
     #[test]
@@ -346,7 +346,7 @@ pub(crate) mod tests {
         let data = tempfile::tempdir().unwrap();
         for is_forgiven in [false, true] {
             let mut server = Server::start(&redis, &["--save".to_owned(), String::new()], data.path()).unwrap();
-            let writes = Writes { seconds: 600, ..writes(Verb::Set) };
+            let writes = Writes { seconds: 600.0, ..writes(Verb::Set) };
             let writers = Writers { address: server.address(), writes: &writes, keys: 10, spares: false };
             let forgiven = AtomicBool::new(is_forgiven);
             let done = thread::scope(|scope| {

@@ -201,15 +201,19 @@ fn data_beyond_the_limit_is_served_as_far_as_possible() {
     let reply = client.call(&["SET", "new", "x"]);
     assert!(is_refused(&reply), "{reply:?}");
     let (mut there, mut absent) = (Vec::new(), 0);
-    for number in 0..200_000 {
-        match client.call(&["GET", &key(0, number)]) {
-            Value::Error(text) => {
-                assert!(text.starts_with(NOT_LOADED), "{text}");
-                absent += 1;
-            }
-            reply => {
-                assert_eq!(reply, Value::bulk(value(number)));
-                there.push(number);
+    let numbers: Vec<usize> = (0..200_000).collect();
+    for some in numbers.chunks(BATCH) {
+        client.send_bytes(&some.iter().flat_map(|number| request(&["GET", &key(0, *number)])).collect::<Vec<_>>());
+        for number in some {
+            match client.reply() {
+                Value::Error(text) => {
+                    assert!(text.starts_with(NOT_LOADED), "{text}");
+                    absent += 1;
+                }
+                reply => {
+                    assert_eq!(reply, Value::bulk(value(*number)));
+                    there.push(*number);
+                }
             }
         }
         if absent > 1_000 && there.len() > 60_000 {
@@ -218,8 +222,9 @@ fn data_beyond_the_limit_is_served_as_far_as_possible() {
     }
     assert!(absent > 0 && there.len() > 30_000, "{} of {absent} more are there", there.len());
     let left: u32 = server.info("loading_shards_left").parse().unwrap();
-    for number in &there {
-        assert_eq!(client.call(&["DEL", &key(0, *number)]), Value::Int(1));
+    for some in there.chunks(BATCH) {
+        client.send_bytes(&some.iter().flat_map(|number| request(&["DEL", &key(0, *number)])).collect::<Vec<_>>());
+        some.iter().for_each(|_| assert_eq!(client.reply(), Value::Int(1)));
     }
     // The deletions make room for data that was not loaded.
     let began = Instant::now();

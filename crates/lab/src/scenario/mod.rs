@@ -363,7 +363,7 @@ pub(crate) struct Writes {
     pub(crate) connections: u64,
     pub(crate) pipeline: u64,
     /// The maximum duration.
-    pub(crate) seconds: u64,
+    pub(crate) seconds: f64,
     /// Records due in a second, over all connections; as fast as answered if absent.
     pub(crate) pace_per_s: Option<u64>,
     /// Seconds in which nothing is written, before the disk is looked at for the last time.

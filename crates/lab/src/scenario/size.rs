@@ -97,6 +97,6 @@ impl Scenario {
 
 impl Writes {
     fn shorten(&mut self, size: Size) {
-        self.seconds = self.seconds.min(if size == Size::Tiny { 1 } else { 2 });
+        self.seconds = self.seconds.min(if size == Size::Tiny { 0.1 } else { 2.0 });
     }
 }

@@ -44,7 +44,7 @@ fn start(flags: &[(&str, &str)]) -> Result<Prepared, String> {
 
 /// Returns a port that is free, as far as can be known.
 fn free_port() -> String {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port().to_string()
+    base::programs::free_port().unwrap().to_string()
 }
 
 const CACHE: (&str, &str) = ("journal", "off");

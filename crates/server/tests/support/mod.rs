@@ -11,7 +11,7 @@ pub(crate) mod peer;
 
 use rustix::process::{Pid, Signal, kill_process};
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -246,7 +246,7 @@ fn deaf(mut command: Command) -> Command {
 
 /// A port that was free a moment ago.
 pub(crate) fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+    base::programs::free_port().unwrap()
 }
 
 fn data(folder: &Path) -> PathBuf {
