@@ -9,7 +9,7 @@
 //!
 //! Frames are used because a window of Chromium may refuse to be as narrow as a phone.
 
-use super::tests::{Shown, assert_all_figures};
+use super::tests::{MEMLINK_PAGE, Shown, assert_all_figures};
 use super::{POLICY, canvas, example, render};
 use crate::results::Results;
 use serde::Deserialize;
@@ -169,15 +169,16 @@ fn assert_series(results: &Results, charts: &[Chart]) {
 #[test]
 fn the_page_is_whole_at_each_width() {
     let Some(program) = testing::program_or_skip("lab::page", "chromium") else { return };
-    for results in [example::small(), example::memlink()] {
-        let all = found(&program, &render(&results).unwrap());
+    let small = example::small();
+    for (results, page) in [(&small, &render(&small).unwrap()), (&example::memlink(), &*MEMLINK_PAGE)] {
+        let all = found(&program, page);
         assert_eq!(all.iter().map(|found| found.width).collect::<Vec<_>>(), WIDTHS);
         for found in &all {
             assert_eq!(found.errors, [""; 0]);
             assert!(found.page_width <= found.width, "{} wide in {}", found.page_width, found.width);
             assert!(!found.charts.is_empty());
-            assert_series(&results, &found.charts);
-            assert_all_figures(&results, &found.shown);
+            assert_series(results, &found.charts);
+            assert_all_figures(results, &found.shown);
         }
     }
 }
@@ -187,7 +188,7 @@ fn the_browser_has_nothing_to_complain_about() {
     let Some(program) = testing::program_or_skip("lab::page", "chromium") else { return };
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("report.html");
-    fs::write(&file, render(&example::memlink()).unwrap()).unwrap();
+    fs::write(&file, &*MEMLINK_PAGE).unwrap();
     let (document, printed) = chromium(&program, folder.path(), &file);
     assert!(document.contains("How to read this page"), "{printed}");
     assert!(!printed.contains("CONSOLE"), "{printed}");
