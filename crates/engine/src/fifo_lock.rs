@@ -29,8 +29,8 @@ impl FifoLock {
             if places.front().is_some_and(|(first, _)| *first == place.number) {
                 return Poll::Ready(());
             }
-            let mine = places.iter_mut().find(|(number, _)| *number == place.number).expect("it stands there");
-            mine.1 = Some(context.waker().clone());
+            let at = places.binary_search_by_key(&place.number, |(number, _)| *number).expect("it stands there");
+            places[at].1 = Some(context.waker().clone());
             Poll::Pending
         })
         .await;
@@ -41,7 +41,8 @@ impl FifoLock {
 impl Drop for LinePlace<'_> {
     fn drop(&mut self) {
         let mut places = self.fifo_lock.places.borrow_mut();
-        places.retain(|(number, _)| *number != self.number);
+        let at = places.binary_search_by_key(&self.number, |(number, _)| *number).expect("it stands there");
+        places.remove(at);
         let waker = places.front_mut().and_then(|(_, waker)| waker.take());
         drop(places);
         waker.into_iter().for_each(Waker::wake);

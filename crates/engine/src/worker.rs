@@ -12,7 +12,7 @@ use crate::leases::Leases;
 use crate::pubsub::{Delivered, Dispatcher, SubscriberQueue};
 use crate::script::runner::{ScriptRunner, SuspendedScript};
 use crate::settings::Current;
-use crate::waits::{gate_open, yield_now};
+use crate::waits::gate_open;
 use crate::watchdog::Beat;
 use base::instant::Instant;
 use base::random::Random;
@@ -60,8 +60,8 @@ pub struct Worker {
     pub(crate) random: Cell<Random>,
     /// Its connections that are about to help update the order of names.
     helpers: FifoLock,
-    /// Its connections whose queries wait for a turn.
-    queries: FifoLock,
+    /// Its connections whose long requests wait for their next turn.
+    long_requests: FifoLock,
     /// The runner of its scripts.
     pub(crate) runner: ScriptRunner,
     /// Open messages of its queue-port connections.
@@ -109,7 +109,7 @@ impl Worker {
             listener: RefCell::default(),
             random: Cell::new(Random::new(seed)),
             helpers: FifoLock::default(),
-            queries: FifoLock::default(),
+            long_requests: FifoLock::default(),
             runner: ScriptRunner::new(suspended),
             leases: Leases::default(),
             chores: RefCell::default(),
@@ -190,12 +190,10 @@ impl Worker {
         result
     }
 
-    /// Waits for a turn of a query: one turn between two polls of the sockets, however many queries there are, in order
-    /// of arrival. The event loop polls its sockets before a sleep of no time ends, but not before it runs a task again
-    /// that only yields; in a simulated world, such a sleep may let nobody else run.
-    pub(crate) async fn query_turn(&self) {
-        let _place = self.queries.enter().await;
-        yield_now().await;
+    /// Waits for the next turn of a long request: one turn between two polls of the sockets, however many long requests
+    /// there are, in order of arrival. A task that only woke itself would run again before the sockets are polled.
+    pub(crate) async fn long_turn(&self) {
+        let _place = self.long_requests.enter().await;
         self.sleep(0).await;
     }
 
@@ -205,13 +203,13 @@ impl Worker {
         let _place = self.helpers.enter().await;
         let keyspace = &self.engine.keyspace;
         // Yields first, and at the end: what led here was a turn, and so is what follows.
-        yield_now().await;
+        self.long_turn().await;
         while keyspace.order().is_behind() {
             self.step_order().await;
         }
         while self.engine.indexes.is_behind() {
             match self.member.enter().map(|_inside| self.engine.indexes.help(keyspace)) {
-                Some(true) => yield_now().await,
+                Some(true) => self.long_turn().await,
                 Some(false) => self.sleep(BEHIND_MS).await,
                 None => gate_open(&self.engine.gate).await,
             }
@@ -233,7 +231,7 @@ impl Worker {
     async fn step_order(&self) {
         let step = self.member.enter().map(|_inside| self.engine.keyspace.help_order());
         match step {
-            Some(IndexStep::More) => yield_now().await,
+            Some(IndexStep::More) => self.long_turn().await,
             Some(IndexStep::Garbage(names)) => self.engine.deferred_drop.free(names),
             Some(IndexStep::Idle | IndexStep::Blocked | IndexStep::Sort(_)) => self.sleep(BEHIND_MS).await,
             None => gate_open(&self.engine.gate).await,

@@ -71,7 +71,7 @@ mod counted {
 
 #[test]
 fn libraries_loaded_by_one_worker_are_found_by_another() {
-    let world = World::of_workers(2);
+    let world = World::of_workers(2, &[]);
     let [mut loader, mut caller] = [world.client_of(0), world.client_of(1)];
     for nth in 0..3_000 {
         assert!(call(&mut loader, &["FUNCTION", "LOAD", &one(nth, nth as u64)]).starts_with('$'));
@@ -318,7 +318,7 @@ fn assert_listed(client: &mut Client, twin: &Twin) {
 #[test]
 fn two_workers_match_a_naive_twin_after_random_requests() {
     for seed in 1..=6 {
-        let world = World::of_workers(2);
+        let world = World::of_workers(2, &[]);
         let mut dice = Dice(0x9e37_79b9_7f4a_7c15 ^ seed);
         let mut twin = Twin::default();
         let mut clients = [world.client_of(0), world.client_of(1)];

@@ -47,7 +47,7 @@ fn assert_durable(client: &mut Client) {
 }
 
 fn world() -> World {
-    World::new(&[("enable-debug-command", "yes")])
+    World::of_workers(2, &[("enable-debug-command", "yes")])
 }
 
 #[test]
@@ -99,7 +99,7 @@ fn lrem_is_atomic_beside_pushes_and_pops() {
 #[test]
 fn linsert_finds_a_pivot_that_comes_and_goes() {
     let world = world();
-    let (mut client, mut other) = (world.client(), world.client());
+    let (mut client, mut other) = (world.client_of(0), world.client_of(1));
     fill(&mut client);
     let mut turn = 0;
     let reply = run_beside(&mut client, "LINSERT big AFTER 00010001 new", || {

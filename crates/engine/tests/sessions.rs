@@ -416,8 +416,8 @@ fn copied_and_renamed_lists_mark_watches_and_serve_waiters() {
 
 /// Runs MGET of `keys_count` keys, all of which another client sets again, at once, between the turns of the MGET.
 fn look_while_all_are_put(keys_count: usize, puts_max: usize) -> (String, usize) {
-    let world = World::new(&[]);
-    let (mut reader, mut writer) = (world.client(), world.client());
+    let world = World::of_workers(2, &[]);
+    let (mut reader, mut writer) = (world.client_of(0), world.client_of(1));
     let names: Vec<String> = (0..keys_count).map(|key| format!("key:{key}")).collect();
     let mut put = |value: usize| {
         let pairs: Vec<String> = names.iter().map(|name| format!("{name} {value}")).collect();

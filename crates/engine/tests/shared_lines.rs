@@ -156,7 +156,7 @@ fn requests_for_one_key_write_the_word_of_its_lock_alone() {
 fn with_a_journal_writes_share_its_position_alone() {
     // A world for each, since nobody writes what its workers hand over.
     let of_world = |request: &(&'static str, &'static str)| {
-        let world = World::of_workers(2);
+        let world = World::of_workers(2, &[]);
         let mut sides = [0, 1].map(|index| Side::of(world.client_of(index).session));
         let [one, other] = neighbours(&world.engine.keyspace);
         (request.1, shared(&mut sides, *request, [&one, &other]))

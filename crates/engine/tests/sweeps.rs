@@ -168,7 +168,7 @@ fn randomkey_finds_the_only_live_key_behind_expired_ones() {
 
 #[test]
 fn a_served_client_counts_what_its_feeder_has_put() {
-    let world = World::of_workers(2);
+    let world = World::of_workers(2, &[]);
     let (mut feeder, mut waiter) = (world.client_of(0), world.client_of(1));
     feeder.call("SET kept v");
     feeder.call_all(&["RPUSH list a", "RPUSH list b", "RPUSH list c"]);

@@ -65,9 +65,14 @@ impl Time {
         });
     }
 
+    /// Sleeps; others have a turn even if that is for no time.
     pub(crate) fn sleep(&self, ms: Ms) -> Task {
-        let (time, due_us) = (self.clone(), self.us() + ms * 1000);
+        let (time, due_us, mut has_yielded) = (self.clone(), self.us() + ms * 1000, ms > 0);
         Box::pin(std::future::poll_fn(move |context| {
+            if !std::mem::replace(&mut has_yielded, true) {
+                context.waker().wake_by_ref();
+                return Poll::Pending;
+            }
             if time.us() >= due_us {
                 return Poll::Ready(());
             }

@@ -11,7 +11,6 @@ use super::state::Session;
 use super::suspend::Suspend;
 use crate::flushes::Flushed;
 use crate::memcacheq::forget;
-use crate::waits::yield_now;
 use crate::worker::Worker;
 use base::limits::SHARDS;
 use commands::registry::{self, Command, Lookup};
@@ -91,7 +90,7 @@ impl Session {
                 if walk == SweepNext::Next {
                     break;
                 }
-                yield_now().await;
+                worker.long_turn().await;
             }
         }
         Ok(removed)

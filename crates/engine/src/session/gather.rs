@@ -16,7 +16,7 @@ use super::retry_state::{OffLock, OffLockState};
 use super::state::Session;
 use super::suspend::Suspend;
 use crate::engine::Engine;
-use crate::waits::{gate_open, yield_now};
+use crate::waits::gate_open;
 use crate::worker::Worker;
 use base::limits::SHARDS;
 use base::primitives::atomic::Ordering::Relaxed;
@@ -39,8 +39,8 @@ impl Session {
         (command, args): (Command, &Args<'_>),
     ) -> Duration {
         // Yields first: what came before was a turn.
-        yield_now().await;
-        let mut pace = GatherPace::begin();
+        worker.long_turn().await;
+        let mut pace = GatherPace::begin(worker);
         let mut gathering = match state.gathered.take() {
             Some(gathering) => gathering,
             None => {
@@ -71,7 +71,7 @@ impl Session {
         (shard, keys): (usize, &mut ShardKeys),
         gather: &mut dyn Gather,
         args: &Args<'_>,
-        pace: &mut GatherPace,
+        pace: &mut GatherPace<'_>,
     ) {
         let mut done = 0;
         while done < keys.at.len() {

@@ -1,7 +1,7 @@
 //! The look-ups of a request for very many keys, by shard.
 
 use crate::engine::Engine;
-use crate::waits::yield_now;
+use crate::worker::Worker;
 use base::Ms;
 use base::instant::Instant;
 use base::limits::SHARDS;
@@ -88,7 +88,7 @@ pub(super) struct GatheredKeys {
 
 impl GatheredKeys {
     /// Hashes all keys.
-    pub(super) async fn begin(engine: &Engine, command: Command, args: &Args<'_>, pace: &mut GatherPace) -> Self {
+    pub(super) async fn begin(engine: &Engine, command: Command, args: &Args<'_>, pace: &mut GatherPace<'_>) -> Self {
         let Run::Gather { begin, .. } = command.run else { unreachable!("asked for a look at keys") };
         let mut gather = begin(args);
         let mut shards: Vec<ShardKeys> = (0..SHARDS).map(|_| ShardKeys::default()).collect();
@@ -125,14 +125,15 @@ impl GatheredKeys {
 }
 
 /// The pace of work done in pieces, between which others have their turn.
-pub(super) struct GatherPace {
+pub(super) struct GatherPace<'w> {
+    worker: &'w Worker,
     pub(super) began: Instant,
     pub(super) took: Duration,
 }
 
-impl GatherPace {
-    pub(super) fn begin() -> Self {
-        Self { began: Instant::now(), took: Duration::ZERO }
+impl<'w> GatherPace<'w> {
+    pub(super) fn begin(worker: &'w Worker) -> Self {
+        Self { worker, began: Instant::now(), took: Duration::ZERO }
     }
 
     /// Returns the time worked so far.
@@ -155,6 +156,6 @@ impl GatherPace {
     }
 
     pub(super) async fn rest(&mut self) {
-        self.wait(yield_now()).await;
+        self.wait(self.worker.long_turn()).await;
     }
 }

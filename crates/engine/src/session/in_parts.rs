@@ -20,7 +20,7 @@ impl Session {
         output: &mut Output,
     ) -> Duration {
         let Run::Parts { begin, .. } = command.run else { unreachable!("asked for parts") };
-        let (mark, mut parts, mut pace) = (output.mark(), begin(), GatherPace::begin());
+        let (mark, mut parts, mut pace) = (output.mark(), begin(), GatherPace::begin(worker));
         loop {
             // Yields first: decoding such a long request was a turn.
             pace.rest().await;

@@ -12,7 +12,6 @@
 use super::state::{Multi, Session};
 use super::suspend::Suspend;
 use crate::event_loop::OutboundConnection;
-use crate::waits::yield_now;
 use crate::worker::Worker;
 use base::Ms;
 use base::primitives::atomic::Ordering::Relaxed;
@@ -305,7 +304,7 @@ async fn exchange(
             worker.engine.deferred_drop.free(Box::new(spent));
         }
         if shall_rest {
-            yield_now().await;
+            worker.long_turn().await;
             continue;
         }
         let is_sent = sending.front().is_none();
@@ -335,6 +334,6 @@ async fn exchange(
             MigrateStep::TooLate => return Err(broken),
         }
         sleep = worker.sleep(timeout_ms);
-        yield_now().await;
+        worker.long_turn().await;
     }
 }

@@ -17,7 +17,7 @@ use super::retry_state::{OffLock, RetryState};
 use super::slow::SWEEP_US_MAX;
 use super::state::Session;
 use crate::executor::Lack;
-use crate::waits::{gate_open, yield_now};
+use crate::waits::gate_open;
 use crate::worker::Worker;
 use base::instant::Instant;
 use base::primitives::atomic::Ordering::Relaxed;
@@ -53,7 +53,7 @@ impl Session {
         let mut took = Duration::ZERO;
         loop {
             // Yields first: the attempt was a turn.
-            yield_now().await;
+            worker.long_turn().await;
             let began = Instant::now();
             let mut is_over = false;
             let mut in_the_way = None;

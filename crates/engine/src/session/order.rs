@@ -39,7 +39,7 @@ impl Session {
     ) -> Duration {
         let Run::Range { begin, .. } = command.run else { unreachable!("asked for a range of names") };
         let mark = output.mark();
-        let mut pace = GatherPace::begin();
+        let mut pace = GatherPace::begin(worker);
         let result = match begin(args) {
             Ok(range) => self.go_through(worker, command, range, output, &mut pace).await,
             Err(failure) => Err(failure),
@@ -54,7 +54,7 @@ impl Session {
         command: Command,
         mut range: NameRange,
         output: &mut Output,
-        pace: &mut GatherPace,
+        pace: &mut GatherPace<'_>,
     ) -> Result<(), Failure> {
         let mut reader = CatchUp::default();
         while range.wants().is_some() {
@@ -79,7 +79,7 @@ impl Session {
         worker: &Worker,
         range: &NameRange,
         reader: &mut CatchUp,
-        pace: &mut GatherPace,
+        pace: &mut GatherPace<'_>,
     ) -> Result<Page, Failure> {
         let (engine, keyspace) = (&*worker.engine, &worker.engine.keyspace);
         loop {
@@ -102,7 +102,7 @@ impl Session {
 
     /// Takes the names of a page that fit. Looks up only those that may have expired: all existed, with the right type,
     /// when the page was made.
-    async fn look_up(&mut self, worker: &Worker, range: &mut NameRange, page: &Page, pace: &mut GatherPace) {
+    async fn look_up(&mut self, worker: &Worker, range: &mut NameRange, page: &Page, pace: &mut GatherPace<'_>) {
         let engine = &*worker.engine;
         let now = engine.clock.now();
         let names: Vec<&[u8]> = page.iter().collect();
@@ -161,7 +161,7 @@ impl Session {
         command: Command,
         range: &mut NameRange,
         page: &Page,
-        pace: &mut GatherPace,
+        pace: &mut GatherPace<'_>,
     ) -> Result<(), String> {
         let (part, request) = range.removal(&command, page).expect("a command that writes removes");
         let (args, mut output) = (request.args(), Output::new());

@@ -16,7 +16,6 @@ use super::gathered_keys::GatherPace;
 use super::replies::{Took, read};
 use super::state::Session;
 use super::suspend::Suspend;
-use crate::waits::yield_now;
 use crate::worker::Worker;
 use base::limits::SHARDS;
 use commands::registry::Command;
@@ -67,8 +66,8 @@ impl Session {
         output: &mut Output,
     ) -> Duration {
         // Yields first: decoding such a long request was a turn.
-        yield_now().await;
-        let mut pace = GatherPace::begin();
+        worker.long_turn().await;
+        let mut pace = GatherPace::begin(worker);
         let by_shard = by_shard(worker, args, 1, &mut pace).await;
         let mut took = pace.took();
         let mut keys = by_shard.iter().flatten().map(|at| *at as usize).peekable();
@@ -79,7 +78,7 @@ impl Session {
             choose(&mut part, &mut keys, args);
             let keys_count = part.len() - 1;
             if turn_keys + keys_count > TURN_KEYS_MAX || turn_took.as_micros() > TURN_US_MAX {
-                yield_now().await;
+                worker.long_turn().await;
                 (turn_keys, turn_took) = (0, Duration::ZERO);
             }
             let (outcome, ran) = self.remove_part(worker, part_command, &part.args(args)).await;
@@ -110,8 +109,8 @@ impl Session {
         output: &mut Output,
     ) -> Duration {
         // Yields first: decoding such a long request was a turn.
-        yield_now().await;
-        let mut pace = GatherPace::begin();
+        worker.long_turn().await;
+        let mut pace = GatherPace::begin(worker);
         let by_shard = by_shard(worker, args, 2, &mut pace).await;
         // Also copied in that order: fetching scattered arguments costs as much as visiting scattered shards.
         let mut copied = is_copied(args).then(|| Words::with_capacity(args.len(), args.bytes_total()));
@@ -173,7 +172,7 @@ impl Session {
 
 /// Returns the argument numbers of each shard's keys, in request order; every `step`-th argument from the first is a
 /// key. Asks for shards that are still to be loaded.
-async fn by_shard(worker: &Worker, args: &Args<'_>, step: usize, pace: &mut GatherPace) -> Vec<Vec<u32>> {
+async fn by_shard(worker: &Worker, args: &Args<'_>, step: usize, pace: &mut GatherPace<'_>) -> Vec<Vec<u32>> {
     let engine = &worker.engine;
     let mut by_shard = vec![Vec::new(); SHARDS];
     for (count, at) in (1..args.len()).step_by(step).enumerate() {

@@ -15,7 +15,7 @@ use crate::event_loop::Sleep;
 use crate::executor::{LockRetention, SHARDS_MAX};
 use crate::flushes::Flushed;
 use crate::waiter::Answer;
-use crate::waits::{gate_open, loaded, park, read, yield_now};
+use crate::waits::{gate_open, loaded, park, read};
 use crate::watchdog::room_wait::RoomWait;
 use crate::worker::Worker;
 use base::instant::Instant;
@@ -148,7 +148,7 @@ impl Session {
         why: Suspend,
         output: &mut Output,
     ) -> Took {
-        let needs = RetryState { cuts: self.cut(&command, args).await, ..RetryState::default() };
+        let needs = RetryState { cuts: self.cut(worker, &command, args).await, ..RetryState::default() };
         let mut lent = Lent { needs, worker };
         let needs = &mut lent.needs;
         let (mut why, mut course) = (why, Course::default());
@@ -394,14 +394,14 @@ impl Session {
     }
 
     /// Splits the long strings of a request in steps, between which others have their turn.
-    async fn cut(&self, command: &Command, args: &Args<'_>) -> PrebuiltStrings {
+    async fn cut(&self, worker: &Worker, command: &Command, args: &Args<'_>) -> PrebuiltStrings {
         let mut cuts = PrebuiltStrings::default();
         for argument in self.long_texts(command, args) {
             let mut text = LongString::default();
             for step in argument.chunks(CUT_STEP_BYTES) {
                 text.append(step);
                 if text.bytes_count() < argument.len() {
-                    yield_now().await;
+                    worker.long_turn().await;
                 }
             }
             cuts.add(argument, text);

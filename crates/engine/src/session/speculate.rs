@@ -11,7 +11,6 @@
 use super::retry_state::{RetryState, SpeculativeResult};
 use super::state::Session;
 use crate::executor::begin_command;
-use crate::waits::yield_now;
 use crate::worker::Worker;
 use base::instant::Instant;
 use base::primitives::atomic::Ordering::Relaxed;
@@ -96,9 +95,9 @@ impl Session {
     ) -> (Duration, bool) {
         let mut copying = args.copying();
         // Yields first: the attempt was a turn.
-        yield_now().await;
+        worker.long_turn().await;
         while !copying.step(COPIED_BYTES) {
-            yield_now().await;
+            worker.long_turn().await;
         }
         let request = copying.finish();
         let handler = match command.run {

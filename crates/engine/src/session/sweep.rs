@@ -10,7 +10,7 @@ use super::slow::SWEEP_US_MAX;
 use super::state::Session;
 use super::suspend::Suspend;
 use crate::engine::Engine;
-use crate::waits::{gate_open, yield_now};
+use crate::waits::gate_open;
 use crate::worker::Worker;
 use base::instant::Instant;
 use base::limits::SHARDS;
@@ -66,7 +66,7 @@ impl Session {
             drop(inside);
             if began.elapsed().as_micros() > SWEEP_US_MAX {
                 took += began.elapsed();
-                yield_now().await;
+                worker.long_turn().await;
                 began = Instant::now();
             }
             match self.visit(worker, sweep, shard, &mut ahead).await {

@@ -63,8 +63,8 @@ impl World {
     }
 
     /// A world with this many workers.
-    pub(crate) fn of_workers(count: usize) -> Self {
-        Self::with(FakeDisk::new(), &[], Options::new(Policy::EverySec, START_MS), (Load::AtOnce, count))
+    pub(crate) fn of_workers(count: usize, settings: &[(&str, &str)]) -> Self {
+        Self::with(FakeDisk::new(), settings, Options::new(Policy::EverySec, START_MS), (Load::AtOnce, count))
     }
 
     /// The world after a restart from its disk.

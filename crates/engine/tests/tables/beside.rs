@@ -50,7 +50,7 @@ fn total(reply: &Value) -> i64 {
 
 #[test]
 fn a_transaction_of_another_worker_is_seen_whole() {
-    let world = World::of_workers(2);
+    let world = World::of_workers(2, &[]);
     let (mut reader, mut writer) = (world.client_of(0), world.client_of(1));
     reader.call_bytes(&create("all").iter().map(String::as_bytes).collect::<Vec<_>>());
     paint(&mut writer, "red");
@@ -82,7 +82,7 @@ fn a_transaction_of_another_worker_is_seen_whole() {
 #[test]
 fn an_index_that_is_being_built_sees_transactions_whole() {
     for round in 0..12 {
-        let world = World::of_workers(2);
+        let world = World::of_workers(2, &[]);
         let (mut reader, mut writer) = (world.client_of(0), world.client_of(1));
         paint(&mut writer, "red");
         reader.call_bytes(&create("all").iter().map(String::as_bytes).collect::<Vec<_>>());
@@ -101,7 +101,7 @@ fn an_index_that_is_being_built_sees_transactions_whole() {
 
 #[test]
 fn a_query_ends_however_much_is_written() {
-    let world = World::of_workers(2);
+    let world = World::of_workers(2, &[]);
     let (mut reader, mut writer) = (world.client_of(0), world.client_of(1));
     reader.call_bytes(&create("all").iter().map(String::as_bytes).collect::<Vec<_>>());
     paint(&mut writer, "red");
@@ -120,7 +120,7 @@ fn a_query_ends_however_much_is_written() {
 fn a_query_whose_index_is_replaced_is_answered_by_its_successor() {
     for change in ["FT.ALTER all SCHEMA ADD y NUMERIC", "SWAPDB 0 1"] {
         for replaced_at in 0..4 {
-            let world = World::of_workers(2);
+            let world = World::of_workers(2, &[]);
             let (mut reader, mut writer) = (world.client_of(0), world.client_of(1));
             paint(&mut writer, "red");
             reader.call_bytes(&create("all").iter().map(String::as_bytes).collect::<Vec<_>>());
@@ -140,7 +140,7 @@ fn a_query_whose_index_is_replaced_is_answered_by_its_successor() {
 #[test]
 fn a_query_whose_index_is_replaced_while_it_is_built_sees_transactions_whole() {
     for round in 0..16 {
-        let world = World::of_workers(2);
+        let world = World::of_workers(2, &[]);
         let (mut reader, mut writer) = (world.client_of(0), world.client_of(1));
         paint(&mut writer, "red");
         reader.call_bytes(&create("all").iter().map(String::as_bytes).collect::<Vec<_>>());

@@ -102,7 +102,7 @@ fn work_until(engine: &Arc<engine::Engine>, index: usize, stop: &AtomicBool, mut
 #[test]
 fn threads_see_transactions_whole() {
     const KEYS: usize = 24;
-    let world = World::of_workers(3);
+    let world = World::of_workers(3, &[]);
     let (engine, stop) = (world.engine.clone(), AtomicBool::new(false));
     let paint = |caller: &mut Caller, tag: &str| {
         caller.call("MULTI");

@@ -10,7 +10,7 @@ use crate::engine::Engine;
 use crate::hooks::{self, KeyWatch};
 use crate::session::state::Session;
 use crate::session::suspend::Suspend;
-use crate::waits::{gate_open, yield_now};
+use crate::waits::gate_open;
 use crate::worker::{Chore, Worker};
 use base::Ms;
 use base::cost::{self, Work};
@@ -117,7 +117,7 @@ impl Session {
             match result {
                 Ok(()) => {
                     (from, count) = (to, KEYS_HELD_MAX.min(2 * count));
-                    yield_now().await;
+                    worker.long_turn().await;
                 }
                 // A single key's shard becomes free sooner or later.
                 Err(Suspend::Locked(shard, want) | Suspend::Unloaded(shard, want)) => {

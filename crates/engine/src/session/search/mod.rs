@@ -57,7 +57,7 @@ pub(super) struct SearchCall<'a> {
     command: Command,
     verb: SearchVerb,
     args: &'a Args<'a>,
-    pace: GatherPace,
+    pace: GatherPace<'a>,
     began_ms: Ms,
     /// Milliseconds that it may take; `None`: however long.
     timeout_ms: Option<Ms>,
@@ -96,7 +96,7 @@ impl SearchCall<'_> {
         if self.timeout_ms.is_some_and(|timeout_ms| self.took_ms() >= timeout_ms) {
             return Err(Failure::text(QUERY_TIMED_OUT));
         }
-        self.pace.wait(self.worker.query_turn()).await;
+        self.pace.rest().await;
         Ok(())
     }
 
@@ -182,7 +182,7 @@ impl Session {
     ) -> Duration {
         let Run::Search(verb) = command.run else { unreachable!("asked for a command that uses an index") };
         let (mark, began_ms) = (output.mark(), worker.engine.clock.now());
-        let pace = GatherPace::begin();
+        let pace = GatherPace::begin(worker);
         let mut call = SearchCall { worker, command, verb, args, pace, began_ms, timeout_ms: None, seen: 0 };
         let result = match verb {
             SearchVerb::Query(query_type) => self.answer_query(&mut call, query_type, output).await,
