@@ -46,6 +46,8 @@ lint: ## check format, clippy, licences, advisories and dependencies
 	cargo fmt --all --check
 	cargo fmt --manifest-path fuzz/Cargo.toml --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
+	@# As `make run` builds it: the whole workspace turns on more features of dependencies.
+	cargo clippy -p server --locked -- -D warnings
 	RUSTFLAGS='$(RARE)' cargo clippy --target-dir target/rare --locked -p base -p sync -p journal -p engine --lib --tests -- -D warnings
 	@if cargo deny --version >/dev/null 2>&1; \
 	then cargo deny --all-features --log-level error check licenses bans sources && \
