@@ -4,8 +4,10 @@
 
 use crate::support::{Client, Load, World, read};
 use base::random::Random;
-use engine::Next;
+use engine::event_loop::Sleep;
+use engine::{Next, SuspendedScript, Worker};
 use std::pin::pin;
+use std::rc::Rc;
 use std::task::{Context, Waker};
 use wire::Output;
 
@@ -348,4 +350,27 @@ fn mset_of_very_many_pairs_is_atomic_and_one_frame() {
     assert_eq!(frames(&mut other), before + 1);
     let odd = one.call(&format!("MSET {all} odd"));
     assert_eq!(odd, "-ERR wrong number of arguments for 'mset' command\r\n");
+}
+
+/// They wait for the event loop before each turn: if they only woke themselves, it would run many turns before it looks
+/// at its sockets.
+#[test]
+fn long_requests_take_one_turn_between_polls_of_the_sockets() {
+    let world = World::of_workers(2, &[]);
+    fill(&mut world.client(), KEYS);
+    let suspended = SuspendedScript::default();
+    let never_polled = Box::new(|_| -> Sleep { Box::pin(std::future::pending()) });
+    let worker = Rc::new(Worker::new(world.engine.clone(), 1, never_polled, &suspended));
+    let pairs: Vec<String> = (0..KEYS).map(|key| format!("key:{key} new")).collect();
+    for command in ["MGET", "EXISTS", "DEL", "MSET"] {
+        let mut client = world.client_on(worker.clone());
+        let arguments = if command == "MSET" { pairs.join(" ") } else { names(0..KEYS) };
+        assert_eq!(
+            run_beside(&mut client, &format!("{command} {arguments}"), |turns| turns < 1_000),
+            None,
+            "{command}"
+        );
+        assert_eq!(count(&mut world.client()), KEYS, "{command}");
+    }
+    assert_eq!(world.client().call("GET key:0"), "$7\r\nvalue:0\r\n");
 }

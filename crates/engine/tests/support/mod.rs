@@ -209,7 +209,10 @@ impl World {
 
     /// Creates a client of the worker with this number.
     pub(crate) fn client_of(&self, index: usize) -> Client {
-        let worker = if index == 0 { &self.worker } else { &self.others[index - 1] }.clone();
+        self.client_on(if index == 0 { &self.worker } else { &self.others[index - 1] }.clone())
+    }
+
+    pub(crate) fn client_on(&self, worker: Rc<Worker>) -> Client {
         let client = self.engine.clients.add("test:0", "test:1", true, START_MS);
         Client { session: Session::new(worker.clone(), client), worker, ..self.client() }
     }
