@@ -198,18 +198,19 @@ impl Worker {
     }
 
     /// Waits until the order of names and the indexes of hashes are up to date, and helps meanwhile, a step at a time.
-    /// One connection at a time helps, in order of arrival: the others' turns are for those that only read.
+    /// One connection at a time helps, in order of arrival: the others' turns are for those that only read. A step of it
+    /// waits for the sockets, but not in line with long requests: however many there are, writers go on.
     pub(crate) async fn help_order(&self) {
         let _place = self.helpers.enter().await;
         let keyspace = &self.engine.keyspace;
         // Yields first, and at the end: what led here was a turn, and so is what follows.
-        self.long_turn().await;
+        self.sleep(0).await;
         while keyspace.order().is_behind() {
             self.step_order().await;
         }
         while self.engine.indexes.is_behind() {
             match self.member.enter().map(|_inside| self.engine.indexes.help(keyspace)) {
-                Some(true) => self.long_turn().await,
+                Some(true) => self.sleep(0).await,
                 Some(false) => self.sleep(BEHIND_MS).await,
                 None => gate_open(&self.engine.gate).await,
             }
@@ -231,7 +232,7 @@ impl Worker {
     async fn step_order(&self) {
         let step = self.member.enter().map(|_inside| self.engine.keyspace.help_order());
         match step {
-            Some(IndexStep::More) => self.long_turn().await,
+            Some(IndexStep::More) => self.sleep(0).await,
             Some(IndexStep::Garbage(names)) => self.engine.deferred_drop.free(names),
             Some(IndexStep::Idle | IndexStep::Blocked | IndexStep::Sort(_)) => self.sleep(BEHIND_MS).await,
             None => gate_open(&self.engine.gate).await,
