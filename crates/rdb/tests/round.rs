@@ -241,24 +241,36 @@ fn tagged() -> impl Strategy<Value = Tagged> {
     })
 }
 
-/// Restores a list of Bobbin's own type in many steps; its values are unique and vary in length.
-#[test]
-fn long_tagged_lists_are_restored() {
+/// Returns a list whose values are unique and vary in length.
+fn tagged_list(items_count: u32) -> Tagged {
     let mut schema = Schema::new(None).unwrap();
     assert!(schema.add(b"kind", 4) && schema.add(b"many", 20));
     schema.set_unique();
     let mut list = Tagged::new(Arc::new(schema));
-    for number in 0..30_000u32 {
+    for number in 0..items_count {
         let (value, attributes) = (format!("value {number}"), [number % 16, number]);
         let item = TaggedItem { value: value.as_bytes(), is_hidden: number % 7 == 0, attributes: &attributes };
         list.insert(u64::from(number) / 2, &[item]);
     }
+    list
+}
+
+/// Restores a list of Bobbin's own type in many steps; its values are unique and vary in length.
+#[test]
+fn long_tagged_lists_are_restored() {
+    let list = tagged_list(30_000);
     let payload = rdb::dump(&Value::Tagged(list.clone()));
     let Ok(Value::Tagged(again)) = rdb::restore(&payload) else { panic!("a tagged list") };
     again.check();
     assert_eq!((again.counts(), again.schema()), (list.counts(), list.schema()));
     assert_eq!(again.find(b"value 777"), list.find(b"value 777"));
-    for at in (0..payload.len() - 10).step_by(997) {
+}
+
+/// Restores a payload with one bit wrong, at each of some hundred places.
+#[test]
+fn damaged_tagged_lists_are_refused_or_restored() {
+    let payload = rdb::dump(&Value::Tagged(tagged_list(3_000)));
+    for at in (0..payload.len() - 10).step_by(97) {
         let mut spoilt = payload[..payload.len() - 10].to_vec();
         spoilt[at] ^= 16;
         if let Ok(Value::Tagged(list)) = rdb::restore(&rdb::seal(spoilt)) {
