@@ -9,8 +9,8 @@ use std::task::{Context, Poll};
 /// A sleep, provided by the event loop or the simulated world.
 pub type Sleep = Pin<Box<dyn Future<Output = ()>>>;
 
-/// Creates a sleep of this many milliseconds. One of none ends when the sockets have been polled and all tasks that were
-/// ready have had their turn.
+/// Creates a sleep of this many milliseconds. A sleep of 0 ends once all tasks that were ready have run and the sockets
+/// have been polled.
 pub type SleepFn = Box<dyn Fn(Ms) -> Sleep>;
 
 /// A connection to another server, provided by the event loop.

@@ -41,20 +41,30 @@ fn is_refused(reply: &Value) -> bool {
     matches!(reply, Value::Error(text) if text == OOM || text.starts_with(NOT_LOADED))
 }
 
+/// Sends a request for each of these keys of a writer in one pipeline, SET with the key's value. Returns the replies with
+/// the keys' numbers.
+fn call_each(
+    client: &mut Connection<TcpStream>,
+    command: &str,
+    writer: usize,
+    numbers: &[usize],
+) -> Vec<(usize, Value)> {
+    let request_of = |number: &usize| match command {
+        "SET" => request(&[command, &key(writer, *number), &value(*number)]),
+        _ => request(&[command, &key(writer, *number)]),
+    };
+    client.send_bytes(&numbers.iter().flat_map(request_of).collect::<Vec<_>>());
+    numbers.iter().map(|number| (*number, client.reply())).collect()
+}
+
 /// Sets keys until all of a batch are refused; returns those that were set.
 fn fill(mut client: Connection<TcpStream>, writer: usize, from: usize) -> Vec<usize> {
     let mut set = Vec::new();
     for batch in (from..).step_by(BATCH) {
-        let numbers = batch..batch + BATCH;
-        client.send_bytes(
-            &numbers
-                .clone()
-                .flat_map(|number| request(&["SET", &key(writer, number), &value(number)]))
-                .collect::<Vec<_>>(),
-        );
+        let numbers: Vec<usize> = (batch..batch + BATCH).collect();
         let before = set.len();
-        for number in numbers {
-            match client.reply() {
+        for (number, reply) in call_each(&mut client, "SET", writer, &numbers) {
+            match reply {
                 reply if reply == ok() => set.push(number),
                 reply => assert_eq!(reply, oom()),
             }
@@ -84,11 +94,8 @@ fn check(server: &Server, set: &[Vec<usize>]) {
     let mut client = server.connect();
     for (writer, numbers) in set.iter().enumerate() {
         for some in numbers.chunks(BATCH) {
-            client.send_bytes(
-                &some.iter().flat_map(|number| request(&["GET", &key(writer, *number)])).collect::<Vec<_>>(),
-            );
-            for number in some {
-                assert_eq!(client.reply(), Value::bulk(value(*number)), "{}", key(writer, *number));
+            for (number, reply) in call_each(&mut client, "GET", writer, some) {
+                assert_eq!(reply, Value::bulk(value(number)), "{}", key(writer, number));
             }
         }
     }
@@ -102,10 +109,7 @@ fn thin_out(server: &Server, set: &mut [Vec<usize>]) {
     for (writer, numbers) in set.iter_mut().enumerate() {
         let doomed: Vec<usize> = numbers.iter().copied().step_by(2).collect();
         for some in doomed.chunks(BATCH) {
-            client.send_bytes(
-                &some.iter().flat_map(|number| request(&["DEL", &key(writer, *number)])).collect::<Vec<_>>(),
-            );
-            some.iter().for_each(|_| assert_eq!(client.reply(), Value::Int(1)));
+            call_each(&mut client, "DEL", writer, some).iter().for_each(|(_, reply)| assert_eq!(*reply, Value::Int(1)));
         }
         let mut at = 0;
         numbers.retain(|_| {
@@ -175,9 +179,7 @@ fn server_with_more_data_than_fits() -> Server {
     let mut client = server.connect();
     let numbers: Vec<usize> = (0..200_000).collect();
     for some in numbers.chunks(BATCH) {
-        let sets = some.iter().flat_map(|number| request(&["SET", &key(0, *number), &value(*number)]));
-        client.send_bytes(&sets.collect::<Vec<_>>());
-        some.iter().for_each(|_| assert_eq!(client.reply(), ok()));
+        call_each(&mut client, "SET", 0, some).iter().for_each(|(_, reply)| assert_eq!(*reply, ok()));
     }
     assert_eq!(client.call(&["SAVE"]), ok());
     server.stop();
@@ -203,16 +205,15 @@ fn data_beyond_the_limit_is_served_as_far_as_possible() {
     let (mut there, mut absent) = (Vec::new(), 0);
     let numbers: Vec<usize> = (0..200_000).collect();
     for some in numbers.chunks(BATCH) {
-        client.send_bytes(&some.iter().flat_map(|number| request(&["GET", &key(0, *number)])).collect::<Vec<_>>());
-        for number in some {
-            match client.reply() {
+        for (number, reply) in call_each(&mut client, "GET", 0, some) {
+            match reply {
                 Value::Error(text) => {
                     assert!(text.starts_with(NOT_LOADED), "{text}");
                     absent += 1;
                 }
                 reply => {
-                    assert_eq!(reply, Value::bulk(value(*number)));
-                    there.push(*number);
+                    assert_eq!(reply, Value::bulk(value(number)));
+                    there.push(number);
                 }
             }
         }
@@ -223,8 +224,7 @@ fn data_beyond_the_limit_is_served_as_far_as_possible() {
     assert!(absent > 0 && there.len() > 30_000, "{} of {absent} more are there", there.len());
     let left: u32 = server.info("loading_shards_left").parse().unwrap();
     for some in there.chunks(BATCH) {
-        client.send_bytes(&some.iter().flat_map(|number| request(&["DEL", &key(0, *number)])).collect::<Vec<_>>());
-        some.iter().for_each(|_| assert_eq!(client.reply(), Value::Int(1)));
+        call_each(&mut client, "DEL", 0, some).iter().for_each(|(_, reply)| assert_eq!(*reply, Value::Int(1)));
     }
     // The deletions make room for data that was not loaded.
     let began = Instant::now();

@@ -6,10 +6,10 @@ use std::net::TcpStream;
 use wire::client::Value;
 
 const ITEMS: usize = 1_000_000;
-/// More than seven readers pin that ask before a quarter of the list is rewritten, less than these and one that asks
-/// before all of it is.
+/// Seven readers that ask before the last quarter of the list is rewritten pin less; together with one that asks before
+/// all of it is, they pin more.
 const LIMIT_BYTES: u64 = 13 << 20;
-/// More than one of the seven pins at last, less than three quarters of the list.
+/// One of the seven never pins as much; the first reader does once three quarters of the list are rewritten.
 const MUCH_BYTES: u64 = 3 << 20;
 
 /// Sets an item in each leaf of an eighth of the list.

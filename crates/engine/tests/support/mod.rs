@@ -62,7 +62,7 @@ impl World {
         Self::over(FakeDisk::new(), START_MS, settings, Load::AtOnce)
     }
 
-    /// A world with this many workers.
+    /// A world with this many workers. A long request that a test suspends holds up those of its own worker.
     pub(crate) fn of_workers(count: usize, settings: &[(&str, &str)]) -> Self {
         Self::with(FakeDisk::new(), settings, Options::new(Policy::EverySec, START_MS), (Load::AtOnce, count))
     }
@@ -212,6 +212,7 @@ impl World {
         self.client_on(if index == 0 { &self.worker } else { &self.others[index - 1] }.clone())
     }
 
+    /// Creates a client of this worker.
     pub(crate) fn client_on(&self, worker: Rc<Worker>) -> Client {
         let client = self.engine.clients.add("test:0", "test:1", true, START_MS);
         Client { session: Session::new(worker.clone(), client), worker, ..self.client() }
