@@ -18,8 +18,8 @@ pub(crate) fn mark(id: Id) -> String {
 
 /// The ids of all marks in `bytes`, in order.
 pub(crate) fn marks(bytes: &[u8]) -> impl Iterator<Item = Id> {
-    bytes.windows(MARK_BYTES).filter_map(|window| {
-        let digits = window.strip_prefix(b"u:")?.strip_suffix(b";")?;
+    memchr::memmem::find_iter(bytes, b"u:").filter_map(|start| {
+        let digits = bytes.get(start + 2..start + MARK_BYTES)?.strip_suffix(b";")?;
         std::str::from_utf8(digits).ok()?.parse().ok()
     })
 }
