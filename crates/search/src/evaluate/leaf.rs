@@ -175,7 +175,7 @@ impl Source {
             SourceItems::Tags(search) => return search.step(index, terms, work),
             SourceItems::Numbers(range) => {
                 let Some(field) = self.field else { return true };
-                index.numbers[field].walk(range.clone(), Direction::Forward, |_, row| {
+                index.numbers[field].walk(range.clone(), Direction::Forward, |row| {
                     range.start += 1;
                     work.spend_item(range.start);
                     to.insert(row);
@@ -221,7 +221,7 @@ fn step_circle(
     to: &mut Target<'_>,
     work: &mut Work,
 ) {
-    context.index.numbers[field].walk(range.clone(), Direction::Forward, |_, row| {
+    context.index.numbers[field].walk(range.clone(), Direction::Forward, |row| {
         range.start += 1;
         work.spend(RECORD_WORK);
         let place = context.index.record(row, |record| {

@@ -18,6 +18,7 @@ use crate::index::{Index, Postings, Space, TermType, grams, term_key};
 use crate::query::{Query, Term};
 use crate::text::stem;
 use std::collections::BTreeSet;
+use std::ops::Range;
 use std::sync::Arc;
 use values::geo::Coordinates;
 
@@ -142,7 +143,7 @@ impl Planner {
             }
             Query::Number { field, from, to } => {
                 work.spend(TERM_WORK);
-                self.collected(Source::of_numbers(field, index.numbers[field].range(from, to)))
+                self.numbers(context, field, index.numbers[field].range(from, to))
             }
             Query::Circle { field, longitude, latitude, radius_m } => {
                 work.spend(CIRCLE_WORK);
@@ -159,6 +160,24 @@ impl Planner {
                 }
             }
         })
+    }
+
+    /// Plans the rows with a number at these positions. If every row has one, the lesser part of them is collected: those
+    /// rows, or all others.
+    fn numbers(&mut self, context: &Context<'_>, field: usize, range: Range<u64>) -> NodeNumber {
+        let count = context.index.numbers[field].len();
+        if count < context.index.len() || range.end - range.start <= count / 2 {
+            return self.collected(Source::of_numbers(field, range));
+        }
+        let others = [0..range.start, range.end..count];
+        let mut others: Vec<_> = others.map(|range| self.collected(Source::of_numbers(field, range))).into();
+        if context.expired.of_field(field).is_some() {
+            others.push(self.push(Node::Expired(field)));
+        }
+        match self.any(others) {
+            Plan::NOTHING => Plan::ALL,
+            others => self.push(Node::Not(others)),
+        }
     }
 
     fn begin_parts(&mut self, join: Task, parts: Vec<Query>, work: &mut Work) -> Option<NodeNumber> {

@@ -388,7 +388,7 @@ impl Search {
         let (found, wanted) = (&mut self.found.rows, self.page.count);
         let numbers = &self.scan.index().numbers[order.field];
         work.spend(RECORD_WORK);
-        numbers.walk(range.clone(), order.direction, |_, row| {
+        numbers.walk(range.clone(), order.direction, |row| {
             match order.direction {
                 Direction::Forward => range.start += 1,
                 Direction::Backward => range.end -= 1,

@@ -92,7 +92,7 @@ pub struct IndexSize {
 impl Index {
     /// Creates an index without rows. `hasher` has a secret key, so that nobody can choose keys that collide.
     pub fn new(definition: Arc<Definition>, hasher: KeyHasher) -> Self {
-        let numbers = vec![Numbers::default(); definition.fields.len()];
+        let numbers = vec![Numbers::new(); definition.fields.len()];
         let ranked_tags = RankedTags::new(&definition);
         Self {
             definition,

@@ -35,7 +35,7 @@ pub(super) type TagEntry = (usize, TermNumber, RankedEntry);
 
 impl RankedTags {
     pub(super) fn new(definition: &Definition) -> Self {
-        let rankings = definition.fields.iter().map(|field| is_ranking(field).then(Rankings::default)).collect();
+        let rankings = definition.fields.iter().map(|field| is_ranking(field).then(Rankings::of_terms)).collect();
         Self { terms: Arc::default(), rankings }
     }
 

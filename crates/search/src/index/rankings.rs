@@ -1,4 +1,4 @@
-//! The rows of frequent tags in the order of a number: one page of them is found by its position.
+//! Rows of terms in the order of a number, of frequent tags or of all rows: a page of them is found by its position.
 //!
 //! ```text
 //! item    | term : u32 | number : u64 | row : u32 | base : u64 | shift : 1 | widths : 2 | entry | entry | ...
@@ -29,12 +29,24 @@ const HEAD_BYTES: usize = 16;
 const ENTRIES_AT: usize = HEAD_BYTES + 11;
 
 /// The rows of terms by a field's numbers.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub(crate) struct Rankings {
     items: BlockList,
+    /// The part of a head that guides through inner nodes.
+    guide_key: fn(&[u8]) -> u64,
 }
 
 impl Rankings {
+    /// Creates one for many terms.
+    pub(super) fn of_terms() -> Self {
+        Self { items: BlockList::new(), guide_key: term_and_half_number_in }
+    }
+
+    /// Creates one for entries of the greatest term alone: its numbers guide to the end of all items too.
+    pub(super) fn of_last_term() -> Self {
+        Self { items: BlockList::new(), guide_key: number_in }
+    }
+
     pub(crate) fn heap_bytes(&self) -> u64 {
         self.items.heap_bytes()
     }
@@ -43,6 +55,17 @@ impl Rankings {
     pub(crate) fn count(&self, term: TermNumber) -> u64 {
         let mut total = EntryTotal(0);
         let _ = self.items.summarize(&EntryCounts, self.items_of(term), Direction::Forward, &mut total);
+        total.0
+    }
+
+    /// Returns the number of a term's entries below this one. O(log n + items changed or not yet counted).
+    pub(super) fn rank(&self, term: TermNumber, entry: RankedEntry) -> u64 {
+        let below = |item: &[u8]| decode(item).partition_point(|own| *own < entry) as u64;
+        let own = |item: &[u8]| if term_in(item) == term { below(item) } else { 0 };
+        let (at, within) = self.look(&head(term, entry), own);
+        let mut total = EntryTotal(within.unwrap_or_default());
+        let begin = self.point(&head(term, (0, 0)));
+        let _ = self.items.summarize(&EntryCounts, begin..at, Direction::Forward, &mut total);
         total.0
     }
 
@@ -59,39 +82,45 @@ impl Rankings {
         let _ = self.items.summarize(&EntryCounts, self.items_of(term), direction, &mut page);
     }
 
-    /// Adds an entry to a term. O(log n).
-    pub(crate) fn add(&mut self, term: TermNumber, entry: RankedEntry) {
+    /// Adds an entry to a term; returns false if the term has it. O(log n).
+    pub(crate) fn add(&mut self, term: TermNumber, entry: RankedEntry) -> bool {
         let (at, found) = self.find(term, entry);
-        let Some(mut item) = found else { return self.items.insert(at, &encode(term, &[entry])) };
+        let Some(mut item) = found else {
+            self.items.insert(at, &encode(term, &[entry]));
+            return true;
+        };
         let layout = EntryLayout::of_item(&item);
         if layout.count(&item) < ENTRIES_MAX
             && let Some(bytes) = layout.bytes_of(entry)
         {
-            if let Err(place) = layout.position(&item, &bytes) {
-                let at_byte = layout.offset(place);
-                item.splice(at_byte..at_byte, bytes[..layout.stride()].iter().copied());
-                layout.set_head(&mut item);
-                self.items.set(at, &item);
-            }
-            return;
+            let Err(place) = layout.position(&item, &bytes) else { return false };
+            let at_byte = layout.offset(place);
+            item.splice(at_byte..at_byte, bytes[..layout.stride()].iter().copied());
+            layout.set_head(&mut item);
+            self.items.set(at, &item);
+            return true;
         }
         let mut entries = decode(&item);
-        let Err(place) = entries.binary_search(&entry) else { return };
+        let Err(place) = entries.binary_search(&entry) else { return false };
         entries.insert(place, entry);
-        if entries.len() <= ENTRIES_MAX {
-            return self.items.set(at, &encode(term, &entries));
+        if entries.len() > ENTRIES_MAX {
+            // Numbers that only grow leave full items behind.
+            let right = entries.split_off(if place == ENTRIES_MAX { place } else { ENTRIES_MAX / 2 });
+            self.items.set(at, &encode(term, &right));
+            self.items.insert(at, &encode(term, &entries));
+        } else {
+            self.items.set(at, &encode(term, &entries));
         }
-        // Numbers that only grow leave full items behind.
-        let right = entries.split_off(if place == ENTRIES_MAX { place } else { ENTRIES_MAX / 2 });
-        self.items.set(at, &encode(term, &right));
-        self.items.insert(at, &encode(term, &entries));
+        true
     }
 
-    /// Removes an entry of a term. O(log n).
-    pub(crate) fn remove(&mut self, term: TermNumber, entry: RankedEntry) {
-        let (at, Some(mut item)) = self.find(term, entry) else { return };
+    /// Removes an entry of a term; returns false if the term has none like it. O(log n).
+    pub(crate) fn remove(&mut self, term: TermNumber, entry: RankedEntry) -> bool {
+        let (at, Some(mut item)) = self.find(term, entry) else { return false };
         let layout = EntryLayout::of_item(&item);
-        let Some(place) = layout.bytes_of(entry).and_then(|bytes| layout.position(&item, &bytes).ok()) else { return };
+        let Some(place) = layout.bytes_of(entry).and_then(|bytes| layout.position(&item, &bytes).ok()) else {
+            return false;
+        };
         item.drain(layout.offset(place)..layout.offset(place + 1));
         match layout.count(&item) {
             0 => self.items.remove(at),
@@ -101,6 +130,7 @@ impl Rankings {
                 self.items.set(at, &item);
             }
         }
+        true
     }
 
     /// Sets a short item, together with the next one if both are not nearly full together.
@@ -157,7 +187,7 @@ impl Rankings {
 
     /// Returns the position of the first item whose head is this one or a later one, and `visit` of that item.
     fn look<R>(&self, head: &[u8; HEAD_BYTES], visit: impl FnOnce(&[u8]) -> R) -> (u64, Option<R>) {
-        let guide = Guide { key: guide_key(head), key_of: guide_key, is_even: false };
+        let guide = Guide { key: (self.guide_key)(head), key_of: self.guide_key, is_even: false };
         self.items.guided_look(0..self.items.len(), guide, |item| item[..HEAD_BYTES] < head[..], visit)
     }
 }
@@ -241,9 +271,12 @@ fn head(term: TermNumber, (number, row): RankedEntry) -> [u8; HEAD_BYTES] {
     head
 }
 
-/// Returns the term and the upper half of the number.
-fn guide_key(item: &[u8]) -> u64 {
+fn term_and_half_number_in(item: &[u8]) -> u64 {
     u64::from_be_bytes(*item.first_chunk().expect("an item has a head"))
+}
+
+fn number_in(item: &[u8]) -> u64 {
+    u64::from_be_bytes(*item[4..].first_chunk().expect("an item has a head"))
 }
 
 fn term_in(item: &[u8]) -> TermNumber {
@@ -379,6 +412,10 @@ mod tests {
         for term in 0..4 {
             let rows: Vec<_> = twin.iter().filter(|(own, ..)| *own == term).map(|(.., row)| *row).collect();
             assert_eq!(rankings.count(term), rows.len() as u64);
+            for (number, row) in [0, 1 << 63, ordered(3.0), ordered(7.0), u64::MAX].into_iter().zip([0, 7, 20, 50, 3]) {
+                let below = twin.range((term, 0, 0)..(term, number, row)).count() as u64;
+                assert_eq!(rankings.rank(term, (number, row)), below);
+            }
             for skip in [0, 1, 100, rows.len() / 2, rows.len(), rows.len() + 1] {
                 let forward: Vec<_> = rows.iter().skip(skip).take(150).copied().collect();
                 assert_eq!(walked(rankings, term, skip as u64, Direction::Forward, 150), forward);
@@ -399,17 +436,16 @@ mod tests {
             changes in prop::collection::vec((0u32..4, 0usize..40, any::<bool>(), 1u32..200), 1..60),
             growth in 1u64..20,
         ) {
-            let (mut rankings, mut twin) = (Rankings::default(), BTreeSet::new());
+            let (mut rankings, mut twin) = (Rankings::of_terms(), BTreeSet::new());
             let number = |at: usize| ordered(NUMBERS.get(at).copied().unwrap_or(at as f64 * growth as f64));
             for (turn, (term, at, is_added, count)) in changes.into_iter().enumerate() {
                 for nth in 0..count {
                     let entry = (number((at + nth as usize) % 40), nth.wrapping_mul(2_654_435_769) % 50 * (1 + nth % 3));
+                    let own = (term, entry.0, entry.1);
                     if is_added {
-                        rankings.add(term, entry);
-                        twin.insert((term, entry.0, entry.1));
+                        assert_eq!(rankings.add(term, entry), twin.insert(own));
                     } else {
-                        rankings.remove(term, entry);
-                        twin.remove(&(term, entry.0, entry.1));
+                        assert_eq!(rankings.remove(term, entry), twin.remove(&own));
                     }
                 }
                 if turn % 20 == 19 {

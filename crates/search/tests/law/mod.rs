@@ -13,6 +13,7 @@ mod found;
 mod large;
 mod query_draw;
 mod random;
+mod ranges;
 mod ranked;
 mod steps;
 mod twin;

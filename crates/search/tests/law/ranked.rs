@@ -11,7 +11,7 @@ const MOMENT: Moment = Moment { now: 1_000, language: Language::English };
 const ROWS: u32 = 4_000;
 
 /// Returns a pair of an index and a twin: tags, and two numbers that are sortable.
-fn pair() -> Pair {
+pub(super) fn pair() -> Pair {
     let tag = FieldType::Tag { separator: b',', is_case_sensitive: false, has_suffix_trie: false };
     let field = |field_type| {
         field_of(FieldDraw {
@@ -27,13 +27,13 @@ fn pair() -> Pair {
     Pair::new(&Arc::new(definition_of(fields, Language::English, None)))
 }
 
-fn row(tags: &str, first: Option<f64>, second: f64) -> Row {
+pub(super) fn row(tags: &str, first: Option<f64>, second: f64) -> Row {
     let field = |value: String| RowField { value: value.into_bytes().into(), expires_at_ms: None };
     let first = first.map(|number| field(number.to_string()));
     Row { fields: vec![Some(field(tags.into())), first, Some(field(second.to_string()))], ..Row::default() }
 }
 
-fn tag(tag: &str) -> Query {
+pub(super) fn tag(tag: &str) -> Query {
     Query::Tag { field: 0, term: Term::Exact { word: tag.into(), is_verbatim: false } }
 }
 
