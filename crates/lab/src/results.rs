@@ -154,6 +154,9 @@ pub(crate) struct ScenarioResults {
     pub(crate) baseline: String,
     /// The label of the side whose lead is reported in the summary: the first one.
     pub(crate) subject: String,
+    /// The rows that are parts of one session, in order.
+    #[serde(default)]
+    pub(crate) stack: Vec<String>,
     pub(crate) tables: Vec<TableResults>,
 }
 

@@ -403,6 +403,7 @@ fn skeleton(scenario: &Scenario) -> ScenarioResults {
         notes: scenario.notes.clone(),
         baseline: scenario.baseline().map(|side| side.label.clone()).unwrap_or_default(),
         subject: scenario.sides[0].label.clone(),
+        stack: scenario.stack.clone(),
         tables: scenario.tables().iter().map(table).collect(),
     }
 }

@@ -103,6 +103,7 @@ fn scenario(
         notes: warnings.to_vec(),
         baseline: OLD.to_owned(),
         subject: NEW.to_owned(),
+        stack: Vec::new(),
         tables: joined.filter(|table| !table.rows.is_empty()).collect(),
     }
 }

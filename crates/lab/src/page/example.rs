@@ -92,6 +92,7 @@ pub(super) fn memlink() -> Results {
             ],
             baseline: "Redis".into(),
             subject: "Bobbin".into(),
+            stack: Vec::new(),
             tables,
         }],
         ..Results::default()

@@ -3,7 +3,7 @@
 //! ```text
 //!  Results --> [head]     title, warnings, machine, servers, who is absent
 //!         |--> [summary]  a line for each table: the worst ratio beside the best
-//!         |--> [section]  scenario > table: the question, ratios at a glance
+//!         |--> [section]  scenario > table: the question, ratios at a glance, sessions by their parts: [stack]
 //!         |                 [row]      charts: [bars], [curves] drawn by [lines], all on a [canvas]
 //!         |                 [figures]  the table with every figure, and the command lines
 //!         '--> [help]     how to read the page
@@ -26,6 +26,7 @@ mod help;
 mod lines;
 mod row;
 mod section;
+mod stack;
 mod summary;
 #[cfg(test)]
 mod tests;

@@ -2,6 +2,7 @@
 
 use super::comparison::SideRatio;
 use super::row;
+use super::stack;
 use super::words::capitalized;
 use super::{Address, Form, Sides, row_name, scenario_name, table_name};
 use crate::LabError;
@@ -50,11 +51,13 @@ fn table(
         .enumerate()
         .map(|(index, it)| row::section(scenario, table, it, place.row(index), sides, form))
         .collect::<Result<Vec<_>, _>>()?;
+    let stacks = stack::charts(scenario, table)?;
     let id = place.of_table();
     Ok(html! {
         section.table aria-labelledby=(id) {
             h3 id=(id) { (table_name(scenario, table)) }
             @if table.rows.len() * table.columns.len() > 1 { (glance(scenario, table, place)) }
+            @if !stacks.is_empty() { div.charts { @for chart in &stacks { (chart) } } }
             @if table.rows.is_empty() { p { "Nothing was measured." } }
             @for row in &rows { (row) }
         }

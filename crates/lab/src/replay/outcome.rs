@@ -166,6 +166,7 @@ impl ReplayOutcome {
             notes: self.notes(speed),
             subject: label(0),
             baseline: label(usize::from(self.servers.len() > 1)),
+            stack: Vec::new(),
             tables: vec![TableResults {
                 name: "By command".to_owned(),
                 what: String::new(),

@@ -87,6 +87,10 @@ pub(crate) struct Scenario {
     /// Further figures shown for every case.
     #[serde(default)]
     pub(crate) also: Vec<Also>,
+    /// Cases of one client that are the parts of a session, in order: the page shows their times as one bar for each
+    /// side.
+    #[serde(default)]
+    pub(crate) stack: Vec<String>,
     #[serde(rename = "case")]
     pub(crate) cases: Vec<Case>,
 }
@@ -490,6 +494,9 @@ impl Scenario {
         let lengths: Vec<usize> = self.columns.words.values().map(Vec::len).collect();
         if lengths.contains(&0) || lengths.windows(2).any(|pair| pair[0] != pair[1]) {
             return Some("the words of `columns` need values, equally many each".to_owned());
+        }
+        if let Some(part) = self.stack.iter().find(|part| !self.cases.iter().any(|case| case.name == **part)) {
+            return Some(format!("`{part}` of `stack` is no case"));
         }
         let columns = self.columns.count();
         self.published.iter().find_map(|published| {

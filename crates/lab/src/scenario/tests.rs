@@ -189,6 +189,7 @@ fn contradictions_of_a_scenario_are_refused() {
     assert!(refused("table = \"A\"", "table = \"B\"").contains("no table"));
     assert!(refused("[5.0, nan]", "[5.0]").contains("2 values"));
     assert!(refused("[10, 200]", "[]").contains("need values"));
+    assert!(refused("baseline = \"peer\"", "stack = [\"nothing\"]").contains("`nothing` of `stack`"));
 }
 
 #[test]

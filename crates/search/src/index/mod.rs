@@ -135,7 +135,7 @@ impl Index {
     ) {
         let mut changes = Vec::new();
         for (key, row) in rows {
-            let old = self.row_number(key).map(|number| (number, self.row_of(number)));
+            let (key_at, old) = self.find_record(key, |record| record.to_row());
             if let (Some((_, old)), Some(row)) = (&old, row)
                 && old == row
             {
@@ -151,11 +151,11 @@ impl Index {
             };
             match (old, new) {
                 (None, None) => {}
-                (None, Some((row, terms))) => self.insert(key, row, terms, &mut changes),
+                (None, Some((row, terms))) => self.insert(key, key_at, (row, terms), &mut changes),
                 (Some((number, old)), Some((row, terms))) => {
                     self.replace(number, key, (&old, row), terms, &mut changes);
                 }
-                (Some((number, old)), None) => self.remove(number, key, &old, &mut changes),
+                (Some((number, old)), None) => self.remove(number, key_at, &old, &mut changes),
             }
         }
         self.change_terms(changes);
@@ -190,12 +190,12 @@ impl Index {
 
     /// Returns the row number of a key. O(log n).
     pub fn row_number(&self, key: &[u8]) -> Option<RowNumber> {
-        self.find_key(key).1
+        Some(self.find_record(key, |_| ()).1?.0)
     }
 
     /// Returns the row of a key as it was set, expired or not. O(log n + bytes).
     pub fn raw_row(&self, key: &[u8]) -> Option<Row> {
-        self.record(self.row_number(key)?, |record| record.to_row())
+        Some(self.find_record(key, |record| record.to_row()).1?.1)
     }
 
     /// Returns `look` of a row that a search found; `None` if the number is free or the row has expired. O(log n).
@@ -254,7 +254,8 @@ impl Index {
         });
     }
 
-    fn insert(&mut self, key: &[u8], row: &Row, terms: RowTerms, changes: &mut Vec<TermChange>) {
+    /// Adds a row whose key belongs at this position of the keys.
+    fn insert(&mut self, key: &[u8], key_at: u64, (row, terms): (&Row, RowTerms), changes: &mut Vec<TermChange>) {
         let record = record::encode(key, row);
         let mut number = self.rows.len() as RowNumber;
         if self.free_rows.pop(End::Tail, |free| number = row_in(free)) {
@@ -262,8 +263,7 @@ impl Index {
         } else {
             self.rows.push(End::Tail, &record);
         }
-        let (at, _) = self.find_key(key);
-        self.keys.insert(at, &[&self.hash(key)[..], &number.to_be_bytes()].concat());
+        self.keys.insert(key_at, &[&self.hash(key)[..], &number.to_be_bytes()].concat());
         changes.extend(terms.keys.into_iter().map(|key| TermChange { key, row: number, is_added: true }));
         terms.numbers.iter().for_each(|(field, value)| self.numbers[*field].add(*value, number));
         self.ranked_tags.change(&self.definition, number, (None, Some(row)));
@@ -294,20 +294,15 @@ impl Index {
         self.set_deadlines(number, Some(old), Some(row));
     }
 
-    fn remove(&mut self, number: RowNumber, key: &[u8], old: &Row, changes: &mut Vec<TermChange>) {
+    fn remove(&mut self, number: RowNumber, key_at: u64, old: &Row, changes: &mut Vec<TermChange>) {
         let terms = self.indexed_terms(old, None);
         changes.extend(terms.keys.into_iter().map(|key| TermChange { key, row: number, is_added: false }));
         terms.numbers.iter().for_each(|(field, value)| self.numbers[*field].remove(*value, number));
         self.ranked_tags.change(&self.definition, number, (Some(old), None));
         self.set_deadlines(number, Some(old), None);
-        let (at, _) = self.find_key(key);
-        self.keys.remove(at);
+        self.keys.remove(key_at);
         self.rows.set(u64::from(number), b"");
         self.free_rows.push(End::Tail, &number.to_be_bytes());
-    }
-
-    fn row_of(&self, number: RowNumber) -> Row {
-        self.record(number, |record| record.to_row()).expect("the number is in use")
     }
 
     fn indexed_terms(&self, row: &Row, other: Option<&Row>) -> RowTerms {
@@ -391,19 +386,23 @@ impl Index {
         entries
     }
 
-    /// Returns the position of a key's entry, or its insertion point, and its row number. O(log n).
-    fn find_key(&self, key: &[u8]) -> (u64, Option<RowNumber>) {
+    /// Returns the position of a key's entry, or its insertion point, and its row number with `look` of its record.
+    /// O(log n).
+    fn find_record<R>(&self, key: &[u8], look: impl Fn(&Record<'_>) -> R) -> (u64, Option<(RowNumber, R)>) {
         let hash = self.hash(key);
         let guide = Guide { key: hash_number(&hash), key_of: |item| hash_number(&item[..HASH_BYTES]), is_even: true };
-        let mut at = self.keys.guided_point(0..self.keys.len(), guide, |item| item[..HASH_BYTES] < hash[..]);
-        loop {
-            let row = self.keys.get(at, |item| (item[..HASH_BYTES] == hash[..]).then(|| row_in(&item[HASH_BYTES..])));
-            let Some(row) = row.flatten() else { return (at, None) };
-            if self.record(row, |record| record.key == key) == Some(true) {
-                return (at, Some(row));
+        let own = |item: &[u8]| (item[..HASH_BYTES] == hash[..]).then(|| row_in(&item[HASH_BYTES..]));
+        let is_before = |item: &[u8]| item[..HASH_BYTES] < hash[..];
+        let (mut at, mut found) = self.keys.guided_look(0..self.keys.len(), guide, is_before, own);
+        while let Some(row) = found.flatten() {
+            let looked = self.record(row, |record| (record.key == key).then(|| look(record)));
+            if let Some(looked) = looked.flatten() {
+                return (at, Some((row, looked)));
             }
             at += 1;
+            found = self.keys.get(at, own);
         }
+        (at, None)
     }
 
     fn hash(&self, key: &[u8]) -> [u8; HASH_BYTES] {
