@@ -41,9 +41,10 @@ pub fn percentiles_ns<'a, const N: usize>(
     shares: [f64; N],
 ) -> Option<[u64; N]> {
     // Most commands are never called, and INFO asks for each.
-    let mut sums = Vec::new();
-    for latency in all {
-        sums.resize(sums.len().max(latency.counters().count()), 0u64);
+    let mut called = all.filter(|latency| latency.counts.get().is_some()).peekable();
+    called.peek()?;
+    let mut sums = vec![0u64; POWERS * STEPS];
+    for latency in called {
         latency.counters().zip(&mut sums).for_each(|(counter, sum)| *sum += counter.get());
     }
     let calls: u64 = sums.iter().sum();

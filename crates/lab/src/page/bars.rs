@@ -21,10 +21,11 @@ use crate::statistics::Summary;
 use maud::{Markup, html};
 use std::fmt::Write as _;
 
-const BAR_ROW: i32 = 22;
+/// The height of a line.
+pub(super) const BAR_ROW: i32 = 22;
 const BAR_THICK: i32 = 12;
 /// The room of a value right of the longest bar.
-const VALUE_ROOM: i32 = 74;
+pub(super) const VALUE_ROOM: i32 = 74;
 const LABEL_MIN: i32 = 56;
 const LABEL_MAX: i32 = 144;
 /// The width of a letter at most, and of two letters on average.
@@ -127,9 +128,20 @@ fn value_text(value: f64, figure: Figure) -> String {
     Scale::of(value, figure).text_with_unit(value)
 }
 
+/// Returns where bars begin, so that there is room for these names left of them.
+pub(super) fn left_of_bars<'a>(names: impl Iterator<Item = &'a str>) -> i32 {
+    let signs = names.map(|name| name.chars().count() as i32).max().unwrap_or(0);
+    (signs * LETTER + 8).clamp(LABEL_MIN, LABEL_MAX)
+}
+
+/// Writes the name of a bar that begins here, shortened if it is longer than the room.
+pub(super) fn write_name(canvas: &Canvas, (left, y): (i32, i32), ink: Ink, name: &str) -> Painted {
+    let name = shortened(name, usize::try_from((left - 6) * 2 / TWO_LETTERS).unwrap_or(1).max(2));
+    canvas.text((left - 6, y), Anchor::Right, ink, &name)
+}
+
 fn paint(canvas: &Canvas, measured: &[Bar], published: &[Bar], figure: Figure, most: f64) -> Painted {
-    let names = measured.iter().chain(published).map(|bar| bar.name.chars().count() as i32);
-    let left = (names.max().unwrap_or(0) * LETTER + 8).clamp(LABEL_MIN, LABEL_MAX);
+    let left = left_of_bars(measured.iter().chain(published).map(|bar| bar.name));
     let right = WIDTH - VALUE_ROOM;
     let across = |value: f64| {
         let share = if most > 0.0 { value / most } else { 0.0 };
@@ -137,9 +149,8 @@ fn paint(canvas: &Canvas, measured: &[Bar], published: &[Bar], figure: Figure, m
     };
     let mut y = BAR_ROW / 2;
     let draw = |bar: &Bar, y: i32| -> Painted {
-        let name = shortened(bar.name, usize::try_from((left - 6) * 2 / TWO_LETTERS).unwrap_or(1).max(2));
         let ink = if bar.ink == Ink::Published { Ink::Quiet } else { Ink::Text };
-        canvas.text((left - 6, y), Anchor::Right, ink, &name)?;
+        write_name(canvas, (left, y), ink, bar.name)?;
         let Some(Value { value, low, high }) = bar.value else {
             return canvas.text((left + 4, y), Anchor::Left, Ink::Quiet, "no figure");
         };

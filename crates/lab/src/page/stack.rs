@@ -8,8 +8,9 @@
 //!
 //! A part takes the time between two of the calls that its client makes one after another. The scale begins at zero.
 
+use super::bars::{BAR_ROW, VALUE_ROOM, left_of_bars, write_name};
 use super::canvas::{self, Anchor, Canvas, Ink, Painted, WIDTH};
-use super::words::{capitalized, shortened, significant};
+use super::words::{capitalized, significant};
 use super::{column_words, row_name};
 use crate::LabError;
 use crate::results::{RowResults, ScenarioResults, TableResults};
@@ -18,12 +19,7 @@ use crate::statistics::Summary;
 use maud::{Markup, html};
 use std::fmt::Write as _;
 
-const BAR_ROW: i32 = 22;
-const BAR_THICK: i32 = 14;
-const LABEL_WIDTH: i32 = 110;
-const LABEL_SIGNS: usize = 16;
-/// The room of a value right of the longest bar.
-const VALUE_ROOM: i32 = 74;
+const STACK_THICK: i32 = 14;
 const SWATCH: i32 = 10;
 
 /// A side's session.
@@ -96,15 +92,16 @@ fn label(what: &str, names: &[String], stacks: &[Stack]) -> String {
 
 fn paint(canvas: &Canvas, names: &[String], stacks: &[Stack]) -> Painted {
     let most_us = stacks.iter().map(Stack::total_us).fold(0.0, f64::max);
-    let room = f64::from(WIDTH - VALUE_ROOM - LABEL_WIDTH);
-    let across = |us: f64| LABEL_WIDTH + (us / most_us * room).round() as i32;
+    let left = left_of_bars(stacks.iter().map(|stack| stack.side));
+    let room = f64::from(WIDTH - VALUE_ROOM - left);
+    let across = |us: f64| left + (us / most_us * room).round() as i32;
     let mut y = BAR_ROW / 2;
     for stack in stacks {
-        canvas.text((LABEL_WIDTH - 6, y), Anchor::Right, Ink::Text, &shortened(stack.side, LABEL_SIGNS))?;
+        write_name(canvas, (left, y), Ink::Text, stack.side)?;
         let mut begin_us = 0.0;
         for (part, us) in stack.parts_us.iter().enumerate() {
             let (from, to) = (across(begin_us), across(begin_us + us));
-            canvas.rectangle((from, y - BAR_THICK / 2), (to, y + BAR_THICK / 2), Ink::Side(part))?;
+            canvas.rectangle((from, y - STACK_THICK / 2), (to, y + STACK_THICK / 2), Ink::Side(part))?;
             begin_us += us;
         }
         let total = format!("{} µs", significant(begin_us));
@@ -112,8 +109,8 @@ fn paint(canvas: &Canvas, names: &[String], stacks: &[Stack]) -> Painted {
         y += BAR_ROW;
     }
     for (part, name) in names.iter().enumerate() {
-        canvas.rectangle((LABEL_WIDTH, y - SWATCH / 2), (LABEL_WIDTH + SWATCH, y + SWATCH / 2), Ink::Side(part))?;
-        canvas.text((LABEL_WIDTH + SWATCH + 6, y), Anchor::Left, Ink::Text, name)?;
+        canvas.rectangle((left, y - SWATCH / 2), (left + SWATCH, y + SWATCH / 2), Ink::Side(part))?;
+        canvas.text((left + SWATCH + 6, y), Anchor::Left, Ink::Text, name)?;
         y += BAR_ROW;
     }
     Ok(())
@@ -158,8 +155,8 @@ mod tests {
             row("write", &[("quick", 10_000.0), ("slow", 1_666.666_666_7)]),
         ];
         let [chart] = &drawn(rows)[..] else { panic!("one chart") };
-        // 156 units stand for the 1,000 µs of the slow side.
-        for (x, width, class) in [(110, 16, 0), (126, 15, 1), (110, 62, 0), (172, 94, 1)] {
+        // 210 units stand for the 1,000 µs of the slow side.
+        for (x, width, class) in [(56, 21, 0), (77, 21, 1), (56, 84, 0), (140, 126, 1)] {
             let rectangle = format!("<rect x=\"{x}\" y=\"");
             let end = format!("width=\"{width}\" height=\"14\" class=\"c{class}\"");
             let is_there = chart.split("/>").any(|shape| shape.contains(&rectangle) && shape.contains(&end));

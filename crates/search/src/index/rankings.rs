@@ -42,7 +42,8 @@ impl Rankings {
         Self { items: BlockList::new(), guide_key: term_and_half_number_in }
     }
 
-    /// Creates one for entries of the greatest term alone: its numbers guide to the end of all items too.
+    /// Creates one for entries of the greatest term alone, which whole numbers guide to. With another term, the end of
+    /// its items would be looked for by the number zero.
     pub(super) fn of_last_term() -> Self {
         Self { items: BlockList::new(), guide_key: number_in }
     }
