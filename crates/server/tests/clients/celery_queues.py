@@ -20,6 +20,7 @@ from redis.exceptions import ConnectionError, TimeoutError
 from redis.retry import Retry
 
 import bobbin_kombu
+from celery_results import until, value_of
 
 PORT = int(sys.argv[1]) if sys.argv[1:] and sys.argv[1].isdigit() else int(os.environ["TRIAL_PORT"])
 # Its tasks note what they do while the server is away, too.
@@ -83,14 +84,6 @@ def long(name):
     return name
 
 
-def until(condition):
-    for _ in range(9000):
-        if condition():
-            return
-        time.sleep(0.01)
-    raise AssertionError("what was waited for did not happen")
-
-
 def info(queue):
     if not broker.exists(queue):
         return {}
@@ -128,20 +121,20 @@ def worker(name, *arguments):
 
 def many(tasks):
     results = [tasks.add.delay(number, 1) for number in range(300)]
-    assert [result.get(timeout=60) for result in results] == [*range(1, 301)]
+    assert [value_of(result) for result in results] == [*range(1, 301)]
     assert r.get("ran") == "300", "each ran once"
 
 
 def together(tasks):
-    assert group(tasks.add.s(number, number) for number in range(30))().get(timeout=60) == [*range(0, 60, 2)]
-    assert chain(tasks.add.s(1, 2), tasks.add.s(3), tasks.add.s(4))().get(timeout=60) == 10
-    assert chord([tasks.add.s(number, 0) for number in range(20)], tasks.total.s())().get(timeout=60) == 190
+    assert value_of(group(tasks.add.s(number, number) for number in range(30))()) == [*range(0, 60, 2)]
+    assert value_of(chain(tasks.add.s(1, 2), tasks.add.s(3), tasks.add.s(4))()) == 10
+    assert value_of(chord([tasks.add.s(number, 0) for number in range(20)], tasks.total.s())()) == 190
 
 
 def troubles(tasks):
-    assert tasks.fail_at_first.delay(2).get(timeout=60) == 2
+    assert value_of(tasks.fail_at_first.delay(2)) == 2
     later = tasks.add.apply_async((1, 1), countdown=0.3)
-    assert later.get(timeout=60) == 2
+    assert value_of(later) == 2
     tasks.refuse.delay(True)
     until(lambda: r.llen("refused") == 3)
     until(lambda: broker.llen("dead") == 1)
@@ -203,7 +196,7 @@ def deaths(tasks, victim):
     assert r.hgetall("victim") == {str(number): "1" for number in range(30)}
     assert r.get("stuck") == "2" and r.get("unstuck") == "1"
     for name, result in lasting.items():
-        assert result.get(timeout=90) == name
+        assert value_of(result) == name
         assert r.get(name) == "1", "a lease lasts as long as its task"
         until(lambda name=name: open_messages(name) == 0)
 

@@ -8,10 +8,10 @@ All of it must hold with redis-server beneath, too. The worker is a process of i
 import os
 import subprocess
 import sys
-import time
 
 from celery import Celery, chain, chord, group
 from celery.exceptions import TaskRevokedError
+from celery_results import until, value_of
 from redis import Redis
 
 PORT = int(sys.argv[1]) if sys.argv[1:] and sys.argv[1].isdigit() else int(os.environ["TRIAL_PORT"])
@@ -44,38 +44,30 @@ def note(text):
     r.rpush("notes", text)
 
 
-def until(condition):
-    for _ in range(2000):
-        if condition():
-            return
-        time.sleep(0.01)
-    raise AssertionError("what was waited for did not happen")
-
-
 def many(tasks):
     results = [tasks.add.delay(number, 1) for number in range(300)]
-    assert [result.get(timeout=60) for result in results] == [*range(1, 301)]
+    assert [value_of(result) for result in results] == [*range(1, 301)]
     assert r.get("ran") == b"300", "each ran once"
     assert all(result.successful() for result in results)
 
 
 def together(tasks):
-    assert group(tasks.add.s(number, number) for number in range(50))().get(timeout=60) == [*range(0, 100, 2)]
-    assert chain(tasks.add.s(1, 2), tasks.add.s(3), tasks.add.s(4))().get(timeout=60) == 10
-    assert chord([tasks.add.s(number, 0) for number in range(20)], tasks.total.s())().get(timeout=60) == 190
-    assert chord([tasks.add.s(1, 1), tasks.add.s(2, 2)], chain(tasks.total.s(), tasks.add.s(4)))().get(timeout=60) == 10
+    assert value_of(group(tasks.add.s(number, number) for number in range(50))()) == [*range(0, 100, 2)]
+    assert value_of(chain(tasks.add.s(1, 2), tasks.add.s(3), tasks.add.s(4))()) == 10
+    assert value_of(chord([tasks.add.s(number, 0) for number in range(20)], tasks.total.s())()) == 190
+    assert value_of(chord([tasks.add.s(1, 1), tasks.add.s(2, 2)], chain(tasks.total.s(), tasks.add.s(4)))()) == 10
 
 
 def troubles(tasks):
-    assert tasks.fail_at_first.delay(2).get(timeout=60) == 2
+    assert value_of(tasks.fail_at_first.delay(2)) == 2
     hopeless = tasks.fail_at_first.delay(9)
-    error = hopeless.get(timeout=60, propagate=False)
+    error = value_of(hopeless, propagate=False)
     assert isinstance(error, ValueError) and "try 3" in str(error), error
     later, dropped = tasks.add.apply_async((1, 1), countdown=1), tasks.add.apply_async((2, 2), countdown=1)
     dropped.revoke()
     expired = tasks.note.apply_async(("expired",), countdown=0.5, expires=0.1)
-    assert later.get(timeout=60) == 2
-    assert isinstance(dropped.get(timeout=60, propagate=False), TaskRevokedError)
+    assert value_of(later) == 2
+    assert isinstance(value_of(dropped, propagate=False), TaskRevokedError)
     [tasks.note.delay(text) for text in "abc"]
     until(lambda: r.llen("notes") == 3)
     assert sorted(r.lrange("notes", 0, -1)) == [b"a", b"b", b"c"]
