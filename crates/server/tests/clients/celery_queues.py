@@ -20,7 +20,8 @@ from redis.exceptions import ConnectionError, TimeoutError
 from redis.retry import Retry
 
 import bobbin_kombu
-from celery_results import until, value_of
+from celery_results import value_of
+from waiting import until
 
 PORT = int(sys.argv[1]) if sys.argv[1:] and sys.argv[1].isdigit() else int(os.environ["TRIAL_PORT"])
 # Its tasks note what they do while the server is away, too.

@@ -1,14 +1,6 @@
 """Waits for Celery's results."""
 
-import time
-
-
-def until(condition):
-    for _ in range(9000):
-        if condition():
-            return
-        time.sleep(0.01)
-    raise AssertionError("what was waited for did not happen")
+from waiting import until
 
 
 def value_of(result, propagate=True):

@@ -11,8 +11,9 @@ import sys
 
 from celery import Celery, chain, chord, group
 from celery.exceptions import TaskRevokedError
-from celery_results import until, value_of
+from celery_results import value_of
 from redis import Redis
+from waiting import until
 
 PORT = int(sys.argv[1]) if sys.argv[1:] and sys.argv[1].isdigit() else int(os.environ["TRIAL_PORT"])
 r = Redis(port=PORT, db=2)

@@ -17,6 +17,7 @@ from kombu.pidbox import Mailbox
 from redis import Redis
 
 import bobbin_kombu
+from waiting import until
 
 PORT, SOCKET, LOCKED = int(sys.argv[1]), sys.argv[2], int(sys.argv[3])
 r = Redis(port=PORT, db=3, decode_responses=True)
@@ -37,14 +38,6 @@ def info(queue):
 def state(queue):
     counts = info(queue)
     return [counts.get(name, 0) for name in ("ready", "leased", "dead")]
-
-
-def until(condition):
-    for _ in range(3000):
-        if condition():
-            return
-        time.sleep(0.01)
-    raise AssertionError("what was waited for did not happen")
 
 
 def drain(connection, count, received):

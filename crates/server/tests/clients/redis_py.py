@@ -24,6 +24,7 @@ from redis.commands.core import DataPersistOptions
 from redis.exceptions import AuthenticationError, ConnectionError, DataError, ResponseError, WatchError
 from redis.maint_notifications import MaintNotificationsConfig
 from redis.retry import Retry
+from waiting import until
 
 PORT, UNIX_SOCKET, LOCKED_PORT = int(sys.argv[1]), sys.argv[2], int(sys.argv[3])
 assert redis.utils.HIREDIS_AVAILABLE == (PARSER == "hiredis")
@@ -51,15 +52,6 @@ def plain(value):
     if isinstance(value, list):
         return [plain(item) for item in value]
     return value.decode() if isinstance(value, bytes) else value
-
-
-def until(condition):
-    """Waits for what another thread or the clock brings about."""
-    for _ in range(3000):
-        if condition():
-            return
-        time.sleep(0.01)
-    raise AssertionError("what was waited for did not happen")
 
 
 def connects(r):

@@ -22,6 +22,7 @@ from redis.commands.search.field import GeoField, GeoShapeField, NumericField, T
 from redis.commands.search.index_definition import IndexDefinition, IndexType
 from redis.commands.search.query import GeoFilter, NumericFilter, Query
 from redis.exceptions import ResponseError
+from waiting import until
 
 PORT = int(sys.argv[1])
 assert redis.utils.HIREDIS_AVAILABLE == (PARSER == "hiredis")
@@ -136,15 +137,6 @@ def raises(call, *arguments, **options):
     except ResponseError as raised:
         return str(raised)
     raise AssertionError(f"{call} {arguments} gave {result!r} instead of an error")
-
-
-def until(condition):
-    """Waits for what the server or the clock brings about."""
-    for _ in range(3000):
-        if condition():
-            return
-        time.sleep(0.01)
-    raise AssertionError("what was waited for did not happen")
 
 
 def number(key):
