@@ -68,7 +68,7 @@ pub struct Client {
     attributes: Mutex<Option<Box<ClientAttributes>>>,
     closing: AtomicBool,
     idle: Mutex<Option<Waker>>,
-    /// `idle` holds the waker of the connection's task, which is always the same.
+    /// `idle` holds the waker of the connection's task, which is the same until it moves to another worker.
     is_idle: AtomicBool,
     blocked: Mutex<Option<Arc<Waiter>>>,
     /// It waits for loading, or for the end of a pause.
@@ -226,6 +226,13 @@ impl Client {
     /// Returns true if it has any subscriptions.
     pub fn is_subscribed(&self) -> bool {
         self.subscriptions.iter().any(|count| count.load(Relaxed) > 0)
+    }
+
+    /// Forgets the task of its connection, which goes on as another.
+    pub(crate) fn forget_task(&self) {
+        let mut idle = self.idle.lock().expect("no holder panics");
+        self.is_idle.store(false, Relaxed);
+        *idle = None;
     }
 
     /// Asks the connection to close because this many bytes wait for it.

@@ -200,6 +200,8 @@ pub struct Counters {
     pub(crate) script_memory_bytes: Counter,
     /// Connections accepted.
     pub connections: Counter,
+    /// Connections that left for another worker.
+    pub moves: Counter,
     /// Connections refused for lack of room.
     pub refused: Counter,
     /// Connections closed because a browser spoke HTTP.
@@ -249,6 +251,7 @@ impl Default for Counters {
             changes: Counter::default(),
             script_memory_bytes: Counter::default(),
             connections: Counter::default(),
+            moves: Counter::default(),
             refused: Counter::default(),
             http: Counter::default(),
             passwords_late: Counter::default(),
@@ -286,6 +289,7 @@ impl Counters {
             &self.expired,
             &self.dropped,
             &self.connections,
+            &self.moves,
             &self.refused,
             &self.http,
             &self.passwords_late,

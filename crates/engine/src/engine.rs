@@ -6,6 +6,7 @@ use crate::client::Clients;
 use crate::counters::{Counters, Errors, Rates, Sample};
 use crate::deferred_drop::DeferredDrop;
 use crate::flushes::Flushes;
+use crate::homes::Homes;
 use crate::hooks::Hooks;
 use crate::latency_monitor::LatencyMonitor;
 use crate::loading::Loading;
@@ -53,6 +54,8 @@ pub struct Engine {
     pub hooks: Hooks,
     /// Connections.
     pub clients: Clients,
+    /// Home workers of shards.
+    pub(crate) homes: Homes,
     /// All subscriptions.
     pub(crate) registry: SubscriptionRegistry,
     /// The enabled keyspace notifications: [`Classes::bits`].
@@ -158,6 +161,7 @@ impl Engine {
             journal,
             hooks: Hooks::default(),
             clients: Clients::default(),
+            homes: Homes::default(),
             registry: SubscriptionRegistry::new(parts.workers),
             event_classes: AtomicU32::new(current.event_classes.bits()),
             settings: parts.settings,
@@ -208,6 +212,12 @@ impl Engine {
             }
             Ok(())
         }));
+    }
+
+    /// Returns the number of workers.
+    pub(crate) fn workers(&self) -> usize {
+        // The last set of counters is that of all other threads.
+        self.counters.len() - 1
     }
 
     /// Registers one more thread with the gate and returns its membership.

@@ -31,7 +31,7 @@ impl ExpireCycle {
     /// Creates the expire cycle of `engine`.
     pub fn new(engine: Arc<Engine>) -> Self {
         let log_buffer = engine.journal.as_ref().map(|journal| journal.log_buffer());
-        let executor = Executor::new(engine.clone(), engine.counters.len() - 1, log_buffer);
+        let executor = Executor::new(engine.clone(), engine.workers(), log_buffer);
         Self { member: engine.member(), executor, engine, room_bytes: 0, room_bytes_next: 0 }
     }
 

@@ -92,8 +92,8 @@ fn server(engine: &Engine, out: &mut String) {
     line(out, "configured_hz", 10);
     line(out, "executable", std::env::current_exe().map_or(String::new(), |path| path.display().to_string()));
     line(out, "config_file", engine.settings.file().map_or(String::new(), |path| path.display().to_string()));
-    line(out, "io_threads_active", u8::from(engine.counters.len() > 2));
-    line(out, "threads", engine.counters.len() - 1);
+    line(out, "io_threads_active", u8::from(engine.workers() > 1));
+    line(out, "threads", engine.workers());
     line(out, "data_folder", if settings.journal { settings.dir.display().to_string() } else { String::new() });
 }
 
@@ -335,6 +335,7 @@ fn stats(engine: &Engine, out: &mut String) {
     line(out, "total_net_output_bytes", total(engine, |c| &c.output_bytes));
     line(out, "instantaneous_input_kbps", format_args!("{:.2}", rates.input_bytes as f64 / 1024.0));
     line(out, "instantaneous_output_kbps", format_args!("{:.2}", rates.output_bytes as f64 / 1024.0));
+    line(out, "moved_connections", total(engine, |c| &c.moves));
     line(out, "rejected_connections", total(engine, |c| &c.refused));
     line(out, "acl_access_denied_auth", engine.auth_failures.total());
     line(out, "authentication_timeouts", total(engine, |c| &c.passwords_late));

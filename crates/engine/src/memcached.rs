@@ -60,7 +60,7 @@ pub(crate) fn of_server(engine: &Engine, facts: &mut Facts, version: &str) {
     add(facts, "connection_structures", engine.clients.count());
     add(facts, "bytes_read", total(engine, |counters| counters.input_bytes.get()));
     add(facts, "bytes_written", total(engine, |counters| counters.output_bytes.get()));
-    add(facts, "threads", engine.counters.len() - 1);
+    add(facts, "threads", engine.workers());
 }
 
 fn general(engine: &Engine, facts: &mut Facts) {
@@ -101,7 +101,7 @@ fn settings(engine: &Engine, facts: &mut Facts) {
     add(facts, "evictions", "off");
     add(facts, "domain_socket", "NULL");
     add(facts, "shutdown_command", "no");
-    add(facts, "num_threads", engine.counters.len() - 1);
+    add(facts, "num_threads", engine.workers());
     add(facts, "stat_key_prefix", ":");
     add(facts, "detail_enabled", yes_no(engine.prefixes.is_on()));
     add(facts, "cas_enabled", "yes");

@@ -23,7 +23,7 @@ use keyspace::{IndexState, IndexStep};
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::future::{Future, poll_fn};
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
@@ -173,8 +173,7 @@ impl Worker {
 
     /// Counts each poll of a connection's task as a turn: its requests, its writes to the socket, its steps of replies
     /// or searches in parts.
-    pub async fn in_turns<R>(&self, task: impl Future<Output = R>) -> R {
-        let mut task = pin!(task);
+    pub async fn in_turns<R>(&self, mut task: Pin<&mut impl Future<Output = R>>) -> R {
         poll_fn(|context| self.in_turn(|| task.as_mut().poll(context))).await
     }
 
@@ -246,8 +245,8 @@ impl Worker {
     }
 
     /// Runs a request of this command, and publishes the command whenever it continues.
-    pub(crate) async fn named<R>(&self, command: &Command, request: impl Future<Output = R>) -> R {
-        let (command, mut request) = (command.index(), pin!(request));
+    pub(crate) async fn named<R>(&self, command: &Command, mut request: Pin<&mut impl Future<Output = R>>) -> R {
+        let command = command.index();
         poll_fn(|context| {
             self.beat().set_command(command);
             request.as_mut().poll(context)
@@ -289,8 +288,7 @@ impl Worker {
 
     /// Makes all workers check whether a script is busy.
     pub(crate) fn ring_all(&self) {
-        (0..self.engine.counters.len() - 1)
-            .for_each(|worker| self.engine.registry.worker_queue(worker).notifier.notify());
+        (0..self.engine.workers()).for_each(|worker| self.engine.registry.worker_queue(worker).notifier.notify());
     }
 
     fn note_turn(&self, took: Duration) {

@@ -9,6 +9,7 @@ mod functions;
 mod libraries;
 mod loading;
 mod memory;
+mod moves;
 mod parts;
 mod pins;
 mod queues;

@@ -17,6 +17,7 @@ mod forged;
 mod full_disk;
 mod history;
 mod hits;
+mod hot_key;
 mod key_order;
 mod lifecycle;
 mod loading;

@@ -7,7 +7,7 @@ use crate::random::Random;
 use crate::request::{Request, Touch};
 use crate::world::Workload;
 use base::Position;
-use engine::{Engine, Next, Session, Slow, Worker};
+use engine::{Destination, Engine, Next, Session, Slow, Worker};
 use journal::Level;
 use keyspace::{OF_SERVER, TableId};
 use std::cell::{Cell, RefCell};
@@ -18,6 +18,9 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use wire::client::{Parser, Value};
 use wire::{Output, Ranges};
+
+/// Of this many turns without a reason to move, one is followed by a move.
+const MOVE_ONE_IN: u64 = 30;
 
 /// The state shared by the clients of one life.
 pub(crate) struct SharedState {
@@ -152,7 +155,7 @@ impl Client {
             match turn.next {
                 _ if self.session.is_closing() || self.session.client().is_closing(None) => return Err(Lost),
                 Next::Close | Next::Http => return Err(Lost),
-                Next::Input(_) => {}
+                Next::Input(_) => self.move_at_times(),
                 Next::Again => let_others_go_on().await,
                 Next::Gate => self.session.gate_open().await,
                 Next::Slow(slow) => {
@@ -162,6 +165,21 @@ impl Client {
             }
         }
         Ok(())
+    }
+
+    /// Moves to another worker as a server moves connections, or for no reason.
+    fn move_at_times(&mut self) {
+        let shared = &*self.shared;
+        let wants = self.session.destination();
+        if !self.session.is_movable() || wants.is_none() && !shared.random.one_in(MOVE_ONE_IN) {
+            return;
+        }
+        let worker = match wants {
+            Some(Destination::Worker(worker)) => worker,
+            Some(Destination::Any) | None => shared.random.below(shared.workers.len() as u64) as usize,
+        };
+        self.session = Session::arrive(shared.workers[worker].clone(), self.session.depart());
+        shared.facts.borrow_mut().moves += 1;
     }
 
     fn note_ran(&self, pipeline: &mut Pipeline<'_>, ran: usize) {

@@ -44,6 +44,8 @@ pub(crate) struct Facts {
     pub(crate) replies: u64,
     /// The number of error replies among them.
     pub(crate) errors: u64,
+    /// The number of connections that have moved to another worker.
+    pub(crate) moves: u64,
 }
 
 impl Facts {

@@ -111,6 +111,8 @@ const OPERATIONS: u64 = 600;
 pub struct Seen {
     /// The number of replies sent.
     pub replies: u64,
+    /// The number of connections that have moved to another worker.
+    pub moves: u64,
     /// The number of store commits.
     pub commits: u64,
     /// The number of failed commits.
@@ -178,7 +180,8 @@ impl World {
             hash.rotate_left(1) ^ hasher.hash(&frame.payload) ^ frame.time_ms ^ frame.position
         });
         let mut seen = *self.seen.borrow();
-        (seen.replies, seen.hash) = (self.facts.borrow().replies, seen.hash ^ frames);
+        (seen.replies, seen.moves) = (self.facts.borrow().replies, self.facts.borrow().moves);
+        seen.hash ^= frames;
         seen
     }
 

@@ -20,6 +20,7 @@ fn no_acknowledged_write_is_lost_in_any_world() {
     let seen = must_run(&plans);
     println!("{seeds} worlds, {seen:?}\nseeds {from} to {} clean", from + seeds - 1);
     assert!(seen.replies > 20 * seeds, "the worlds do next to nothing");
+    assert!(seen.moves > seeds, "connections move too rarely");
     assert!(seen.commits > 4 * seeds, "the worlds store next to nothing");
     assert!(seen.shards_wanted > 4 * seeds, "everything is loaded before anybody asks");
 }

@@ -83,7 +83,9 @@ const MAINT_NOTIFICATIONS: CommandSpec = CommandSpec {
     brief: "Refuses maintenance notifications: this server sends none.",
     answer: "error: always; clients go on without",
     run: Run::Session(|_, _, _| {
-        Err(Failure::text("ERR maintenance notifications are not supported: this server never moves its connections"))
+        Err(Failure::text(
+            "ERR maintenance notifications are not supported: this server never moves its connections to another",
+        ))
     }),
 };
 

@@ -17,6 +17,15 @@ use sync::gate::Raised;
 /// by then found other work or sleeps: waking it once costs as much as some ten requests.
 const KEPT_US_MAX: u128 = 50;
 
+/// Requests of a turn that held shards.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct ShardUses {
+    /// Those that wrote to one shard alone.
+    pub(crate) writes: i32,
+    /// All others.
+    pub(crate) others: i32,
+}
+
 /// The shard kept during one turn.
 pub(crate) struct LockRetention<'k> {
     keyspace: &'k Keyspace,
@@ -25,14 +34,17 @@ pub(crate) struct LockRetention<'k> {
     since: Option<Instant>,
     /// The single shard that the previous request wrote to.
     last: Option<u16>,
+    /// A shard, and how many requests wrote to it alone, and how many held others or read.
+    counted: Option<u16>,
+    uses: ShardUses,
     /// More input has been received.
     has_more: bool,
 }
 
 impl<'k> LockRetention<'k> {
-    /// Creates a retention that keeps nothing until a request has begun.
-    pub(crate) fn new(keyspace: &'k Keyspace) -> Self {
-        Self { keyspace, kept: None, since: None, last: None, has_more: false }
+    /// Creates a retention that keeps nothing until a request has begun; counts writes to the shard `counted`.
+    pub(crate) fn new(keyspace: &'k Keyspace, counted: Option<u16>) -> Self {
+        Self { keyspace, kept: None, since: None, last: None, counted, uses: ShardUses::default(), has_more: false }
     }
 
     /// Begins a request; `has_more` if more input follows.
@@ -70,11 +82,10 @@ impl<'k> LockRetention<'k> {
     #[inline]
     pub(super) fn wants(&mut self, engine: &Engine, plan: &Plan) -> bool {
         let before = std::mem::replace(&mut self.last, plan.only_write());
-        self.has_more
-            && self.last.is_some()
-            && self.last == before
-            && engine.loading.is_over()
-            && !engine.monitors.any_lines()
+        let is_counted = self.last.is_some() && self.last == self.counted;
+        *(if is_counted { &mut self.uses.writes } else { &mut self.uses.others }) += 1;
+        let repeats = self.last.is_some() && self.last == before;
+        self.has_more && repeats && engine.loading.is_over() && !engine.monitors.any_lines()
     }
 
     /// Ends a tx, and keeps its shard.
@@ -100,5 +111,12 @@ impl<'k> LockRetention<'k> {
             drop(kept);
             executor.note_hold(since.elapsed());
         }
+    }
+
+    /// Ends a turn: releases the kept shard. Returns the uses of the counted one.
+    #[inline]
+    pub(crate) fn end_turn(&mut self, executor: &Executor) -> ShardUses {
+        self.let_go(executor);
+        self.uses
     }
 }

@@ -38,7 +38,7 @@ mod publication;
 mod waiters;
 
 pub(crate) use admission::{Demand, NotAdmitted, purpose_of};
-pub(crate) use lock_retention::LockRetention;
+pub(crate) use lock_retention::{LockRetention, ShardUses};
 pub(crate) use locks::{SHARDS_MAX, want_shut};
 pub(crate) use publication::{Outgoing, begin_command};
 pub(crate) use waiters::{Served, serve_due, take_off};

@@ -17,6 +17,7 @@ use lua::{About, Input, Machine};
 use std::cell::{Cell, RefCell, RefMut};
 use std::collections::BTreeMap;
 use std::future::poll_fn;
+use std::pin::Pin;
 use std::rc::{Rc, Weak};
 use std::sync::Arc;
 use std::task::{Poll, Waker};
@@ -356,8 +357,7 @@ impl Worker {
     }
 
     /// Awaits `waiting`, or returns `None` once a script is busy.
-    pub(crate) async fn unless_busy<R>(&self, waiting: impl Future<Output = R>) -> Option<R> {
-        let mut waiting = std::pin::pin!(waiting);
+    pub(crate) async fn unless_busy<R>(&self, mut waiting: Pin<&mut impl Future<Output = R>>) -> Option<R> {
         let impatience = Impatience::new(&self.runner);
         poll_fn(|context| {
             if self.engine.scripts.is_busy() {

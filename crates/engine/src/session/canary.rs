@@ -22,7 +22,7 @@ impl Session {
         let Lookup::Command(look) = registry::by_name(b"LINDEX") else { panic!("LINDEX is a command") };
         let Run::Local(look_at) = look.run else { panic!("LINDEX looks at one key") };
         let request = OwnedRequest::of(&[b"LINDEX", args.get(1), b"0"]);
-        let retention = &mut LockRetention::new(&attempt.worker.engine.keyspace);
+        let retention = &mut LockRetention::new(&attempt.worker.engine.keyspace, None);
         self.run_one(attempt, retention, look, look_at, &request.args(), output)?;
         std::thread::yield_now();
         self.run_one(attempt, retention, command, handler, args, &mut Output::new())

@@ -14,6 +14,7 @@
 //!
 //! A turn ends after a number of requests or microseconds, or when enough output is pending (`turn`).
 
+mod affinity;
 mod attempt;
 #[cfg(bobbin_canary = "lockless-pop")]
 mod canary;
@@ -41,5 +42,6 @@ mod sweep;
 mod turn;
 mod unless_short;
 
+pub use affinity::{Destination, MovingSession};
 pub use state::Session;
 pub use turn::{Next, Slow, Turn};

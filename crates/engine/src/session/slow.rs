@@ -23,6 +23,7 @@ use commands::registry::Command;
 use commands::{Failure, Flag, Run, Verb};
 use keyspace::{PrebuiltStrings, ShardState};
 use std::future::poll_fn;
+use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::task::Poll;
 use std::time::Duration;
@@ -192,7 +193,9 @@ impl Session {
             return Waited::Busy;
         }
         let working = self.work_off_lock(worker, needs, (command, args), work, output);
-        let Some((took, is_complete)) = unless_busy(worker, is_patient, working).await else { return Waited::Busy };
+        let Some((took, is_complete)) = unless_busy(worker, is_patient, pin!(working)).await else {
+            return Waited::Busy;
+        };
         (course.searched, course.rounds) = (course.searched + took, 0);
         if is_complete { Waited::Over(course.took(Duration::ZERO)) } else { Waited::Attempt(None, false) }
     }
@@ -218,7 +221,7 @@ impl Session {
                 course.rounds += 1;
                 let began = Instant::now();
                 let parking = park(&worker.engine, shard, want);
-                let Some(place) = unless_busy(worker, is_patient, parking).await else { return Waited::Busy };
+                let Some(place) = unless_busy(worker, is_patient, pin!(parking)).await else { return Waited::Busy };
                 course.waited += began.elapsed();
                 return Waited::Attempt(Some(place), false);
             }
@@ -229,7 +232,7 @@ impl Session {
                 return if is_admitted { Waited::Attempt(None, true) } else { Waited::Busy };
             }
             why @ (Suspend::RunnerBusy | Suspend::Behind) => {
-                if unless_busy(worker, is_patient, wait_turn(worker, &why)).await.is_none() {
+                if unless_busy(worker, is_patient, pin!(wait_turn(worker, &why))).await.is_none() {
                     return Waited::Busy;
                 }
             }
@@ -290,7 +293,8 @@ impl Session {
                 if !self.wait_admitted(worker, &command, needs.is_patient(&command)).await {
                     return Waited::Busy;
                 }
-                let held = self.run_apart(worker, why, command, args, output).await;
+                // Boxed, since it is large and rare: others wait in less memory.
+                let held = Box::pin(self.run_apart(worker, why, command, args, output)).await;
                 Waited::Over(course.took(held))
             }
         }
@@ -308,10 +312,10 @@ impl Session {
         let (began, is_patient) = (Instant::now(), command.has(Flag::AllowBusy));
         let held = match why {
             Suspend::Sweep(begun) => {
-                unless_busy(worker, is_patient, self.sweep(worker, command, begun, args, output)).await
+                unless_busy(worker, is_patient, pin!(self.sweep(worker, command, begun, args, output))).await
             }
-            Suspend::Search => unless_busy(worker, is_patient, self.search(worker, command, args, output)).await,
-            Suspend::Range => unless_busy(worker, is_patient, self.range(worker, command, args, output)).await,
+            Suspend::Search => unless_busy(worker, is_patient, pin!(self.search(worker, command, args, output))).await,
+            Suspend::Range => unless_busy(worker, is_patient, pin!(self.range(worker, command, args, output))).await,
             Suspend::ManyKeys => Some(self.write_many(worker, command, args, output).await),
             Suspend::Parts => Some(self.run_parts(worker, command, args, output).await),
             Suspend::Verb => {
@@ -341,20 +345,20 @@ impl Session {
     ) -> Option<(Instant, Result<(), Suspend>)> {
         let is_patient = needs.is_patient(&command);
         if gated {
-            unless_busy(worker, is_patient, worker.settle_order()).await?;
+            unless_busy(worker, is_patient, pin!(worker.settle_order())).await?;
         }
         let mut began = Instant::now();
         let now = worker.engine.clock.now();
         let result = if self.needs_runner(&command) {
             if !gated && worker.engine.gate.is_raised() {
-                unless_busy(worker, is_patient, gate_open(&worker.engine.gate)).await?;
+                unless_busy(worker, is_patient, pin!(gate_open(&worker.engine.gate))).await?;
                 *waited += began.elapsed();
             }
             let result;
             (*needs, result) = self.begin_script(std::mem::take(needs), gated, command, args, output);
             result
         } else if gated {
-            let raised = unless_busy(worker, is_patient, worker.raise()).await?;
+            let raised = unless_busy(worker, is_patient, pin!(worker.raise())).await?;
             *waited += began.elapsed();
             began = Instant::now();
             let now = worker.engine.clock.now();
@@ -367,7 +371,7 @@ impl Session {
             // The gate is up, perhaps for a script; the request keeps its position meanwhile.
             Err(Suspend::RunnerBusy)
         } else {
-            unless_busy(worker, is_patient, gate_open(&worker.engine.gate)).await?;
+            unless_busy(worker, is_patient, pin!(gate_open(&worker.engine.gate))).await?;
             *waited += began.elapsed();
             Err(Suspend::Shards(Vec::new()))
         };
@@ -383,7 +387,7 @@ impl Session {
         output: &mut Output,
     ) -> Result<(), Suspend> {
         let way = self.way(&command, args, attempt.raised.is_some())?;
-        let mut retention = LockRetention::new(&attempt.worker.engine.keyspace);
+        let mut retention = LockRetention::new(&attempt.worker.engine.keyspace, None);
         self.attempt(attempt, way, &mut retention, command, args, output)
     }
 
@@ -415,7 +419,7 @@ impl Session {
             match why {
                 Suspend::Paused { writes } => self.wait_pause(worker, writes).await,
                 why => {
-                    if unless_busy(worker, is_patient, wait_turn(worker, &why)).await.is_none() {
+                    if unless_busy(worker, is_patient, pin!(wait_turn(worker, &why))).await.is_none() {
                         return false;
                     }
                 }
@@ -621,7 +625,7 @@ const PAUSED_MS: base::Ms = 20;
 struct Ends(Option<Sleep>);
 
 /// Awaits `waiting`; if not `is_patient`, returns `None` once a script is busy.
-async fn unless_busy<R>(worker: &Worker, is_patient: bool, waiting: impl Future<Output = R>) -> Option<R> {
+async fn unless_busy<R>(worker: &Worker, is_patient: bool, waiting: Pin<&mut impl Future<Output = R>>) -> Option<R> {
     if is_patient { Some(waiting.await) } else { worker.unless_busy(waiting).await }
 }
 

@@ -1,5 +1,6 @@
 //! The state of a connection.
 
+use super::affinity::Affinity;
 use super::connection::messages::{Outbox, Subscriptions};
 use super::connection::tracking::Tracking;
 use super::connection::watch::WatchedKeys;
@@ -54,6 +55,8 @@ pub struct Session {
     pub(super) lack: Option<Suspend>,
     /// Why a script admitted only to read cannot write.
     pub(super) unwritable: Option<&'static str>,
+    /// The shard to which it keeps writing.
+    pub(super) affinity: Affinity,
 }
 
 /// Requests between MULTI and EXEC.
@@ -97,6 +100,7 @@ impl Session {
             yielder: None,
             lack: None,
             unwritable: None,
+            affinity: Affinity::default(),
         }
     }
 

@@ -14,6 +14,7 @@ use base::instant::Instant;
 use base::primitives::atomic::Ordering::Relaxed;
 use commands::registry::{self, Command, Lookup};
 use commands::{Flag, Run, Verb};
+use sync::lock::Want;
 use wire::http::is_http_word;
 use wire::resp::{Encoder, RespStep};
 use wire::{Args, Output, Ranges, Reply};
@@ -94,7 +95,7 @@ impl Session {
         let plain = Attempt { worker: &worker, needs: &RetryState::default(), raised: None, now, is_outside };
         let mut turn = TurnProgress { used: 0, requests: 0, lines: 0, began: Instant::now() };
         let mut began = turn.began;
-        let mut retention = LockRetention::new(&worker.engine.keyspace);
+        let mut retention = LockRetention::new(&worker.engine.keyspace, self.affinity.counted());
         let next = loop {
             if let Some(next) = self.ends_before_request(&turn, output) {
                 break next;
@@ -136,7 +137,7 @@ impl Session {
                 break Next::Again;
             }
         };
-        retention.let_go(&worker.executor);
+        self.affinity.note_turn(retention.end_turn(&worker.executor), held_shard(&next, input.len() - turn.used));
         worker.executor.end_turn();
         worker.counters().commands.add(turn.requests as u64);
         Turn { used: turn.used, next }
@@ -344,6 +345,20 @@ pub(super) enum Ran {
 const DEBUG_REFUSED: &str = "ERR DEBUG command not allowed. If the enable-debug-command option is set to \"local\", you \
                              can run it from a local connection, otherwise you need to set this option in the \
                              configuration file, and then restart the server.";
+
+/// Requests of the length of one that has to wait, itself among them: fewer bytes, and it is in no pipeline.
+const PIPELINE_MIN: usize = 4;
+
+/// Returns the shard for which a turn that writes has to wait in the middle of a pipeline; `rest_bytes` are not run yet.
+fn held_shard(next: &Next, rest_bytes: usize) -> Option<u16> {
+    match next {
+        Next::Slow(slow) if rest_bytes >= PIPELINE_MIN * slow.request_bytes => match slow.why {
+            Suspend::Locked(shard, Want::Write) => Some(shard as u16),
+            _ => None,
+        },
+        _ => None,
+    }
+}
 
 /// Commands that MULTI does not queue.
 fn runs_inside_multi(command: &Command) -> bool {

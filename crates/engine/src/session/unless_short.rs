@@ -31,7 +31,8 @@ impl Session {
         let Slow { command, ranges, why, .. } = *slow;
         let args = ranges.args(input);
         let (mark, before) = (output.mark(), self.reply_mode);
-        let took = match worker.named(&command, self.run_unless_short(&worker, command, &args, why, output)).await {
+        let ran = worker.named(&command, pin!(self.run_unless_short(&worker, command, &args, why, output))).await;
+        let took = match ran {
             Ok(took) => took,
             Err(failure) => {
                 output.truncate(mark);

@@ -349,7 +349,8 @@ impl Client {
         read(output)
     }
 
-    fn finish(&mut self, slow: Box<Slow>, output: &mut Output) {
+    /// Runs a request that waits to its end.
+    pub(crate) fn finish(&mut self, slow: Box<Slow>, output: &mut Output) {
         run_beside(&self.worker, &self.background, self.session.run_slowly(slow, &self.input, output));
     }
 

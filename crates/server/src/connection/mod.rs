@@ -13,6 +13,7 @@
 
 mod flush;
 mod input;
+mod moving;
 mod password;
 mod slow;
 mod socket;
@@ -20,6 +21,7 @@ mod socket;
 use crate::worker::WorkerContext;
 use engine::{Next, Session};
 use input::Input;
+pub(crate) use moving::MovingConnection;
 pub(crate) use socket::READ_BYTES_MAX;
 use socket::{Gone, Socket};
 use std::future::poll_fn;
@@ -76,8 +78,8 @@ impl Connection {
         Ok(Self { context, socket, session, input: Input::default(), output: Output::new() })
     }
 
-    /// Serves the connection until it ends.
-    pub(crate) async fn serve(&mut self) {
+    /// Serves the connection until it ends; returns the worker to which it is to move instead, if it is.
+    pub(crate) async fn serve(&mut self) -> Option<usize> {
         let end = loop {
             let next = match self.turn() {
                 Ok(next) => next,
@@ -96,6 +98,11 @@ impl Connection {
             self.context.keep_buffer(&mut self.output);
             if self.is_asked_to_close() {
                 break End::Asked;
+            }
+            if matches!(next, Next::Input(_) | Next::Again)
+                && let Some(worker) = self.destination()
+            {
+                return Some(worker);
             }
             let went_on = match next {
                 Next::Http => Err(End::Http),
@@ -121,6 +128,16 @@ impl Connection {
         };
         self.note_end(end);
         self.session.give_back().await;
+        None
+    }
+
+    /// Closes the connection.
+    pub(crate) fn leave(self) {
+        self.context.leave();
+        if !self.output.is_empty() {
+            // It may hold the last clone of a big value.
+            self.context.worker.engine.deferred_drop.free(Box::new(self.output));
+        }
     }
 
     /// Reads once if that is needed and may help, and runs the available input. Keeps nothing lent by the worker but
@@ -248,16 +265,6 @@ impl Connection {
                      bytes, see client-query-buffer-limit"
                 );
             }
-        }
-    }
-}
-
-impl Drop for Connection {
-    fn drop(&mut self) {
-        self.context.leave();
-        if !self.output.is_empty() {
-            // It may hold the last clone of a big value.
-            self.context.worker.engine.deferred_drop.free(Box::new(std::mem::take(&mut self.output)));
         }
     }
 }

@@ -35,6 +35,11 @@ impl Socket {
         Ok(Self { descriptor: event::watch(descriptor, Interest::READABLE | Interest::WRITABLE)?, unread: false })
     }
 
+    /// Takes the socket out of this thread's event loop.
+    pub(super) fn into_descriptor(self) -> OwnedFd {
+        self.descriptor.into_inner()
+    }
+
     /// Returns true if a read may find something.
     pub(super) fn may_read(&self) -> bool {
         self.unread

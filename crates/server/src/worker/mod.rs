@@ -8,7 +8,7 @@
 //! ```
 
 use crate::accept::{Arrival, Listener, Protocol, accept};
-use crate::connection::{Connection, READ_BYTES_MAX};
+use crate::connection::{Connection, MovingConnection, READ_BYTES_MAX};
 use crate::line::dialer;
 use crate::log_budget::LogBudget;
 use crate::startup::{Listeners, SocketFile};
@@ -17,6 +17,7 @@ use engine::event_loop::SleepFn;
 use engine::{Engine, Session, SuspendedScript, Worker};
 use std::cell::{Cell, RefCell};
 use std::io;
+use std::pin::pin;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, mpsc};
@@ -35,9 +36,14 @@ const SCRATCH_BYTES: usize = READ_BYTES_MAX;
 /// The maximum time that a stop waits for clients to take their pending output, in milliseconds.
 const STOP_MS: u64 = 2_000;
 
+/// The maximum time between two looks at the number of connections left during a stop.
+const LEFT_LOOK_AGAIN: Duration = Duration::from_millis(20);
+
 /// A message to a worker from another or from the main thread.
 enum Message {
     Arrival(Arrival),
+    /// A connection from another worker, which is already counted.
+    Moving(Box<MovingConnection>),
     /// Connections may be accepted: the first worker has begun everything that must precede them.
     Accept,
     Stop,
@@ -222,19 +228,27 @@ impl Crew {
 
     /// Returns the worker with the fewest connections among those that do not hang; `own` if no other has fewer.
     fn choose(&self, own: usize) -> usize {
-        let now_ms = self.began.elapsed().as_millis() as u64;
         let load = |index: &usize| {
-            let seat = &self.seats[*index];
-            let is_hung = *index != own && seat.pulse.is_hung(now_ms);
-            (is_hung, seat.connections.load(Relaxed), *index != own)
+            let is_hung = *index != own && self.is_hung(*index);
+            (is_hung, self.seats[*index].connections.load(Relaxed), *index != own)
         };
         (0..self.seats.len()).min_by_key(load).expect("there is a worker")
     }
 
+    /// Returns true if a worker hangs.
+    fn is_hung(&self, index: usize) -> bool {
+        self.seats[index].pulse.is_hung(self.began.elapsed().as_millis() as u64)
+    }
+
     /// Counts a closed connection of this worker.
     fn leave(&self, index: usize) {
-        self.seats[index].connections.fetch_sub(1, Relaxed);
+        self.vacate(index);
         self.admitted.fetch_sub(1, Relaxed);
+    }
+
+    /// Counts a connection that this worker no longer has.
+    fn vacate(&self, index: usize) {
+        self.seats[index].connections.fetch_sub(1, Relaxed);
     }
 }
 
@@ -327,10 +341,20 @@ impl WorkerContext {
                 return self.leave();
             }
         }
-        match Connection::new(self.clone(), arrival.socket, session) {
+        self.serve(Connection::new(self.clone(), arrival.socket, session), &address);
+    }
+
+    fn serve(self: &Rc<Self>, connection: io::Result<Connection>, address: &str) {
+        match connection {
             Ok(mut connection) => {
                 let context = self.clone();
-                drop(spawn_local(async move { context.worker.in_turns(connection.serve()).await }));
+                drop(spawn_local(async move {
+                    let destination = context.worker.in_turns(pin!(connection.serve())).await;
+                    match destination {
+                        Some(worker) => connection.move_to(worker),
+                        None => connection.leave(),
+                    }
+                }));
             }
             Err(error) => {
                 self.leave();
@@ -339,9 +363,44 @@ impl WorkerContext {
         }
     }
 
+    /// Returns true if a connection may move to a worker now.
+    pub(crate) fn may_move_to(&self, index: usize) -> bool {
+        !self.is_stopping() && !self.crew.is_hung(index)
+    }
+
+    /// Returns the other worker with the fewest connections if it has fewer than this one.
+    pub(crate) fn lightest(&self) -> Option<usize> {
+        let own = self.worker.index;
+        Some(self.crew.choose(own)).filter(|index| *index != own && !self.is_stopping())
+    }
+
+    /// Passes a connection to another worker.
+    pub(crate) fn hand_over(&self, moving: MovingConnection, index: usize) {
+        let seat = &self.crew.seats[index];
+        seat.connections.fetch_add(1, Relaxed);
+        if let Err(unsent) = seat.worker_queue.send(Message::Moving(Box::new(moving))) {
+            self.crew.vacate(index);
+            return self.close_moving(unsent.0);
+        }
+        self.crew.vacate(self.worker.index);
+        self.note_left();
+    }
+
+    /// Closes a connection on its way between workers that stop.
+    fn close_moving(&self, message: Message) {
+        if let Message::Moving(moving) = message {
+            moving.close(self);
+            self.leave();
+        }
+    }
+
     /// Notes that a connection of this worker is closed.
     pub(crate) fn leave(&self) {
         self.crew.leave(self.worker.index);
+        self.note_left();
+    }
+
+    fn note_left(&self) {
         if self.is_stopping() {
             self.left.notify_one();
         }
@@ -377,14 +436,14 @@ async fn work(
         worker.listen().await;
     });
     let worker = context.worker.clone();
-    spawn_local(async move { worker.in_turns(Session::keep_leases(worker.clone())).await });
+    spawn_local(async move { worker.in_turns(pin!(Session::keep_leases(worker.clone()))).await });
     if index == 0 {
         let worker = context.worker.clone();
-        spawn_local(async move { worker.in_turns(Session::open_libraries(worker.clone())).await });
+        spawn_local(async move { worker.in_turns(pin!(Session::open_libraries(worker.clone()))).await });
         let worker = context.worker.clone();
-        spawn_local(async move { worker.in_turns(Session::flush_when_due(worker.clone())).await });
+        spawn_local(async move { worker.in_turns(pin!(Session::flush_when_due(worker.clone()))).await });
         let worker = context.worker.clone();
-        spawn_local(async move { worker.in_turns(Session::drop_unused_indexes_when_due(worker.clone())).await });
+        spawn_local(async move { worker.in_turns(pin!(Session::drop_unused_indexes_when_due(worker.clone()))).await });
     }
     let Accepting { listeners, _socket_files } = accepting;
     if index == 0 {
@@ -399,6 +458,10 @@ async fn work(
     while let Some(message) = worker_queue.recv().await {
         match message {
             Message::Arrival(arrival) => context.adopt(arrival),
+            Message::Moving(moving) => {
+                let address = moving.address();
+                context.serve(Connection::arrive(context.clone(), *moving), &address);
+            }
             Message::Accept => {
                 let begin = |listener: &Listener| spawn_local(accept(listener.clone(), context.clone()));
                 accepting.extend(listeners.iter().map(begin));
@@ -413,8 +476,9 @@ async fn work(
     // Sockets that arrive after the stop are closed unserved; none arrive here once all workers have stopped.
     worker_queue.close();
     while let Some(message) = worker_queue.recv().await {
-        if let Message::Arrival(_) = message {
-            context.leave();
+        match message {
+            Message::Arrival(_) => context.leave(),
+            moving => context.close_moving(moving),
         }
     }
     context.finish().await;
@@ -431,7 +495,8 @@ impl WorkerContext {
         }
         let all_left = async {
             while !self.is_empty() {
-                self.left.notified().await;
+                // Another worker that cannot hand over a connection here takes back its count silently.
+                let _ = tokio::time::timeout(LEFT_LOOK_AGAIN, self.left.notified()).await;
             }
         };
         if tokio::time::timeout(Duration::from_millis(STOP_MS), all_left).await.is_err() {

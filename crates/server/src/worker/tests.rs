@@ -53,6 +53,49 @@ fn a_hung_worker_does_not_block_new_connections() {
     workers.stop();
 }
 
+#[test]
+fn a_connection_that_moves_is_counted_once() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.set_nonblocking(true).unwrap();
+    let address = listener.local_addr().unwrap();
+    let listeners =
+        Listeners { tcp: vec![(address, listener)], memcached: Vec::new(), queue: Vec::new(), unix: Vec::new() };
+    let open = crate::open::open(Arc::new(Draft::new().finish()), None, 2, crate::memory::Limits::none()).unwrap();
+    let workers = Workers::start(&open.engine, 2, listeners, false).unwrap();
+    let began = Instant::now();
+    let has_moved = || open.engine.counters.iter().any(|counters| counters.moves.get() > 0);
+    let pipeline = b"INCR hits\r\n".repeat(100);
+    thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| {
+                let mut stream = TcpStream::connect(address).unwrap();
+                stream.set_read_timeout(Some(PATIENCE)).unwrap();
+                let mut left: usize = 0;
+                while !has_moved() && began.elapsed() < PATIENCE {
+                    stream.write_all(&pipeline).unwrap();
+                    left += 100;
+                    while left > 0 {
+                        let mut bytes = [0; 4096];
+                        let read = stream.read(&mut bytes).unwrap();
+                        assert!(read > 0, "the connection is closed");
+                        left -= bytes[..read].iter().filter(|byte| **byte == b'\n').count();
+                    }
+                }
+            });
+        }
+    });
+    assert!(has_moved());
+    let counts = || {
+        let seats = workers.crew.seats.iter().map(|seat| seat.connections.load(Relaxed));
+        (workers.crew.admitted.load(Relaxed), seats.collect::<Vec<_>>(), open.engine.clients.count())
+    };
+    while counts() != (0, vec![0, 0], 0) {
+        assert!(began.elapsed() < 2 * PATIENCE, "{:?} are left", counts());
+        thread::sleep(Duration::from_millis(1));
+    }
+    workers.stop();
+}
+
 fn crew(count: usize) -> Crew {
     Crew::new((0..count).map(|_| unbounded_channel().0).collect())
 }

@@ -33,6 +33,7 @@ fn run_all(plans: &[Plan]) -> Result<Seen, Vec<String>> {
 fn sum(one: Seen, other: Seen) -> Seen {
     Seen {
         replies: one.replies + other.replies,
+        moves: one.moves + other.moves,
         commits: one.commits + other.commits,
         commits_failed: one.commits_failed + other.commits_failed,
         shards_wanted: one.shards_wanted + other.shards_wanted,

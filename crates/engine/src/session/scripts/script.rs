@@ -19,6 +19,7 @@ use commands::registry::{self, Command, Lookup};
 use commands::{Access, Failure, Flag, OUT_OF_MEMORY, Outcome as Ran, Run, Verb};
 use keyspace::{Abandon, INDEXES, Plan, SCHEMAS, Tx};
 use lua::{Answer, Ask, Code, Errors, Fault, Input};
+use std::pin::pin;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::task::Waker;
@@ -528,7 +529,7 @@ impl Session {
 
     /// Waits until the gate is down or a script is busy.
     pub async fn gate_open_or_busy(&self) {
-        let _: Option<()> = self.worker.unless_busy(self.gate_open()).await;
+        let _: Option<()> = self.worker.unless_busy(pin!(self.gate_open())).await;
     }
 }
 
