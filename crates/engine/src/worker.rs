@@ -172,7 +172,7 @@ impl Worker {
     }
 
     /// Counts each poll of a connection's task as a turn: its requests, its writes to the socket, its steps of replies
-    /// or searches in parts.
+    /// or searches in parts. The caller pins the task: by value it would be stored twice, as argument and pinned.
     pub async fn in_turns<R>(&self, mut task: Pin<&mut impl Future<Output = R>>) -> R {
         poll_fn(|context| self.in_turn(|| task.as_mut().poll(context))).await
     }
@@ -244,7 +244,8 @@ impl Worker {
         self.executor.beat().expect("each worker has one")
     }
 
-    /// Runs a request of this command, and publishes the command whenever it continues.
+    /// Runs a request of this command, pinned by the caller as for [`Worker::in_turns`], and publishes the command
+    /// whenever it continues.
     pub(crate) async fn named<R>(&self, command: &Command, mut request: Pin<&mut impl Future<Output = R>>) -> R {
         let command = command.index();
         poll_fn(|context| {

@@ -3,8 +3,10 @@
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use crate::support::{Client, Load, World};
+use engine::Next;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use wire::Output;
 
 const MB: u64 = 1 << 20;
 const LIMIT_BYTES: u64 = 1024 * MB;
@@ -210,4 +212,14 @@ fn loading_halts_at_the_memory_limit_and_resumes_with_room() {
         client.call("GET key:2")
     });
     assert!(again.any(|reply| reply == "$5\r\nvalue\r\n"), "a loader looks again");
+}
+
+/// A future that an async function takes by value and pins is stored twice; it was 22 KB that way.
+#[test]
+fn a_request_that_waits_takes_little_memory() {
+    let world = World::new(&[]);
+    let (mut client, mut output) = (world.client(), Output::new());
+    let Next::Slow(slow) = client.send(&[b"BLPOP".as_slice(), b"queue", b"0"], &mut output) else { panic!("it waits") };
+    let bytes = size_of_val(&client.session.run_slowly(slow, &client.input, &mut output));
+    assert!(bytes < 4 << 10, "{bytes} bytes");
 }

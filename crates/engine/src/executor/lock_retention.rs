@@ -17,10 +17,10 @@ use sync::gate::Raised;
 /// by then found other work or sleeps: waking it once costs as much as some ten requests.
 const KEPT_US_MAX: u128 = 50;
 
-/// Requests of a turn that held shards.
+/// Requests of a turn that held shards, as seen from the counted one.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ShardUses {
-    /// Those that wrote to one shard alone.
+    /// Those that wrote to it alone.
     pub(crate) writes: i32,
     /// All others.
     pub(crate) others: i32,
@@ -34,7 +34,7 @@ pub(crate) struct LockRetention<'k> {
     since: Option<Instant>,
     /// The single shard that the previous request wrote to.
     last: Option<u16>,
-    /// A shard, and how many requests wrote to it alone, and how many held others or read.
+    /// The shard whose uses are counted, if any.
     counted: Option<u16>,
     uses: ShardUses,
     /// More input has been received.
@@ -82,8 +82,9 @@ impl<'k> LockRetention<'k> {
     #[inline]
     pub(super) fn wants(&mut self, engine: &Engine, plan: &Plan) -> bool {
         let before = std::mem::replace(&mut self.last, plan.only_write());
-        let is_counted = self.last.is_some() && self.last == self.counted;
-        *(if is_counted { &mut self.uses.writes } else { &mut self.uses.others }) += 1;
+        if self.counted.is_some() {
+            *(if self.last == self.counted { &mut self.uses.writes } else { &mut self.uses.others }) += 1;
+        }
         let repeats = self.last.is_some() && self.last == before;
         self.has_more && repeats && engine.loading.is_over() && !engine.monitors.any_lines()
     }

@@ -244,7 +244,7 @@ pub(crate) struct Executor {
 impl Executor {
     /// Creates the executor of thread `index`.
     pub(crate) fn new(engine: Arc<Engine>, index: usize, log_buffer: Option<LogBuffer>) -> Self {
-        let is_background = index + 1 == engine.counters.len();
+        let is_background = index == engine.workers();
         Self {
             counters: engine.counters[index].clone(),
             beat: engine.watch.beats().get(index).cloned(),

@@ -356,7 +356,7 @@ impl Worker {
         .await;
     }
 
-    /// Awaits `waiting`, or returns `None` once a script is busy.
+    /// Awaits `waiting`, pinned by the caller as for [`Worker::in_turns`], or returns `None` once a script is busy.
     pub(crate) async fn unless_busy<R>(&self, mut waiting: Pin<&mut impl Future<Output = R>>) -> Option<R> {
         let impatience = Impatience::new(&self.runner);
         poll_fn(|context| {

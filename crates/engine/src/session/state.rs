@@ -47,7 +47,8 @@ pub struct Session {
     pub(super) watched: Option<Box<WatchedKeys>>,
     /// The connection receives item events.
     pub(super) shows_items: bool,
-    /// It stands in for a session that is running on its worker's script runner.
+    /// It has nothing to end when dropped: it is the server's own, has left its worker, or stands in for a session that
+    /// is running on its worker's script runner.
     pub(super) is_stand_in: bool,
     /// Lets a script yield to others. `None` when a script runs in place.
     pub(super) yielder: Option<Rc<Yielder>>,

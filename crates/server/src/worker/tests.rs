@@ -16,8 +16,8 @@ fn ask(address: SocketAddr) -> (TcpStream, bool) {
     (stream, is_answered)
 }
 
-#[test]
-fn a_hung_worker_does_not_block_new_connections() {
+/// Starts two workers of an engine without a journal, which listen.
+fn start_two() -> (Workers, Arc<Engine>, SocketAddr) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     listener.set_nonblocking(true).unwrap();
     let address = listener.local_addr().unwrap();
@@ -25,6 +25,12 @@ fn a_hung_worker_does_not_block_new_connections() {
         Listeners { tcp: vec![(address, listener)], memcached: Vec::new(), queue: Vec::new(), unix: Vec::new() };
     let open = crate::open::open(Arc::new(Draft::new().finish()), None, 2, crate::memory::Limits::none()).unwrap();
     let workers = Workers::start(&open.engine, 2, listeners, false).unwrap();
+    (workers, open.engine, address)
+}
+
+#[test]
+fn a_hung_worker_does_not_block_new_connections() {
+    let (workers, _, address) = start_two();
     for hanging in [0, 1] {
         let (goes_on, until) = mpsc::channel::<()>();
         let (begin, begun) = mpsc::channel();
@@ -55,15 +61,9 @@ fn a_hung_worker_does_not_block_new_connections() {
 
 #[test]
 fn a_connection_that_moves_is_counted_once() {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    listener.set_nonblocking(true).unwrap();
-    let address = listener.local_addr().unwrap();
-    let listeners =
-        Listeners { tcp: vec![(address, listener)], memcached: Vec::new(), queue: Vec::new(), unix: Vec::new() };
-    let open = crate::open::open(Arc::new(Draft::new().finish()), None, 2, crate::memory::Limits::none()).unwrap();
-    let workers = Workers::start(&open.engine, 2, listeners, false).unwrap();
+    let (workers, engine, address) = start_two();
     let began = Instant::now();
-    let has_moved = || open.engine.counters.iter().any(|counters| counters.moves.get() > 0);
+    let has_moved = || engine.counters.iter().any(|counters| counters.moves.get() > 0);
     let pipeline = b"INCR hits\r\n".repeat(100);
     thread::scope(|scope| {
         for _ in 0..8 {
@@ -87,7 +87,7 @@ fn a_connection_that_moves_is_counted_once() {
     assert!(has_moved());
     let counts = || {
         let seats = workers.crew.seats.iter().map(|seat| seat.connections.load(Relaxed));
-        (workers.crew.admitted.load(Relaxed), seats.collect::<Vec<_>>(), open.engine.clients.count())
+        (workers.crew.admitted.load(Relaxed), seats.collect::<Vec<_>>(), engine.clients.count())
     };
     while counts() != (0, vec![0, 0], 0) {
         assert!(began.elapsed() < 2 * PATIENCE, "{:?} are left", counts());
