@@ -23,7 +23,6 @@ use crate::view::{Codec, Leaf};
 pub(crate) const HEAD_BYTES: usize = size_of::<Head>();
 
 /// Number of cache lines prefetched of a leaf: usually all columns of a columnar chunk.
-#[cfg(all(target_arch = "x86_64", not(miri)))]
 const PREFETCHED_LINES: usize = 7;
 
 /// Counts beyond this indicate a leak, far before the counter wraps.
@@ -251,8 +250,18 @@ impl Node {
 
     /// Prefetches the beginning of a node that is read next.
     pub(crate) fn prefetch(&self) {
+        self.prefetch_lines(0..PREFETCHED_LINES);
+    }
+
+    /// Prefetches the beginning and the end of a leaf of full size, and the items that a search looks at first.
+    pub(crate) fn prefetch_leaf(&self) {
+        self.prefetch_lines([0, 1, 16, 17, 32, 33, 48, 49, 62, 63]);
+    }
+
+    #[cfg_attr(any(not(target_arch = "x86_64"), miri), expect(unused_variables))]
+    fn prefetch_lines(&self, lines: impl IntoIterator<Item = usize>) {
         #[cfg(all(target_arch = "x86_64", not(miri)))]
-        for line in 0..PREFETCHED_LINES {
+        for line in lines {
             let at = self.0.as_ptr().cast::<i8>().wrapping_add(64 * line);
             // SAFETY: a prefetch is a hint: it reads nothing, and an unmapped address does no harm.
             unsafe { std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(at) }

@@ -64,6 +64,25 @@ impl BlockList {
         self.find_point(range, Some(guide), is_before, visit)
     }
 
+    /// Prefetches the block in which a guided search will end, as far as the numbers alone tell: a caller that is to
+    /// search for several items need not wait for one block after the other. Of blocks that begin with the number it
+    /// is the one before the first. A list of one block is left alone. O(log n + blocks whose numbers are not known).
+    pub fn prefetch(&self, guide: Guide) {
+        let Some(mut node) = self.root.as_ref() else { return };
+        while let Kind::Inner(inner) = node.kind() {
+            let (mut from, mut to) = (1, inner.len());
+            while from < to {
+                let middle = from.midpoint(to);
+                let is_before = inner.guide(middle, guide.key_of) < guide.key.max(1);
+                *(if is_before { &mut from } else { &mut to }) = middle + usize::from(is_before);
+            }
+            node = inner.child(from - 1);
+            if inner.is_above_leaves() {
+                return node.prefetch_leaf();
+            }
+        }
+    }
+
     fn find_point<R>(
         &self,
         range: Range<u64>,

@@ -280,6 +280,9 @@ impl Index {
         changes: &mut Vec<TermChange>,
     ) {
         let old_terms = self.indexed_terms(old, Some(row));
+        for (field, value) in old_terms.numbers.iter().chain(&terms.numbers) {
+            self.numbers[*field].prefetch(*value, number);
+        }
         self.rows.set(u64::from(number), &record::encode(key, row));
         let change = |key: &Vec<u8>, is_added| TermChange { key: key.clone(), row: number, is_added };
         changes.extend(difference(&old_terms.keys, &terms.keys).map(|key| change(key, false)));
@@ -317,12 +320,14 @@ impl Index {
             let is_added = of_term.iter().any(|change| change.is_added);
             let term = if is_added { Some(self.add_term(key)) } else { self.dictionary.number(key) };
             let Some(term) = term else { continue };
+            let mut lost_chunk = false;
             for of_chunk in of_term.chunk_by(|one, other| place(one.row).0 == place(other.row).0) {
                 let of_rows = of_chunk.chunk_by(|one, other| one.row == other.row).filter_map(<[TermChange]>::last);
                 let places = of_rows.map(|change| (place(change.row).1, change.is_added));
-                self.postings.change(term, place(of_chunk[0].row).0, places);
+                lost_chunk |= self.postings.change(term, place(of_chunk[0].row).0, places);
             }
-            if of_term.iter().any(|change| !change.is_added) && self.postings.items_of(term).is_empty() {
+            let may_be_empty = lost_chunk || is_added && of_term.iter().any(|change| !change.is_added);
+            if may_be_empty && self.postings.items_of(term).is_empty() {
                 self.remove_term(key, term);
             } else if dictionary::is_tag(key) && of_term.iter().any(|change| is_sampled(change.row)) {
                 self.rank_if_frequent(key, term);
@@ -348,8 +353,9 @@ impl Index {
         for gram in dictionary::tag_gram_keys(key) {
             let gram_number = self.dictionary.number(&gram).expect("it was added with the tag");
             let (chunk, place) = place(number);
-            self.tag_grams.change(gram_number, chunk, [(place, false)]);
-            if self.tag_grams.items_of(gram_number).is_empty() {
+            if self.tag_grams.change(gram_number, chunk, [(place, false)])
+                && self.tag_grams.items_of(gram_number).is_empty()
+            {
                 self.dictionary.remove(&gram);
             }
         }

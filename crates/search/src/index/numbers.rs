@@ -33,6 +33,11 @@ impl Numbers {
         self.entries.heap_bytes()
     }
 
+    /// Prefetches what adding or removing a number reads, unless too many rows have it. O(log n).
+    pub(super) fn prefetch(&self, number: f64, row: RowNumber) {
+        self.entries.prefetch(TERM, (ordered(number), row));
+    }
+
     /// Adds a number; it is not NaN. O(log n).
     pub(crate) fn add(&mut self, number: f64, row: RowNumber) {
         self.len += u64::from(self.entries.add(TERM, (ordered(number), row)));

@@ -63,9 +63,14 @@ impl Postings {
         begin..end
     }
 
-    /// Adds rows of a chunk to a term (true) or removes them, each at most once. O(log n + changes x rows of the
-    /// chunk).
-    pub(crate) fn change(&mut self, term: TermNumber, chunk: u32, places: impl IntoIterator<Item = (u16, bool)>) {
+    /// Adds rows of a chunk to a term (true) or removes them, each at most once; returns true if the last one of the
+    /// chunk was removed. O(log n + changes x rows of the chunk).
+    pub(crate) fn change(
+        &mut self,
+        term: TermNumber,
+        chunk: u32,
+        places: impl IntoIterator<Item = (u16, bool)>,
+    ) -> bool {
         let (at, old) = self.rows(term, chunk);
         let mut rows = old.clone().unwrap_or_default();
         for (place, is_added) in places {
@@ -73,6 +78,7 @@ impl Postings {
         }
         self.rows_count += Rows(&rows).count();
         self.rows_count -= old.as_deref().map_or(0, |old| Rows(old).count());
+        let is_emptied = old.is_some() && rows.is_empty();
         match (old, rows.is_empty()) {
             (None, true) => {}
             (None, false) => self.items.insert(at, &item(term, chunk, &rows)),
@@ -80,6 +86,7 @@ impl Postings {
             (Some(old), false) if old == rows => {}
             (Some(_), false) => self.items.set(at, &item(term, chunk, &rows)),
         }
+        is_emptied
     }
 
     /// Returns the position of the first item of `within` whose chunk is `chunk` or a later one, and its chunk, with

@@ -82,6 +82,9 @@ impl RankedTags {
             row.map(|row| self.entries(row_number, row, terms)).unwrap_or_default()
         };
         let (old, new) = (entries(old, &old_terms), entries(new, new_terms));
+        for (field, term, entry) in super::difference(&old, &new).chain(super::difference(&new, &old)) {
+            self.ranking_mut(*field).prefetch(*term, *entry);
+        }
         for (field, term, entry) in super::difference(&old, &new) {
             self.ranking_mut(*field).remove(*term, *entry);
         }

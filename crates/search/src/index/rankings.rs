@@ -39,13 +39,13 @@ pub(crate) struct Rankings {
 impl Rankings {
     /// Creates one for many terms.
     pub(super) fn of_terms() -> Self {
-        Self { items: BlockList::new(), guide_key: term_and_half_number_in }
+        Self { items: BlockList::new(), guide_key: term_guide }
     }
 
-    /// Creates one for entries of the greatest term alone, which whole numbers guide to. With another term, the end of
-    /// its items would be looked for by the number zero.
+    /// Creates one for entries of the greatest term alone, whose guides are without it. With another term, the end of its
+    /// items would be looked for by the number zero.
     pub(super) fn of_last_term() -> Self {
-        Self { items: BlockList::new(), guide_key: number_in }
+        Self { items: BlockList::new(), guide_key: number_guide }
     }
 
     pub(crate) fn heap_bytes(&self) -> u64 {
@@ -81,6 +81,11 @@ impl Rankings {
     ) {
         let mut page = RankedPage { skip, direction, visit };
         let _ = self.items.summarize(&EntryCounts, self.items_of(term), direction, &mut page);
+    }
+
+    /// Prefetches what adding or removing an entry reads, unless too many rows have its number. O(log n).
+    pub(super) fn prefetch(&self, term: TermNumber, entry: RankedEntry) {
+        self.items.prefetch(self.guide(&head(term, entry)));
     }
 
     /// Adds an entry to a term; returns false if the term has it. O(log n).
@@ -188,8 +193,11 @@ impl Rankings {
 
     /// Returns the position of the first item whose head is this one or a later one, and `visit` of that item.
     fn look<R>(&self, head: &[u8; HEAD_BYTES], visit: impl FnOnce(&[u8]) -> R) -> (u64, Option<R>) {
-        let guide = Guide { key: (self.guide_key)(head), key_of: self.guide_key, is_even: false };
-        self.items.guided_look(0..self.items.len(), guide, |item| item[..HEAD_BYTES] < head[..], visit)
+        self.items.guided_look(0..self.items.len(), self.guide(head), |item| item[..HEAD_BYTES] < head[..], visit)
+    }
+
+    fn guide(&self, head: &[u8; HEAD_BYTES]) -> Guide {
+        Guide { key: (self.guide_key)(head), key_of: self.guide_key, is_even: false }
     }
 }
 
@@ -272,12 +280,48 @@ fn head(term: TermNumber, (number, row): RankedEntry) -> [u8; HEAD_BYTES] {
     head
 }
 
-fn term_and_half_number_in(item: &[u8]) -> u64 {
-    u64::from_be_bytes(*item.first_chunk().expect("an item has a head"))
+/// Returns the guide of entries of many terms.
+///
+/// ```text
+///   0 | term : 21 bits | number : 32 bits | row : 10 bits |       terms below 2^21
+///   1 | term : 32 bits | number : 31 bits |                       others
+/// ```
+fn term_guide(item: &[u8]) -> u64 {
+    const SHORT_TERMS_END: u64 = 1 << 21;
+    match u64::from(term_in(item)) {
+        term @ 0..SHORT_TERMS_END => term << 42 | with_row(number_in(item) >> 22, is_round(item, 32), row_in(item)),
+        term => 1 << 63 | term << 31 | number_in(item) >> 33,
+    }
+}
+
+/// Returns the guide of entries of one term: 54 bits of the number, 10 of the row.
+fn number_guide(item: &[u8]) -> u64 {
+    with_row(number_in(item), is_round(item, 10), row_in(item))
+}
+
+/// Bits of a row in a guide, of the rows below 2^24 or so; greater ones are equal there.
+const GUIDE_ROW_BITS: u32 = 10;
+const GUIDE_ROW_SHIFT: u32 = 14;
+
+/// Returns true if the last `bits` bits of an item's number are zeros, as those of small whole numbers are.
+fn is_round(item: &[u8], bits: u32) -> bool {
+    number_in(item).trailing_zeros() >= bits
+}
+
+/// Replaces the last bits of a number by those of its row. Many rows may have one round number: then their rows guide.
+/// Other numbers with the same first bits are greater than the round one, whatever the row.
+fn with_row(number: u64, is_round: bool, row: RowNumber) -> u64 {
+    const ROW_MAX: u64 = (1 << GUIDE_ROW_BITS) - 1;
+    let row = if is_round { u64::from(row >> GUIDE_ROW_SHIFT).min(ROW_MAX - 1) } else { ROW_MAX };
+    number & !ROW_MAX | row
 }
 
 fn number_in(item: &[u8]) -> u64 {
     u64::from_be_bytes(*item[4..].first_chunk().expect("an item has a head"))
+}
+
+fn row_in(item: &[u8]) -> RowNumber {
+    RowNumber::from_be_bytes(*item[12..].first_chunk().expect("an item has a head"))
 }
 
 fn term_in(item: &[u8]) -> TermNumber {
@@ -423,6 +467,38 @@ mod tests {
                 let backward: Vec<_> = rows.iter().rev().skip(skip).take(150).copied().collect();
                 assert_eq!(walked(rankings, term, skip as u64, Direction::Backward, 150), backward);
             }
+        }
+    }
+
+    fn any_entry() -> impl Strategy<Value = (TermNumber, u64, RowNumber)> {
+        let term = prop_oneof![0u32..3, (1u32 << 21) - 3..(1 << 21) + 3, Just(TermNumber::MAX)];
+        let number = prop_oneof![
+            (0u32..5).prop_map(|number| ordered(f64::from(number))),
+            (0u64..3, 0u32..64, 0u64..3).prop_map(|(high, shift, low)| (high << shift).wrapping_add(low)),
+            any::<u64>(),
+        ];
+        let row = prop_oneof![0u32..3, (0u32..32).prop_map(|bit| 1 << bit), any::<u32>(), Just(RowNumber::MAX)];
+        (term, number, row)
+    }
+
+    proptest! {
+        #[test]
+        fn a_guide_is_never_less_than_that_of_an_earlier_entry(entries in [any_entry(), any_entry()]) {
+            let mut entries = entries;
+            entries.sort_unstable();
+            let heads = entries.map(|(term, number, row)| head(term, (number, row)));
+            prop_assert!(term_guide(&heads[0]) <= term_guide(&heads[1]));
+            if entries[0].0 == entries[1].0 {
+                prop_assert!(number_guide(&heads[0]) <= number_guide(&heads[1]));
+            }
+        }
+    }
+
+    #[test]
+    fn the_guides_of_many_rows_of_one_number_differ() {
+        for row in (0..16_000_000).step_by(200_000) {
+            let guides = [row, row + 200_000].map(|row| head(7, (ordered(996.0), row))).map(|head| term_guide(&head));
+            assert!(guides[0] < guides[1], "row {row}");
         }
     }
 

@@ -60,6 +60,28 @@ fn count(index: &Index, query: &Query, page: SearchPage) -> (u64, u64) {
 }
 
 #[test]
+fn a_term_without_rows_is_forgotten_however_its_changes_are_put_together() {
+    let row = |tag: &str| Row {
+        fields: vec![Some(RowField { value: tag.as_bytes().into(), expires_at_ms: None })],
+        ..Row::default()
+    };
+    let (rare, other) = (row("rare"), row("other"));
+    let mut index = index_of(tag_field(), ["other".to_owned()], None);
+    let size = index.size();
+    let batches: [&[(&[u8], Option<&Row>)]; 4] = [
+        &[(b"new", Some(&rare)), (b"new", None)],
+        &[(b"key0", Some(&rare)), (b"key0", Some(&other))],
+        &[(b"key0", None), (b"key0", Some(&rare)), (b"key0", None), (b"key0", Some(&other))],
+        &[(b"new", Some(&rare)), (b"new", Some(&other)), (b"new", None)],
+    ];
+    for batch in batches {
+        index.put_all(batch.iter().copied(), |_, error| panic!("{error}"));
+        assert_eq!((index.len(), index.size().terms), (size.rows, size.terms), "{batch:?}");
+        assert_eq!(index.size().postings, size.postings, "{batch:?}");
+    }
+}
+
+#[test]
 fn many_tags_of_one_row_are_cut_once() {
     let tags: Vec<String> = (0..5_000).map(|tag| format!("aa{tag}")).collect();
     let index = index_of(tag_field(), [tags.join(",")], None);
