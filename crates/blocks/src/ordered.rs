@@ -69,14 +69,13 @@ impl BlockList {
     /// is the one before the first. A list of one block is left alone. O(log n + blocks whose numbers are not known).
     pub fn prefetch(&self, guide: Guide) {
         let Some(mut node) = self.root.as_ref() else { return };
+        let mut is_before = |_: &[u8]| false;
+        let mut seeking = Seeking::new(Some(guide), &mut is_before);
         while let Kind::Inner(inner) = node.kind() {
-            let (mut from, mut to) = (1, inner.len());
-            while from < to {
-                let middle = from.midpoint(to);
-                let is_before = inner.guide(middle, guide.key_of) < guide.key.max(1);
-                *(if is_before { &mut from } else { &mut to }) = middle + usize::from(is_before);
-            }
-            node = inner.child(from - 1);
+            seeking.enter();
+            let begins_before =
+                |seeking: &mut Seeking<'_, _>, at| seeking.decide(|key_of| inner.guide(at, key_of), |_| false);
+            node = inner.child(seeking.seek(1, inner.len(), begins_before) - 1);
             if inner.is_above_leaves() {
                 return node.prefetch_leaf();
             }

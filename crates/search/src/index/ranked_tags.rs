@@ -82,13 +82,15 @@ impl RankedTags {
             row.map(|row| self.entries(row_number, row, terms)).unwrap_or_default()
         };
         let (old, new) = (entries(old, &old_terms), entries(new, new_terms));
-        for (field, term, entry) in super::difference(&old, &new).chain(super::difference(&new, &old)) {
+        let removed: Vec<_> = super::difference(&old, &new).collect();
+        let added: Vec<_> = super::difference(&new, &old).collect();
+        for (field, term, entry) in removed.iter().chain(&added) {
             self.ranking_mut(*field).prefetch(*term, *entry);
         }
-        for (field, term, entry) in super::difference(&old, &new) {
+        for (field, term, entry) in removed {
             self.ranking_mut(*field).remove(*term, *entry);
         }
-        for (field, term, entry) in super::difference(&new, &old) {
+        for (field, term, entry) in added {
             self.ranking_mut(*field).add(*term, *entry);
         }
     }

@@ -27,6 +27,9 @@ const JOINED_MAX: usize = ENTRIES_MAX * 3 / 4;
 const HEAD_BYTES: usize = 16;
 /// Bytes before the entries.
 const ENTRIES_AT: usize = HEAD_BYTES + 11;
+/// Bits of a row in a guide, of the rows below 2^24 or so; greater ones are equal there.
+const GUIDE_ROW_BITS: u32 = 10;
+const GUIDE_ROW_SHIFT: u32 = 14;
 
 /// The rows of terms by a field's numbers.
 #[derive(Clone)]
@@ -296,12 +299,8 @@ fn term_guide(item: &[u8]) -> u64 {
 
 /// Returns the guide of entries of one term: 54 bits of the number, 10 of the row.
 fn number_guide(item: &[u8]) -> u64 {
-    with_row(number_in(item), is_round(item, 10), row_in(item))
+    with_row(number_in(item), is_round(item, GUIDE_ROW_BITS), row_in(item))
 }
-
-/// Bits of a row in a guide, of the rows below 2^24 or so; greater ones are equal there.
-const GUIDE_ROW_BITS: u32 = 10;
-const GUIDE_ROW_SHIFT: u32 = 14;
 
 /// Returns true if the last `bits` bits of an item's number are zeros, as those of small whole numbers are.
 fn is_round(item: &[u8], bits: u32) -> bool {
@@ -321,7 +320,7 @@ fn number_in(item: &[u8]) -> u64 {
 }
 
 fn row_in(item: &[u8]) -> RowNumber {
-    RowNumber::from_be_bytes(*item[12..].first_chunk().expect("an item has a head"))
+    super::row_in(&item[12..HEAD_BYTES])
 }
 
 fn term_in(item: &[u8]) -> TermNumber {
