@@ -114,6 +114,78 @@ fn those_of_one_shard_meet_at_one_home() {
     assert_eq!(home, Some(Destination::Worker(0)), "it is the home of no shard yet");
 }
 
+const PUSH_TO_BOTH: &str = "redis.call('RPUSH',KEYS[1],'x')redis.call('RPUSH',KEYS[2],'x')return(1)";
+
+/// Sends pipelines of a script, the first of which finds the shard of the second key held.
+fn destination_after_scripts(world: &World, client: &mut Client, script: &str) -> Option<Destination> {
+    run(client, &["RPUSH warm x"]);
+    for _ in 0..WAITS {
+        assert_eq!(client.session.destination(), None, "{script}");
+        wait_with(world, client, &request(script).repeat(5), "second");
+        let rest = String::from_utf8(std::mem::take(&mut client.input)).unwrap();
+        assert_eq!(client.ask(&rest), ":1\r\n".repeat(4), "{script}");
+        client.session.note_written();
+    }
+    client.session.destination()
+}
+
+#[test]
+fn scripts_gather_at_the_home_of_their_first_key() {
+    let world = World::of_workers(2, &[]);
+    let mut native = world.client_of(1);
+    assert_eq!(destination_after_waits(&world, &mut native, "first"), None);
+    let sha1 = run(&mut native, &[&format!("SCRIPT LOAD {PUSH_TO_BOTH}")]).lines().nth(1).unwrap().to_owned();
+    for script in [format!("EVAL {PUSH_TO_BOTH} 2 first second"), format!("EVALSHA {sha1} 2 first second")] {
+        let mut client = world.client_of(0);
+        let destination = destination_after_scripts(&world, &mut client, &script);
+        assert_eq!(destination, Some(Destination::Worker(1)), "{script}");
+        move_to(&world, &mut client, 1);
+        for _ in 0..200 {
+            run(&mut client, &[&script, &script, "GET other"]);
+            assert_eq!(client.session.destination(), None, "two of three are for the shard");
+        }
+        let share = (1..=100).find(|_| {
+            run(&mut client, &["EVAL return(1) 1 other"]);
+            client.session.destination() == Some(Destination::Any)
+        });
+        assert!(share.is_some_and(|share| (32..=64).contains(&share)), "{share:?} scripts of another key");
+    }
+}
+
+#[test]
+fn scripts_that_read_or_have_other_first_keys_draw_nobody() {
+    let world = World::of_workers(2, &[]);
+    let mut native = world.client_of(1);
+    assert_eq!(destination_after_waits(&world, &mut native, "second"), None);
+    let mut client = world.client_of(0);
+    assert_eq!(destination_after_scripts(&world, &mut client, "EVAL_RO return(1) 2 first second"), None);
+    let mut client = world.client_of(0);
+    run(&mut client, &["RPUSH warm x"]);
+    for number in 0..2 * WAITS {
+        wait_with(&world, &mut client, &request(&format!("EVAL return(1) 2 {number} second")).repeat(5), "second");
+        client.input.clear();
+        assert_eq!(client.session.destination(), None);
+    }
+}
+
+#[test]
+fn a_client_that_waits_at_a_key_of_a_script_is_no_contention() {
+    let world = World::of_workers(2, &[]);
+    let mut native = world.client_of(1);
+    assert_eq!(destination_after_waits(&world, &mut native, "first"), None);
+    let (mut client, mut waiting) = (world.client_of(0), world.client_of(1));
+    run(&mut client, &["RPUSH warm x"]);
+    let mut output = Output::new();
+    let Next::Slow(slow) = waiting.send(&[b"BLPOP", b"second", b"0"], &mut output) else { panic!("it waits") };
+    waiting.poll_slowly_once(slow, &mut output, |is_waiting| {
+        assert!(is_waiting);
+        for _ in 0..2 * WAITS {
+            run(&mut client, &["EVAL redis.call('SET','second','x')return(1) 1 first"; 5]);
+            assert_eq!(client.session.destination(), None);
+        }
+    });
+}
+
 #[test]
 fn one_whose_requests_go_elsewhere_leaves() {
     let world = World::of_workers(2, &[]);

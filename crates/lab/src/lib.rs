@@ -9,7 +9,7 @@
 //!                              [proc] CPU, RSS       [generate] timed calls,
 //!                              [watch] folder        [fill] of [contents],
 //!                                                    [writes], [leftover], [restart],
-//!                                                    [messages], [node] scripts, [tools] of libraries,
+//!                                                    [messages], [answers], [node] scripts, [tools] of libraries,
 //!                                                    [calls] through any [protocol] or [sql], replies checked,
 //!                                                    beside them [checkpoints]
 //! ```
@@ -24,6 +24,7 @@
 #![forbid(unsafe_code)]
 
 mod adapters;
+mod answers;
 mod board;
 mod calls;
 mod checkpoints;

@@ -9,7 +9,7 @@ use crate::resp::{Client, words};
 use crate::scenario::{Case, Data, Load, PlaceholderValues, Prepare};
 use crate::server::Server;
 use crate::{LabError, io_error};
-use crate::{calls, checkpoints, interrupt, leftover, messages, node, proc, restart, tools, watch, writes};
+use crate::{answers, calls, checkpoints, interrupt, leftover, messages, node, proc, restart, tools, watch, writes};
 use std::io;
 use std::process::Command;
 use std::thread;
@@ -175,6 +175,7 @@ fn apply_plain(load: &Load, server: &Server, counts: PlaceholderValues, limits: 
         Load::Idle { connections } => idle(server, *connections),
         Load::Churn { keys, rounds } => churn(server, counts.number(keys)?, *rounds),
         Load::Messages(work) => messages::measure(server, work, counts.requests, Duration::from_secs(limit_s)),
+        Load::Answers { by } => answers::measure(server, *by, counts.requests, Duration::from_secs(limit_s)),
         Load::Fill { count, data, dropped_percent, rest_s } => {
             leftover::measure(server, counts.number(count)?, *data, *dropped_percent, *rest_s)
         }

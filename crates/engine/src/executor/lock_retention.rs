@@ -20,7 +20,7 @@ const KEPT_US_MAX: u128 = 50;
 /// Requests of a turn that held shards, as seen from the counted one.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ShardUses {
-    /// Those that wrote to it alone.
+    /// Those that wrote to it alone, and scripts whose first key it has, which may have to wait.
     pub(crate) writes: i32,
     /// All others.
     pub(crate) others: i32,
@@ -82,11 +82,17 @@ impl<'k> LockRetention<'k> {
     #[inline]
     pub(super) fn wants(&mut self, engine: &Engine, plan: &Plan) -> bool {
         let before = std::mem::replace(&mut self.last, plan.only_write());
-        if self.counted.is_some() {
-            *(if self.last == self.counted { &mut self.uses.writes } else { &mut self.uses.others }) += 1;
-        }
+        self.count_use(self.last);
         let repeats = self.last.is_some() && self.last == before;
         self.has_more && repeats && engine.loading.is_over() && !engine.monitors.any_lines()
+    }
+
+    /// Counts a request as a use of the shard that it is taken to write to.
+    #[inline]
+    pub(crate) fn count_use(&mut self, written: Option<u16>) {
+        if self.counted.is_some() {
+            *(if written == self.counted { &mut self.uses.writes } else { &mut self.uses.others }) += 1;
+        }
     }
 
     /// Ends a tx, and keeps its shard.

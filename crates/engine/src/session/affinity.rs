@@ -9,10 +9,11 @@
 //!   waits >= 48 and share > 0: it goes to the home        at home, share = -64: it leaves
 //! ```
 //!
-//! The first wait begins the scores with 16 and 0. Requests that ran elsewhere count for neither: scripts, EXEC, and what
-//! had to wait. So connections that mostly read, that spread their writes, or that send one request at a time stay where
-//! they are, and every core works for them: without a pipeline a request holds its shard for a tenth of what its system
-//! calls take.
+//! The first wait begins the scores with 16 and 0. A script counts as a write to the shard of its first key, whichever of
+//! its shards it waits for, and then too: scripts that meet have that key in common more often than any other. Only those
+//! that are declared to read do not. Requests that ran elsewhere count for neither: EXEC, and what had to wait. So
+//! connections that mostly read, that spread their writes, or that send one request at a time stay where they are, and
+//! every core works for them: without a pipeline a request holds its shard for a tenth of what its system calls take.
 //!
 //! It moves between two turns, with what it has received and not run. Connections with state on their worker stay:
 //! subscribers, monitors, trackers, transactions, watches, and the queue port, whose messages the worker keeps.

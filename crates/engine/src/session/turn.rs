@@ -116,6 +116,12 @@ impl Session {
             retention.end(&worker.executor, ended);
             let took_ns = ended.ns_since(std::mem::replace(&mut began, ended));
             self.show_run(&worker, &ran, &args);
+            if let Ran::Done(command) | Ran::NotNow(command, Suspend::Locked(..)) = &ran
+                && command.calls_script()
+                && self.affinity.counted().is_some()
+            {
+                retention.count_use(home_shard(&worker, command, &args));
+            }
             match ran {
                 Ran::Done(command) => {
                     if matches!(command.run, Run::Session(_)) {
@@ -137,7 +143,8 @@ impl Session {
                 break Next::Again;
             }
         };
-        self.affinity.note_turn(retention.end_turn(&worker.executor), held_shard(&next, input.len() - turn.used));
+        let held = held_shard(&worker, &next, &input[turn.used..]);
+        self.affinity.note_turn(retention.end_turn(&worker.executor), held);
         worker.executor.end_turn();
         worker.counters().commands.add(turn.requests as u64);
         Turn { used: turn.used, next }
@@ -349,15 +356,29 @@ const DEBUG_REFUSED: &str = "ERR DEBUG command not allowed. If the enable-debug-
 /// Requests of the length of one that has to wait, itself among them: fewer bytes, and it is in no pipeline.
 const PIPELINE_MIN: usize = 4;
 
-/// Returns the shard for which a turn that writes has to wait in the middle of a pipeline; `rest_bytes` are not run yet.
-fn held_shard(next: &Next, rest_bytes: usize) -> Option<u16> {
+/// Returns the shard for which a turn that writes has to wait in the middle of a pipeline; `rest` is not run yet.
+fn held_shard(worker: &Worker, next: &Next, rest: &[u8]) -> Option<u16> {
     match next {
-        Next::Slow(slow) if rest_bytes >= PIPELINE_MIN * slow.request_bytes => match slow.why {
+        Next::Slow(slow) if rest.len() >= PIPELINE_MIN * slow.request_bytes => match slow.why {
+            Suspend::Locked(..) if slow.command.calls_script() => {
+                home_shard(worker, &slow.command, &slow.ranges.args(rest))
+            }
             Suspend::Locked(shard, Want::Write) => Some(shard as u16),
             _ => None,
         },
         _ => None,
     }
+}
+
+/// Returns the shard at whose home a script finds those that it meets: that of its first key, unless it is declared to
+/// read. O(keys).
+fn home_shard(worker: &Worker, command: &Command, args: &Args<'_>) -> Option<u16> {
+    let mut first = None;
+    command.for_each_key(args, |key, want| {
+        first.get_or_insert((key, want));
+    });
+    let (key, _) = first.filter(|(_, want)| *want == Want::Write)?;
+    Some(keyspace::shard_of(worker.engine.keyspace.hash(key)) as u16)
 }
 
 /// Commands that MULTI does not queue.

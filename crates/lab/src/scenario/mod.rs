@@ -341,6 +341,8 @@ pub(crate) enum Load {
     Writes(Writes),
     /// As many messages as requests are asked for; each delivery counts as one.
     Messages(Messages),
+    /// As many questions as requests are asked for, one after the other, each answered by another client.
+    Answers { by: Means },
     /// Data loaded, some of it removed, and then a rest; measures the disk use then.
     Fill {
         count: String,
@@ -373,6 +375,26 @@ pub(crate) struct Writes {
     /// Seconds in which nothing is written, before the disk is looked at for the last time.
     #[serde(default)]
     pub(crate) rest_s: u64,
+}
+
+/// The means by which clients exchange questions and answers.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Means {
+    /// LPUSH, and BLPOP of a client that waits.
+    Lists,
+    /// PUBLISH, and a listener.
+    Channels,
+}
+
+impl Means {
+    /// Returns its name in a record.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Lists => "lists",
+            Self::Channels => "channels",
+        }
+    }
 }
 
 /// Messages on channels drawn at random, and their listeners.
