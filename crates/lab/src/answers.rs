@@ -33,8 +33,8 @@ const OVER: &str = "over";
 /// The server refused, or a question or an answer was lost or is another one.
 pub(crate) fn measure(server: &Server, means: Means, count: u64, limit: Duration) -> Result<Outcome, LabError> {
     let failed = |error: io::Error| step_error("answers", &error, server);
-    let mut asker = Party::new(server, means, "questions", "answers").map_err(failed)?;
-    let mut answerer = Party::new(server, means, "answers", "questions").map_err(failed)?;
+    let mut asker = Talker::new(server, means, "questions", "answers").map_err(failed)?;
+    let mut answerer = Talker::new(server, means, "answers", "questions").map_err(failed)?;
     let mut latency_ns = Histogram::new_with_bounds(1, LATENCY_NS_MAX, 3).expect("bounds that fit");
     let begin = Instant::now();
     let asked = thread::scope(|scope| {
@@ -62,7 +62,7 @@ pub(crate) fn measure(server: &Server, means: Means, count: u64, limit: Duration
 }
 
 /// The asker or the answerer.
-struct Party {
+struct Talker {
     client: Client,
     /// The connection that listens to a channel.
     listener: Option<Client>,
@@ -70,7 +70,7 @@ struct Party {
     hears_from: &'static str,
 }
 
-impl Party {
+impl Talker {
     fn new(server: &Server, means: Means, says_to: &'static str, hears_from: &'static str) -> io::Result<Self> {
         let mut listener = None;
         if means == Means::Channels {

@@ -115,13 +115,7 @@ impl Session {
             let ended = Instant::now();
             retention.end(&worker.executor, ended);
             let took_ns = ended.ns_since(std::mem::replace(&mut began, ended));
-            self.show_run(&worker, &ran, &args);
-            if let Ran::Done(command) | Ran::NotNow(command, Suspend::Locked(..)) = &ran
-                && command.calls_script()
-                && self.affinity.counted().is_some()
-            {
-                retention.count_use(home_shard(&worker, command, &args));
-            }
+            self.note_run(&worker, &mut retention, &ran, &args);
             match ran {
                 Ran::Done(command) => {
                     if matches!(command.run, Run::Session(_)) {
@@ -143,8 +137,7 @@ impl Session {
                 break Next::Again;
             }
         };
-        let held = held_shard(&worker, &next, &input[turn.used..]);
-        self.affinity.note_turn(retention.end_turn(&worker.executor), held);
+        self.affinity.note_turn(retention.end_turn(&worker.executor), held_shard(&worker, &next, &input[turn.used..]));
         worker.executor.end_turn();
         worker.counters().commands.add(turn.requests as u64);
         Turn { used: turn.used, next }
@@ -168,13 +161,29 @@ impl Session {
         is_long || must_leave || self.passwords.delay.is_some()
     }
 
-    /// Shows monitors a request that ran, or will.
+    /// Shows monitors a request that ran, or will, and counts a script.
     #[inline]
-    fn show_run(&self, worker: &Worker, ran: &Ran, args: &Args<'_>) {
+    fn note_run(&self, worker: &Worker, retention: &mut LockRetention<'_>, ran: &Ran, args: &Args<'_>) {
         if worker.engine.monitors.any()
             && let Ran::Done(command) | Ran::NotNow(command, _) = ran
         {
             self.show_request(worker, command, args);
+        }
+        self.count_script(worker, retention, ran, args);
+    }
+
+    /// Counts a script for the affinity to a shard, if one is counted.
+    #[inline]
+    fn count_script(&self, worker: &Worker, retention: &mut LockRetention<'_>, ran: &Ran, args: &Args<'_>) {
+        if let Ran::Done(command) | Ran::NotNow(command, Suspend::Locked(..)) = ran
+            && command.calls_script()
+            && let Some(counted) = self.affinity.counted()
+        {
+            let home = home_shard(worker, command, args);
+            // That it waits for another home counts once, as a wait.
+            if matches!(ran, Ran::Done(_)) || home == Some(counted) {
+                retention.count_use(home);
+            }
         }
     }
 
