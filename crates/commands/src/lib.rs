@@ -74,8 +74,7 @@ pub use search::delete_by::{DELETE_MATCHING, DeleteQuery, DeleteRun, delete_matc
 pub use search::query::{IndexQuery, QueryRun, QueryStep};
 pub use search::tree::write_tree;
 pub use search::{
-    CURSOR_IDLE_MS_MAX, CURSOR_RECORDS, INDEX_CURSORS_MAX, QUERY_TIMED_OUT, QUERY_TIMEOUT_MS, SEARCH_VERSION,
-    unknown_index,
+    CURSOR_IDLE_MS_MAX, CURSOR_RECORDS, INDEX_CURSORS_MAX, QUERY_TIMED_OUT, SEARCH_VERSION, unknown_index,
 };
 pub use server::monitor::{REDACTED, is_shown, may_be_secret, secret_arguments, shown};
 pub use session::{

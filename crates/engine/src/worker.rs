@@ -150,6 +150,12 @@ impl Worker {
         self.executor.counters()
     }
 
+    /// Returns the time limit of a query in milliseconds, whose own is `own_ms`, if it has one.
+    pub(crate) fn query_timeout_ms(&self, own_ms: Option<Ms>) -> Option<Ms> {
+        let timeout_ms = own_ms.unwrap_or_else(|| self.executor.with_settings(|settings| settings.search_timeout_ms));
+        Some(timeout_ms).filter(|timeout_ms| *timeout_ms > 0)
+    }
+
     /// Returns the slow log's bound in nanoseconds, without touching counters of other threads.
     pub(crate) fn slow_bound_ns(&self) -> u64 {
         let us = self.executor.with_settings(|settings| settings.slowlog_slower_than_us);

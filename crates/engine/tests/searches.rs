@@ -1,9 +1,12 @@
-//! Commands that search a big list while others change it: their effect is as if they had run alone, at their end.
+//! Commands that search a big list while others change it: their effect is as if they had run alone, at their end. And queries
+//! of an index that take too long.
 
 use crate::support::{Client, World, read};
+use base::instant::SetClock;
 use engine::Next;
 use std::pin::pin;
 use std::task::{Context, Waker};
+use std::time::Duration;
 use wire::Output;
 
 /// More content than is searched under a lock; each seventh element is `x`.
@@ -32,6 +35,30 @@ fn run_beside(client: &mut Client, line: &str, mut meanwhile: impl FnMut()) -> S
         }
     }
     read(output)
+}
+
+#[test]
+fn a_query_without_timeout_has_that_of_the_setting() {
+    let world = world();
+    let mut client = world.client();
+    client.call("FT.CREATE rows PREFIX 1 row: SCHEMA n NUMERIC");
+    for row in 0..2000 {
+        client.call(&format!("HSET row:{row} n {row}"));
+    }
+    // Each reading of the clock ends a turn, and each turn takes a millisecond.
+    let query = |client: &mut Client| {
+        let line = "FT.AGGREGATE rows * LOAD 1 @n GROUPBY 0 REDUCE SUM 1 @n AS sum";
+        SetClock::ticking(Duration::from_millis(1)).rule(|| run_beside(client, line, || world.advance(1)))
+    };
+    let sum = "*2\r\n:1\r\n*2\r\n$3\r\nsum\r\n$7\r\n1999000\r\n";
+    assert_eq!(query(&mut client), sum);
+    assert_eq!(client.call("FT.CONFIG SET TIMEOUT 3"), "+OK\r\n");
+    assert_eq!(client.call("CONFIG GET search-timeout"), "*2\r\n$14\r\nsearch-timeout\r\n$1\r\n3\r\n");
+    assert_eq!(query(&mut client), "-Timeout limit was reached\r\n");
+    let error = client.call("FT.CONFIG SET TIMEOUT soon");
+    assert!(error.contains("search-timeout"), "{error}");
+    assert_eq!(client.call("CONFIG SET search-timeout 0"), "+OK\r\n");
+    assert_eq!(query(&mut client), sum);
 }
 
 fn elements(client: &mut Client) -> Vec<String> {

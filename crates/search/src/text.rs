@@ -2,7 +2,8 @@
 
 use crate::definition::Language;
 use rust_stemmers::{Algorithm, Stemmer};
-use unicode_segmentation::UnicodeSegmentation;
+use std::borrow::Cow;
+use unicode_segmentation::{UnicodeSegmentation, UnicodeWordIndices};
 
 /// Words that texts are indexed without if a definition names none: the list of RediSearch, ascending.
 pub(crate) const DEFAULT_STOP_WORDS: [&str; 33] = [
@@ -32,9 +33,101 @@ pub fn fold(text: &str) -> String {
     lower_case.map(|character| if character == 'ς' { 'σ' } else { character }).collect()
 }
 
-/// Returns the words of a folded text, as Unicode segments it: an ideograph is a word.
-pub fn words(folded: &str) -> impl Iterator<Item = &str> {
-    folded.unicode_words()
+/// Returns the words of a folded text, as Unicode segments it: an ideograph is a word. Punctuation or a space with a
+/// backslash before it belongs to the word around it, as in RediSearch ("Tokenization"): `hello\-world` is `hello-world`.
+pub fn words(folded: &str) -> impl Iterator<Item = Cow<'_, str>> {
+    Words::new(folded)
+}
+
+/// Returns a text as it is without the backslashes that [`words`] takes out. O(bytes).
+pub fn without_escapes(text: &str) -> Cow<'_, str> {
+    let (part, mut escape, mut rest) = part_of(text);
+    if escape.is_none() {
+        return Cow::Borrowed(text);
+    }
+    let mut plain = part.to_owned();
+    while let Some(character) = escape {
+        let part;
+        plain.push(character);
+        (part, escape, rest) = part_of(rest);
+        plain.push_str(part);
+    }
+    Cow::Owned(plain)
+}
+
+/// Divides a text at its first escape: what is before it, the character that is escaped, and what follows.
+fn part_of(text: &str) -> (&str, Option<char>, &str) {
+    let mut from = 0;
+    while let Some(at) = text[from..].find('\\').map(|at| from + at) {
+        from = at + 1;
+        if let Some(next) = text[from..].chars().next().filter(|next| is_escapable(*next)) {
+            return (&text[..at], Some(next), &text[from + next.len_utf8()..]);
+        }
+    }
+    (text, None, "")
+}
+
+/// The words of a text that may have escapes.
+struct Words<'t> {
+    /// The words of the part before the next escape, that part's length, and the escaped character.
+    part: UnicodeWordIndices<'t>,
+    part_bytes: usize,
+    escape: Option<char>,
+    /// What follows it.
+    rest: &'t str,
+    /// The last word, to which an escape may add, and its end in the part: 0 if an escape has added to it.
+    open: Option<Cow<'t, str>>,
+    open_end: usize,
+}
+
+impl<'t> Words<'t> {
+    fn new(text: &'t str) -> Self {
+        let (part, escape, rest) = part_of(text);
+        let (part_bytes, part) = (part.len(), part.unicode_word_indices());
+        Self { part, part_bytes, escape, rest, open: None, open_end: 0 }
+    }
+}
+
+impl<'t> Iterator for Words<'t> {
+    type Item = Cow<'t, str>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            let ended = if let Some((at, word)) = self.part.next() {
+                let goes_on = at == 0 && self.open_end == 0;
+                self.open_end = at + word.len();
+                match self.open.as_mut().filter(|_| goes_on) {
+                    Some(open) => {
+                        open.to_mut().push_str(word);
+                        None
+                    }
+                    None => self.open.replace(Cow::Borrowed(word)),
+                }
+            } else {
+                let Some(character) = self.escape else { return self.open.take() };
+                let goes_on = self.open_end == self.part_bytes;
+                let open = match self.open.as_mut().filter(|_| goes_on) {
+                    Some(open) => {
+                        open.to_mut().push(character);
+                        self.open.take()
+                    }
+                    None => None,
+                };
+                let ended = self.open.take();
+                *self =
+                    Self { open: Some(open.unwrap_or_else(|| character.to_string().into())), ..Self::new(self.rest) };
+                ended
+            };
+            if ended.is_some() {
+                return ended;
+            }
+        }
+    }
+}
+
+/// Returns true if a backslash before a character is an escape.
+pub(crate) fn is_escapable(character: char) -> bool {
+    character.is_ascii_punctuation() || character.is_whitespace()
 }
 
 /// The longest words that are stemmed, in bytes: stemmers take quadratic time.
@@ -90,6 +183,32 @@ mod tests {
     }
 
     #[test]
+    fn an_escaped_separator_belongs_to_its_word() {
+        let cases = [
+            // The examples of RediSearch's documentation.
+            (r"hello\-world\-again", &["hello-world-again"][..]),
+            ("foo-bar hello", &["foo", "bar", "hello"]),
+            (r"one hello\-world two", &["one", "hello-world", "two"]),
+            (r"\-a", &["-a"]),
+            (r"a\-", &["a-"]),
+            (r"a\ b", &["a b"]),
+            (r"a \- b", &["a", "-", "b"]),
+            (r"a\-\-b", &["a--b"]),
+            (r"a\\b", &[r"a\b"]),
+            (r"c:\new", &["c", "new"]),
+            (r"a.\-b", &["a", "-b"]),
+            (r"a\-.b", &["a-", "b"]),
+            (r"明\-日本", &["明-日", "本"]),
+            (r"a\", &["a"]),
+            (r"\", &[]),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(words(text).collect::<Vec<_>>(), expected, "{text}");
+        }
+        assert_eq!(without_escapes(r"a\-b \ c:\new \"), r"a-b  c:\new \");
+    }
+
+    #[test]
     fn a_beginning_folds_to_a_beginning_of_the_folded_text() {
         assert!(fold("ΟΔΟΣΑ").starts_with(&fold("ΟΔΟΣ")));
         assert_eq!((fold("ΟΔΟΣ"), fold("οδος")), ("οδοσ".to_owned(), "οδοσ".to_owned()));
@@ -123,6 +242,21 @@ mod tests {
         #[test]
         fn no_word_panics_in_any_language(word in any_word(), language in any_language()) {
             stem(&fold(&word), language);
+        }
+
+        #[test]
+        fn words_are_parts_of_the_text_without_escapes(text in r"[a-c1'\-\\ _.明é]{0,16}") {
+            let plain = without_escapes(&text);
+            let mut rest = &*plain;
+            for word in words(&text) {
+                prop_assert!(!word.is_empty());
+                let at = rest.find(&*word);
+                prop_assert!(at.is_some(), "{} in {}", word, rest);
+                rest = &rest[at.unwrap_or_default() + word.len()..];
+            }
+            if !text.contains('\\') {
+                prop_assert!(words(&text).eq(text.unicode_words()));
+            }
         }
 
         #[test]

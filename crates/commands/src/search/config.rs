@@ -1,6 +1,7 @@
-//! FT.CONFIG: settings that clients ask for. They are constants: none can be changed.
+//! FT.CONFIG: settings that clients ask for. Most are constants; the others are settings of the server by another name.
 
-use super::{CURSOR_IDLE_MS_MAX, CURSOR_RECORDS, INDEX_CURSORS_MAX, QUERY_TIMEOUT_MS};
+use super::{CURSOR_IDLE_MS_MAX, CURSOR_RECORDS, INDEX_CURSORS_MAX};
+use crate::Session;
 use crate::prelude::*;
 use search::RESULTS_MAX;
 
@@ -19,7 +20,7 @@ const CONFIG_GET: CommandSpec = CommandSpec {
     since: "1.0.0",
     brief: "Returns a setting of searches, or all of them for *.",
     answer: "map: the setting and its value, empty for an unknown one; in RESP2 an array of pairs",
-    run: Run::Session(|_, args, reply| {
+    run: Run::Session(|session, args, reply| {
         let settings = settings(args.get(2));
         begin_map(reply, settings.len());
         for setting in settings {
@@ -27,7 +28,7 @@ const CONFIG_GET: CommandSpec = CommandSpec {
                 reply.array(2);
             }
             reply.bulk(setting.name.as_bytes());
-            reply.bulk((setting.value)().as_bytes());
+            reply.bulk(setting.value.read(session).as_bytes());
         }
         Ok(())
     }),
@@ -46,7 +47,7 @@ const CONFIG_HELP: CommandSpec = CommandSpec {
     since: "1.0.0",
     brief: "Describes a setting of searches, or all of them for *.",
     answer: "map: the setting, its description and value, empty for an unknown one; in RESP2 an array of arrays",
-    run: Run::Session(|_, args, reply| {
+    run: Run::Session(|session, args, reply| {
         let settings = settings(args.get(2));
         begin_map(reply, settings.len());
         for setting in settings {
@@ -60,7 +61,7 @@ const CONFIG_HELP: CommandSpec = CommandSpec {
             reply.bulk(b"Description");
             reply.bulk(setting.description.as_bytes());
             reply.bulk(b"Value");
-            reply.bulk((setting.value)().as_bytes());
+            reply.bulk(setting.value.read(session).as_bytes());
         }
         Ok(())
     }),
@@ -77,13 +78,17 @@ const CONFIG_SET: CommandSpec = CommandSpec {
     group: Group::Search,
     cost: "O(n), n the settings",
     since: "1.0.0",
-    brief: "Sets a setting of searches to the value that it has; others are refused.",
-    answer: "simple: OK; error: there is no such setting, or it has another value",
-    run: Run::Session(|_, args, reply| {
+    brief: "Sets TIMEOUT; any other setting of searches only to the value that it has.",
+    answer: "simple: OK; error: there is no such setting, or it cannot have this value",
+    run: Run::Session(|session, args, reply| {
         let setting = SETTINGS.iter().find(|setting| parse::is(args.get(2), setting.name));
         let setting = setting.ok_or(Failure::text("Invalid option"))?;
-        if !parse::is(args.get(3), &(setting.value)()) {
-            return Err(Failure::text("Not modifiable at runtime"));
+        match setting.value {
+            SearchValue::Setting(name) => {
+                session.config_set(&[(name.as_bytes(), args.get(3))]).map_err(Failure::text)?;
+            }
+            SearchValue::Constant(value) if parse::is(args.get(3), &value()) => {}
+            SearchValue::Constant(_) => return Err(Failure::text("Not modifiable at runtime")),
         }
         reply.ok();
         Ok(())
@@ -94,60 +99,82 @@ const CONFIG_SET: CommandSpec = CommandSpec {
 struct SearchSetting {
     name: &'static str,
     description: &'static str,
-    value: fn() -> String,
+    value: SearchValue,
+}
+
+enum SearchValue {
+    Constant(fn() -> String),
+    /// The setting of the server with this name.
+    Setting(&'static str),
+}
+
+impl SearchValue {
+    fn read(&self, session: &dyn Session) -> String {
+        match self {
+            Self::Constant(value) => value(),
+            Self::Setting(name) => {
+                let settings = session.config_get(&[name.as_bytes()]);
+                settings.into_iter().next().map_or_else(String::new, |(_, value)| value)
+            }
+        }
+    }
 }
 
 const SETTINGS: &[SearchSetting] = &[
     SearchSetting {
         name: "CURSOR_MAX_IDLE",
         description: "Milliseconds after which a cursor that is not read ends, at most",
-        value: || CURSOR_IDLE_MS_MAX.to_string(),
+        value: SearchValue::Constant(|| CURSOR_IDLE_MS_MAX.to_string()),
     },
     SearchSetting {
         name: "CURSOR_READ_SIZE",
         description: "Records of a reply of a cursor without COUNT",
-        value: || CURSOR_RECORDS.to_string(),
+        value: SearchValue::Constant(|| CURSOR_RECORDS.to_string()),
     },
     SearchSetting {
         name: "DEFAULT_DIALECT",
         description: "Dialect of queries without DIALECT",
-        value: || "2".to_owned(),
+        value: SearchValue::Constant(|| "2".to_owned()),
     },
     SearchSetting {
         name: "INDEX_CURSOR_LIMIT",
         description: "Cursors of an index at most",
-        value: || INDEX_CURSORS_MAX.to_string(),
+        value: SearchValue::Constant(|| INDEX_CURSORS_MAX.to_string()),
     },
     SearchSetting {
         name: "MAXAGGREGATERESULTS",
         description: "Records of FT.AGGREGATE at most",
-        value: || "unlimited".to_owned(),
+        value: SearchValue::Constant(|| "unlimited".to_owned()),
     },
     SearchSetting {
         name: "MAXEXPANSIONS",
         description: "Terms that a prefix stands for at most",
-        value: || "unlimited".to_owned(),
+        value: SearchValue::Constant(|| "unlimited".to_owned()),
     },
     SearchSetting {
         name: "MAXPREFIXEXPANSIONS",
         description: "Terms that a prefix stands for at most",
-        value: || "unlimited".to_owned(),
+        value: SearchValue::Constant(|| "unlimited".to_owned()),
     },
     SearchSetting {
         name: "MAXSEARCHRESULTS",
         description: "Rows that FT.SEARCH skips, and that it returns, at most",
-        value: || RESULTS_MAX.to_string(),
+        value: SearchValue::Constant(|| RESULTS_MAX.to_string()),
     },
-    SearchSetting { name: "MINPREFIX", description: "Characters of a prefix at least", value: || "1".to_owned() },
+    SearchSetting {
+        name: "MINPREFIX",
+        description: "Characters of a prefix at least",
+        value: SearchValue::Constant(|| "1".to_owned()),
+    },
     SearchSetting {
         name: "ON_TIMEOUT",
         description: "Effect of the end of a query's time",
-        value: || "fail".to_owned(),
+        value: SearchValue::Constant(|| "fail".to_owned()),
     },
     SearchSetting {
         name: "TIMEOUT",
         description: "Milliseconds that a query may take without TIMEOUT, 0 for no limit",
-        value: || QUERY_TIMEOUT_MS.to_string(),
+        value: SearchValue::Setting("search-timeout"),
     },
 ];
 

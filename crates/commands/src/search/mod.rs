@@ -31,8 +31,6 @@ use wire::Args;
 /// The version of RediSearch whose commands, errors and replies these are: 2.10.5.
 pub const SEARCH_VERSION: i64 = 21_005;
 
-/// The milliseconds that a query may take without TIMEOUT; 0 is no limit.
-pub const QUERY_TIMEOUT_MS: u64 = 0;
 /// The error of a query that took longer.
 pub const QUERY_TIMED_OUT: &str = "Timeout limit was reached";
 /// The records of one reply of a cursor without COUNT.

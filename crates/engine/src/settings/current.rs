@@ -105,6 +105,8 @@ pub struct Current {
     pub script_memory_bytes_max: u64,
     /// Milliseconds that a script runs before others get the busy error; 0 for no limit.
     pub busy_reply_threshold_ms: u64,
+    /// Milliseconds that a query without TIMEOUT may take; 0 for no limit.
+    pub search_timeout_ms: u64,
     /// Entries that the slow log keeps.
     pub slowlog_entries_max: u64,
     /// Milliseconds from which a command counts as a latency spike; 0: none does.

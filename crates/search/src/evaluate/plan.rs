@@ -19,7 +19,7 @@ use super::pattern::TermPattern;
 use super::work::Work;
 use crate::index::{Record, folded};
 use crate::query::Term;
-use crate::text::words;
+use crate::text::{without_escapes, words};
 use std::sync::Arc;
 
 /// Nodes of a plan up to which chunks without rows are skipped: all nodes are asked for their next chunk at once.
@@ -198,8 +198,8 @@ impl Test {
         work.spend_text(value.len());
         let text = folded(value, false);
         if let Term::Contains(part) = &self.pattern.term {
-            return text.contains(&**part);
+            return without_escapes(&text).contains(&**part);
         }
-        words(&text).filter(|word| !definition.is_stop_word(word)).any(|word| self.pattern.fits(word, work))
+        words(&text).filter(|word| !definition.is_stop_word(word)).any(|word| self.pattern.fits(&word, work))
     }
 }

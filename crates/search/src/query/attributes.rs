@@ -3,7 +3,7 @@
 //! None has an effect, for nothing is scored; those that would change which rows match are refused.
 
 use super::error::QueryError;
-use super::lexer::number_of;
+use super::lexer::{number_of, unescape};
 use super::parser::QueryParser;
 use crate::text::shown;
 
@@ -56,7 +56,7 @@ impl QueryParser<'_> {
         }
         let sign = if self.lexer.take("-") { "-" } else { "" };
         let value = self.lexer.word().ok_or_else(|| self.lexer.error())?;
-        Ok(format!("{sign}{value}"))
+        Ok(format!("{sign}{}", unescape(&value)))
     }
 }
 

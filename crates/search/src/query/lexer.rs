@@ -10,10 +10,10 @@
 //!
 //! - A word is letters, digits, `_`, every character outside ASCII and whatever a backslash precedes. `-`, `.`, `'` and
 //!   `,` belong to it between two such characters: only the segmentation of texts knows whether they divide it.
-//! - A backslash is itself, save before punctuation and spaces. A word drops it.
+//! - A backslash is itself, save before punctuation and spaces, which belong to a word then. A word drops any other.
 
 use super::error::QueryError;
-use crate::text::shown;
+use crate::text::{is_escapable, shown};
 use crate::value::parse_number;
 use std::ops::Range;
 
@@ -82,7 +82,7 @@ impl<'a> QueryLexer<'a> {
         QueryError::Syntax { offset: self.at, near: shown(near) }
     }
 
-    /// Reads a word.
+    /// Reads a word, with its escapes as they are written.
     pub(super) fn word(&mut self) -> Option<String> {
         let start = self.at;
         let mut word = String::new();
@@ -92,7 +92,7 @@ impl<'a> QueryLexer<'a> {
                 self.bump(character);
                 if let Some(next) = next.filter(|next| is_escapable(*next)) {
                     self.bump(next);
-                    word.push(next);
+                    word.extend([character, next]);
                 }
             } else if is_word(character)
                 || (JOINERS.contains(character)
@@ -128,6 +128,12 @@ impl<'a> QueryLexer<'a> {
             text.push(lexer.escaped(character));
         }
         None
+    }
+
+    /// Reads such a text, with its escapes as they are written.
+    pub(super) fn quoted_as_written(&mut self) -> Option<&'a str> {
+        self.quoted()?;
+        Some(&self.text[self.near.clone()])
     }
 
     /// Reads `w'...'` as far as it holds something; only its quotes lose their backslash.
@@ -272,8 +278,4 @@ pub(super) fn is_word(character: char) -> bool {
     character.is_alphanumeric()
         || character == '_'
         || (!character.is_ascii() && !character.is_whitespace() && !character.is_control())
-}
-
-fn is_escapable(character: char) -> bool {
-    character.is_ascii_punctuation() || character.is_whitespace()
 }

@@ -2,6 +2,7 @@
 
 use super::Query;
 use super::error::QueryError;
+use super::lexer::unescape;
 use super::parser::QueryParser;
 use crate::definition::FieldType;
 use crate::place::circle_radius_m;
@@ -67,7 +68,7 @@ impl QueryParser<'_> {
         self.lexer.skip_spaces();
         let unit = match self.parameter_or_quoted()? {
             Some(unit) => unit,
-            None => self.lexer.word().ok_or_else(|| self.lexer.error())?,
+            None => unescape(&self.lexer.word().ok_or_else(|| self.lexer.error())?),
         };
         self.lexer.skip_spaces();
         self.require("]")?;

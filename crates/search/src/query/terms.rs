@@ -1,10 +1,10 @@
 //! Words of texts and patterns of them: `word`, `"word"`, `pre*`, `*suf`, `*mid*`, `w'p?t*'`, `%fuzzy%`, `$parameter`.
 //!
 //! A word goes the way of a hash's text: folded, then divided as Unicode divides it. `hello-world` are two words, of
-//! which stop words are left out. A pattern is folded only.
+//! which stop words are left out; `hello\-world` is one. A pattern is folded only.
 
 use super::error::QueryError;
-use super::lexer::{is_word, number_of};
+use super::lexer::{is_word, number_of, unescape};
 use super::parser::{QueryParser, QueryPart, every};
 use super::{FUZZY_DISTANCE_MAX, Query, Term, WILDCARD_BYTES_MAX};
 use crate::text::{fold, words};
@@ -19,8 +19,8 @@ impl QueryParser<'_> {
                 self.ending()
             }
             Some('"' | '\'') => {
-                let text = self.lexer.quoted().ok_or_else(|| self.lexer.error())?;
-                self.literal(&text)
+                let text = self.lexer.quoted_as_written().ok_or_else(|| self.lexer.error())?;
+                self.literal(text)
             }
             _ if self.is_wildcard() => {
                 let pattern = self.wildcard_pattern()?;
@@ -59,8 +59,11 @@ impl QueryParser<'_> {
         if !self.lexer.peek().is_some_and(|character| is_word(character) || matches!(character, '\\' | '$')) {
             return Err(self.lexer.error());
         }
-        let text = self.pattern_text()?;
-        if self.lexer.take("*") { self.pattern(&text, Term::Prefix) } else { self.words(&text, false) }
+        let text = match self.parameter()? {
+            Some((_, value)) => value.to_owned(),
+            None => self.lexer.word().ok_or_else(|| self.lexer.error())?,
+        };
+        if self.lexer.take("*") { self.pattern(&unescape(&text), Term::Prefix) } else { self.words(&text, false) }
     }
 
     /// Reads the text of a pattern: a word, a parameter or a text between quotes.
@@ -68,7 +71,7 @@ impl QueryParser<'_> {
         if let Some(text) = self.parameter_or_quoted()? {
             return Ok(text);
         }
-        self.lexer.word().ok_or_else(|| self.lexer.error())
+        self.lexer.word().map(|word| unescape(&word)).ok_or_else(|| self.lexer.error())
     }
 
     /// Returns the query of a pattern; an empty one matches nothing.
@@ -76,17 +79,17 @@ impl QueryParser<'_> {
         if text.is_empty() { Ok(Some(Query::Nothing)) } else { self.text_query(make(fold(text).into())).map(Some) }
     }
 
-    /// Returns the query of all words of a text.
+    /// Returns the query of all words of a text, in which a backslash may be before a separator.
     fn words(&mut self, text: &str, is_quoted: bool) -> QueryPart {
         let folded = fold(text);
         let mut parts = Vec::new();
         for word in words(&folded) {
-            if !self.options.keeps_stop_words && self.definition.is_stop_word(word) {
+            if !self.options.keeps_stop_words && self.definition.is_stop_word(&word) {
                 continue;
             }
             // A number has no stem, and RediSearch does not expand negated words.
-            let is_verbatim = is_quoted || self.options.is_verbatim || self.negations > 0 || number_of(word).is_some();
-            parts.push(self.text_query(Term::Exact { word: word.into(), is_verbatim })?);
+            let is_verbatim = is_quoted || self.options.is_verbatim || self.negations > 0 || number_of(&word).is_some();
+            parts.push(self.text_query(Term::Exact { word: (*word).into(), is_verbatim })?);
         }
         Ok(every(parts))
     }

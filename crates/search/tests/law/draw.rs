@@ -41,7 +41,7 @@ pub(super) const PIECES: [&[u8]; 32] = [
     b"",
 ];
 
-const GLUES: [&[u8]; 8] = [b" ", b" ", b",", b", ", b";", b"", b"-", b"\t"];
+const GLUES: [&[u8]; 10] = [b" ", b" ", b",", b", ", b";", b"", b"-", b"\t", b"\\-", b"\\ "];
 const NUMBERS: [&str; 14] =
     ["0", "-0", "1", "-1", "1.5", "2", "2", "3", "1e3", "-1e3", "inf", "-inf", "0.1", "123456789"];
 const NO_NUMBERS: [&str; 5] = ["", "x", "1x", "nan", "1,2"];

@@ -108,8 +108,8 @@ impl LeafDraw {
 
     fn text_term(&self, twin: &Twin, field: usize) -> Term {
         let text = text(&self.value(twin, field));
-        let words: Vec<&str> = words(&text).collect();
-        let word = words.get(usize::from(self.numbers[1]) % words.len().max(1)).copied().unwrap_or_default();
+        let words: Vec<_> = words(&text).collect();
+        let word = words.get(usize::from(self.numbers[1]) % words.len().max(1)).map_or("", |word| word);
         self.term(word, &text)
     }
 

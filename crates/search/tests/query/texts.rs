@@ -224,7 +224,11 @@ fn in_fields_narrow_the_fields_of_all_words() {
 #[test]
 fn text_is_divided_as_unicode_divides_it() {
     assert_eq!(query("hello-world"), Every(vec![word("hello"), word("world")]));
-    assert_eq!(query(r"hello\-world"), Every(vec![word("hello"), word("world")]));
+    assert_eq!(query(r"hello\-world\-again"), word("hello-world-again"));
+    assert_eq!(query(r"\-hello wor\ ld"), Every(vec![word("-hello"), word("wor ld")]));
+    assert_eq!(query(r#""hello\-world""#), verbatim("hello-world"));
+    assert_eq!(query(r"hello\-wor*"), term(Term::Prefix("hello-wor".into())));
+    assert_eq!(query(r"%hello\-wor%"), term(Term::Fuzzy { word: "hello-wor".into(), distance_max: 1 }));
     assert_eq!(query("小明"), Every(vec![word("小"), word("明")]));
     assert_eq!(query("hello_world"), word("hello_world"));
     assert_eq!(query("can't"), word("can't"));
@@ -268,7 +272,7 @@ fn parameters_stand_for_words_and_patterns() {
     assert_eq!(search("$val*"), term(Term::Prefix("alice".into())));
     assert_eq!(search("*$val"), term(Term::Suffix("alice".into())));
     assert_eq!(search("%%$val%%"), fuzzy("alice", 2));
-    assert_eq!(search("$two"), Every(vec![word("john"), word("doe")]));
+    assert_eq!(search("$two"), word("john doe"));
     assert_eq!(search("$none*"), Query::Nothing);
     assert_eq!(search("\"$val\""), verbatim("val"));
 }

@@ -59,7 +59,7 @@ impl Session {
             call.rest().await?;
         }
         // What is found is removed: a time limit in between would leave a part.
-        call.set_timeout(None);
+        call.timeout_ms = None;
         let mut count = 0;
         loop {
             let keys = run.next_keys(REMOVED_AT_ONCE);

@@ -185,7 +185,7 @@ struct GatedTime<'a> {
 impl GatedTime<'_> {
     /// Ends it after this many milliseconds, if it does not end before.
     fn shorten(&mut self, timeout_ms: Option<Ms>) {
-        if let Some(timeout_ms) = timeout_ms.filter(|timeout_ms| *timeout_ms > 0) {
+        if let Some(timeout_ms) = self.worker.query_timeout_ms(timeout_ms) {
             self.ends_ms = self.ends_ms.min(self.worker.engine.clock.now().saturating_add(timeout_ms));
         }
     }

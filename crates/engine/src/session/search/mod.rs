@@ -29,8 +29,7 @@ use base::primitives::atomic::Ordering::Relaxed;
 use base::{Ms, Position};
 use commands::registry::Command;
 use commands::{
-    Failure, INDEX_CURSORS_MAX, IndexQuery, QUERY_TIMED_OUT, QUERY_TIMEOUT_MS, QueryRun, QueryStep, QueryType, Run,
-    SearchVerb,
+    Failure, INDEX_CURSORS_MAX, IndexQuery, QUERY_TIMED_OUT, QueryRun, QueryStep, QueryType, Run, SearchVerb,
 };
 use keyspace::{Keyspace, Plan, Tx};
 use search::{CursorFigures, Definition, Index, IndexFigures, Work};
@@ -84,10 +83,6 @@ impl SearchCall<'_> {
         self.now().saturating_sub(self.began_ms)
     }
 
-    fn set_timeout(&mut self, timeout_ms: Option<Ms>) {
-        self.timeout_ms = Some(timeout_ms.unwrap_or(QUERY_TIMEOUT_MS)).filter(|timeout_ms| *timeout_ms > 0);
-    }
-
     /// Lets others have their turn.
     ///
     /// # Errors
@@ -130,8 +125,9 @@ impl SearchCall<'_> {
         loop {
             let index = self.index(name).await?;
             let (query, timeout_ms) = parse(&index.definition)?;
-            self.set_timeout(timeout_ms);
-            if let Some(clone) = self.snapshot(name, &index).await? {
+            self.timeout_ms = self.worker.query_timeout_ms(timeout_ms);
+            let patience_ms = timeout_ms.filter(|timeout_ms| *timeout_ms > 0).unwrap_or(BUILDING_MS);
+            if let Some(clone) = self.snapshot(name, &index, patience_ms).await? {
                 return Ok(Prepared { index, query, clone });
             }
         }
@@ -139,7 +135,12 @@ impl SearchCall<'_> {
 
     /// Returns a clone of the index with all that was fed before; `None` if the name has another index by then, since
     /// one that is no longer declared is fed no more.
-    async fn snapshot(&mut self, name: &[u8], index: &Arc<LiveIndex>) -> Result<Option<Index>, Failure> {
+    async fn snapshot(
+        &mut self,
+        name: &[u8],
+        index: &Arc<LiveIndex>,
+        patience_ms: Ms,
+    ) -> Result<Option<Index>, Failure> {
         let engine = &self.worker.engine;
         let is_current = || engine.indexes.current().find(name).is_some_and(|current| Arc::ptr_eq(current, index));
         let mut fed = index.fed_count();
@@ -158,7 +159,6 @@ impl SearchCall<'_> {
             if !was_built {
                 // The rows of the scan are in once it is over.
                 fed = index.fed_count();
-                let patience_ms = self.timeout_ms.unwrap_or(BUILDING_MS);
                 if self.took_ms() >= patience_ms && !index.is_built() {
                     let percent = (100.0 * index.built_part()) as u64;
                     return Err(Failure::text(format!(
@@ -321,7 +321,7 @@ impl Session {
         let name = call.args.get(1);
         let index = loop {
             let index = call.index(name).await?;
-            if !index.is_built() || call.snapshot(name, &index).await?.is_some() {
+            if !index.is_built() || call.snapshot(name, &index, BUILDING_MS).await?.is_some() {
                 break index;
             }
         };

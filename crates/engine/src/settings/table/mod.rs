@@ -614,6 +614,20 @@ pub static SETTINGS: &[Setting] = &[
         help: "How long a script runs before other clients hear that the server is busy, 0 for ever.",
     },
     Setting {
+        name: "search-timeout",
+        redis_names: &["search-timeout"],
+        kind: SettingType::Integer {
+            unit: "milliseconds",
+            min: 0,
+            max: i64::MAX,
+            set: |current, ms| current.search_timeout_ms = ms as u64,
+        },
+        default: "0",
+        changes: Anytime,
+        group: SettingGroup::Limits,
+        help: "How long FT.SEARCH, FT.AGGREGATE, or FT.DELETEBY to find its rows, may take without TIMEOUT; 0 for ever.",
+    },
+    Setting {
         name: "tracking-table-max-keys",
         redis_names: &["tracking-table-max-keys"],
         kind: SettingType::Integer {
