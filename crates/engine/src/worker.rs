@@ -150,7 +150,7 @@ impl Worker {
         self.executor.counters()
     }
 
-    /// Returns the time limit of a query in milliseconds, whose own is `own_ms`, if it has one.
+    /// Returns the milliseconds that a query may take: its own, or those of the setting `search-timeout`; `None`: any.
     pub(crate) fn query_timeout_ms(&self, own_ms: Option<Ms>) -> Option<Ms> {
         let timeout_ms = own_ms.unwrap_or_else(|| self.executor.with_settings(|settings| settings.search_timeout_ms));
         Some(timeout_ms).filter(|timeout_ms| *timeout_ms > 0)

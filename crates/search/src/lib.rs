@@ -60,5 +60,5 @@ pub use request::{
     CircleFilter, CursorRequest, DeleteByRequest, NumberFilter, QuerySettings, RESULTS_MAX, RequestError,
     ReturnedField, SearchRequest, SortField, deletes_hashes,
 };
-pub use text::{fold, stem, without_escapes, words};
+pub use text::{fold, stem, unescape, words};
 pub use value::{Value, parse_number};

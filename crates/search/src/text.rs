@@ -39,8 +39,8 @@ pub fn words(folded: &str) -> impl Iterator<Item = Cow<'_, str>> {
     Words::new(folded)
 }
 
-/// Returns a text as it is without the backslashes that [`words`] takes out. O(bytes).
-pub fn without_escapes(text: &str) -> Cow<'_, str> {
+/// Returns a text without the backslashes before punctuation and spaces. O(bytes).
+pub fn unescape(text: &str) -> Cow<'_, str> {
     let (part, mut escape, mut rest) = part_of(text);
     if escape.is_none() {
         return Cow::Borrowed(text);
@@ -73,7 +73,7 @@ struct Words<'t> {
     part: UnicodeWordIndices<'t>,
     part_bytes: usize,
     escape: Option<char>,
-    /// What follows it.
+    /// The text behind that character.
     rest: &'t str,
     /// The last word, to which an escape may add, and its end in the part: 0 if an escape has added to it.
     open: Option<Cow<'t, str>>,
@@ -106,16 +106,10 @@ impl<'t> Iterator for Words<'t> {
             } else {
                 let Some(character) = self.escape else { return self.open.take() };
                 let goes_on = self.open_end == self.part_bytes;
-                let open = match self.open.as_mut().filter(|_| goes_on) {
-                    Some(open) => {
-                        open.to_mut().push(character);
-                        self.open.take()
-                    }
-                    None => None,
-                };
+                let mut open = self.open.take_if(|_| goes_on).unwrap_or_default();
+                open.to_mut().push(character);
                 let ended = self.open.take();
-                *self =
-                    Self { open: Some(open.unwrap_or_else(|| character.to_string().into())), ..Self::new(self.rest) };
+                *self = Self { open: Some(open), ..Self::new(self.rest) };
                 ended
             };
             if ended.is_some() {
@@ -205,7 +199,7 @@ mod tests {
         for (text, expected) in cases {
             assert_eq!(words(text).collect::<Vec<_>>(), expected, "{text}");
         }
-        assert_eq!(without_escapes(r"a\-b \ c:\new \"), r"a-b  c:\new \");
+        assert_eq!(unescape(r"a\-b \ c:\new \"), r"a-b  c:\new \");
     }
 
     #[test]
@@ -245,8 +239,8 @@ mod tests {
         }
 
         #[test]
-        fn words_are_parts_of_the_text_without_escapes(text in r"[a-c1'\-\\ _.明é]{0,16}") {
-            let plain = without_escapes(&text);
+        fn words_are_parts_of_the_unescaped_text(text in r"[a-c1'\-\\ _.明é]{0,16}") {
+            let plain = unescape(&text);
             let mut rest = &*plain;
             for word in words(&text) {
                 prop_assert!(!word.is_empty());

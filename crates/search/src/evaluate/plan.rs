@@ -19,7 +19,7 @@ use super::pattern::TermPattern;
 use super::work::Work;
 use crate::index::{Record, folded};
 use crate::query::Term;
-use crate::text::{without_escapes, words};
+use crate::text::{unescape, words};
 use std::sync::Arc;
 
 /// Nodes of a plan up to which chunks without rows are skipped: all nodes are asked for their next chunk at once.
@@ -198,7 +198,7 @@ impl Test {
         work.spend_text(value.len());
         let text = folded(value, false);
         if let Term::Contains(part) = &self.pattern.term {
-            return without_escapes(&text).contains(&**part);
+            return unescape(&text).contains(&**part);
         }
         words(&text).filter(|word| !definition.is_stop_word(word)).any(|word| self.pattern.fits(&word, work))
     }

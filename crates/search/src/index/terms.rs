@@ -12,7 +12,7 @@ use super::dictionary::{Space, TermType, term_key};
 use super::record::Row;
 use crate::definition::{Definition, Field, FieldType, Language};
 use crate::place::parse_place;
-use crate::text::{fold, shown, stem, without_escapes, words};
+use crate::text::{fold, shown, stem, unescape, words};
 use crate::value::parse_number;
 use std::borrow::Cow;
 use values::geo::{Cell, Coordinates, LATITUDE_MAX, LONGITUDE_MAX, STEPS_MAX};
@@ -88,7 +88,7 @@ impl RowTerms {
         match field.field_type {
             FieldType::Text { has_no_stems, .. } if field.is_indexed => {
                 let text = folded(value, false);
-                self.add_grams(at, &without_escapes(&text));
+                self.add_grams(at, &unescape(&text));
                 if value.is_empty() && field.indexes_empty {
                     self.push(Space::of(at, TermType::Word), "");
                 }

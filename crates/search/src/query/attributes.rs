@@ -3,9 +3,9 @@
 //! None has an effect, for nothing is scored; those that would change which rows match are refused.
 
 use super::error::QueryError;
-use super::lexer::{number_of, unescape};
+use super::lexer::number_of;
 use super::parser::QueryParser;
-use crate::text::shown;
+use crate::text::{shown, unescape};
 
 impl QueryParser<'_> {
     /// Parses the attributes after `=>`.

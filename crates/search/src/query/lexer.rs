@@ -256,16 +256,6 @@ impl<'a> QueryLexer<'a> {
     }
 }
 
-/// Returns a text without the backslashes before punctuation and spaces.
-pub(super) fn unescape(text: &str) -> String {
-    let mut lexer = QueryLexer::new(text);
-    let mut unescaped = String::with_capacity(text.len());
-    while let Some(character) = lexer.peek() {
-        unescaped.push(lexer.escaped(character));
-    }
-    unescaped
-}
-
 /// Returns the number that a word of a query is, with a sign or without; of names only `inf` is one.
 pub(super) fn number_of(word: &str) -> Option<f64> {
     let digits = word.strip_prefix(['+', '-']).unwrap_or(word);

@@ -13,10 +13,10 @@
 //! A part that has no word to look for, say a stop word, is `None` and vanishes from the part that it is in.
 
 use super::error::QueryError;
-use super::lexer::{QueryLexer, is_word, number_of, unescape};
+use super::lexer::{QueryLexer, is_word, number_of};
 use super::{DEPTH_MAX, PARTS_MAX, Query, QueryOptions, Term};
 use crate::definition::{Definition, Field, FieldType};
-use crate::text::shown;
+use crate::text::{shown, unescape};
 use std::collections::HashSet;
 
 /// Bytes of a parameter that count as a part, each time that it is used: a long one used often is a long text.
@@ -282,7 +282,7 @@ impl<'a> QueryParser<'a> {
     /// Reads a text that a parameter or quotes may give.
     pub(super) fn parameter_or_quoted(&mut self) -> Result<Option<String>, QueryError> {
         Ok(match self.parameter()? {
-            Some((_, value)) => Some(unescape(value)),
+            Some((_, value)) => Some(unescape(value).into_owned()),
             None => self.lexer.quoted(),
         })
     }

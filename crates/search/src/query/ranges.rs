@@ -2,10 +2,10 @@
 
 use super::Query;
 use super::error::QueryError;
-use super::lexer::unescape;
 use super::parser::QueryParser;
 use crate::definition::FieldType;
 use crate::place::circle_radius_m;
+use crate::text::unescape;
 use std::ops::Bound;
 use values::geo;
 
@@ -68,7 +68,7 @@ impl QueryParser<'_> {
         self.lexer.skip_spaces();
         let unit = match self.parameter_or_quoted()? {
             Some(unit) => unit,
-            None => unescape(&self.lexer.word().ok_or_else(|| self.lexer.error())?),
+            None => unescape(&self.lexer.word().ok_or_else(|| self.lexer.error())?).into_owned(),
         };
         self.lexer.skip_spaces();
         self.require("]")?;

@@ -4,11 +4,10 @@
 //! backslash.
 
 use super::error::QueryError;
-use super::lexer::unescape;
 use super::parser::{QueryParser, any};
 use super::{Query, Term};
 use crate::definition::FieldType;
-use crate::text::fold;
+use crate::text::{fold, unescape};
 
 impl QueryParser<'_> {
     /// Parses the braces after `@name:`.
@@ -39,7 +38,7 @@ impl QueryParser<'_> {
             return Err(self.lexer.error());
         }
         let text = match self.parameter()? {
-            Some((_, value)) => unescape(value),
+            Some((_, value)) => unescape(value).into_owned(),
             None if matches!(self.lexer.peek(), Some('"' | '\'')) => {
                 self.lexer.quoted().ok_or_else(|| self.lexer.error())?
             }

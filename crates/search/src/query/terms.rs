@@ -4,10 +4,10 @@
 //! which stop words are left out; `hello\-world` is one. A pattern is folded only.
 
 use super::error::QueryError;
-use super::lexer::{is_word, number_of, unescape};
+use super::lexer::{is_word, number_of};
 use super::parser::{QueryParser, QueryPart, every};
 use super::{FUZZY_DISTANCE_MAX, Query, Term, WILDCARD_BYTES_MAX};
-use crate::text::{fold, words};
+use crate::text::{fold, unescape, words};
 
 impl QueryParser<'_> {
     /// Parses a word or a pattern.
@@ -71,7 +71,7 @@ impl QueryParser<'_> {
         if let Some(text) = self.parameter_or_quoted()? {
             return Ok(text);
         }
-        self.lexer.word().map(|word| unescape(&word)).ok_or_else(|| self.lexer.error())
+        self.lexer.word().map(|word| unescape(&word).into_owned()).ok_or_else(|| self.lexer.error())
     }
 
     /// Returns the query of a pattern; an empty one matches nothing.

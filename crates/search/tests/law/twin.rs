@@ -1,7 +1,7 @@
 //! The twin of an index: rows by key, each looked at for each query. It follows the documentation of `Query`, `Term`
 //! and `Definition`, and shares only the cutting and stemming of words with the crate.
 
-use search::{Definition, Field, FieldType, Query, Row, SearchOrder, Term, fold, stem, without_escapes, words};
+use search::{Definition, Field, FieldType, Query, Row, SearchOrder, Term, fold, stem, unescape, words};
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
@@ -141,7 +141,7 @@ impl Twin {
             return false;
         }
         if let Term::Contains(part) = term {
-            return without_escapes(&text).contains(&**part);
+            return unescape(&text).contains(&**part);
         }
         let mut own: Vec<_> = words(&text).filter(|word| !self.definition.is_stop_word(word)).collect();
         if value.is_empty() {
