@@ -6,6 +6,7 @@
 use crate::event;
 use rustix::buffer::spare_capacity;
 use rustix::io::Errno;
+use rustix::net::{RecvFlags, SendFlags, recv, send};
 use std::io::{self, IoSlice};
 use std::os::fd::OwnedFd;
 use std::task::{Context, Poll};
@@ -71,13 +72,13 @@ impl Socket {
         let (descriptor, held_bytes) = (self.descriptor.get_ref(), buffer.len());
         let free_bytes = buffer.capacity() - held_bytes;
         if free_bytes <= READ_BYTES_MAX {
-            return Ok((free_bytes, rustix::io::read(descriptor, spare_capacity(buffer))?));
+            return Ok((free_bytes, recv(descriptor, spare_capacity(buffer), RecvFlags::empty())?.1));
         }
         // Zeroes only as many bytes as are available, plus one to detect the end.
         let there_bytes = rustix::io::ioctl_fionread(descriptor)? as usize;
         let room_bytes = (there_bytes + 1).min(READ_BYTES_MAX);
         buffer.resize(held_bytes + room_bytes, 0);
-        let read = rustix::io::read(descriptor, &mut buffer[held_bytes..]);
+        let read = recv(descriptor, &mut buffer[held_bytes..], RecvFlags::empty()).map(|(_, bytes)| bytes);
         buffer.truncate(held_bytes + read.unwrap_or(0));
         Ok((room_bytes, read?))
     }
@@ -86,7 +87,7 @@ impl Socket {
     pub(super) fn write(&mut self, slices: &[IoSlice<'_>]) -> Result<Option<usize>, Gone> {
         loop {
             let written = match slices {
-                [one] => rustix::io::write(self.descriptor.get_ref(), one),
+                [one] => send(self.descriptor.get_ref(), one, SendFlags::NOSIGNAL),
                 _ => rustix::io::writev(self.descriptor.get_ref(), slices),
             };
             match written {
