@@ -143,7 +143,7 @@ impl Inner {
     /// unchanged, so it must be the same function each time.
     pub(crate) fn guide(&self, at: usize, key_of: fn(&[u8]) -> u64) -> u64 {
         let slot = &self.slots[at];
-        let look = || slot.node.first(key_of).max(1);
+        let look = || slot.node.end(End::Head, key_of).max(1);
         match slot.guide.load(Relaxed) {
             0 => {
                 let key = look();

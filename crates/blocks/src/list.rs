@@ -83,7 +83,7 @@ impl BlockList {
     /// Passes the item at an end to `visit` and removes it; returns false, without a call, if there is none. O(log n).
     pub fn pop(&mut self, end: End, visit: impl FnOnce(&[u8])) -> bool {
         let Some(root) = &mut self.root else { return false };
-        visit_end(root, end, visit);
+        root.end(end, visit);
         if root.items() == 1 {
             self.root = None;
         } else {
@@ -111,8 +111,8 @@ impl BlockList {
             return None;
         }
         let mut node = self.root.as_ref()?;
-        if index == 0 {
-            return Some(node.first(visit));
+        if index == 0 || index == self.len() - 1 {
+            return Some(node.end(if index == 0 { End::Head } else { End::Tail }, visit));
         }
         let mut rest = index;
         loop {
@@ -297,19 +297,6 @@ impl BlockList {
             && root.as_inner().len() == 1
         {
             *root = root.inner_mut().take(0);
-        }
-    }
-}
-
-fn visit_end(root: &Node, end: End, visit: impl FnOnce(&[u8])) {
-    let mut node = root;
-    loop {
-        match node.kind() {
-            Kind::Leaf(leaf) => {
-                let index = if end == End::Head { 0 } else { leaf.count() - 1 };
-                return leaf.item(index, visit);
-            }
-            Kind::Inner(inner) => node = inner.child(inner.end_index(end)),
         }
     }
 }

@@ -268,6 +268,17 @@ impl Node {
         }
     }
 
+    /// Returns `look` of the item at an end. O(height).
+    pub(crate) fn end<R>(&self, end: End, look: impl FnOnce(&[u8]) -> R) -> R {
+        let mut node = self;
+        loop {
+            match node.kind() {
+                Kind::Leaf(leaf) => return leaf.item(if end == End::Head { 0 } else { leaf.count() - 1 }, look),
+                Kind::Inner(inner) => node = inner.child(inner.end_index(end)),
+            }
+        }
+    }
+
     pub(crate) fn items(&self) -> u64 {
         match self.level() {
             0 => u64::from(self.head().items),

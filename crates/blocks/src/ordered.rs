@@ -8,8 +8,8 @@
 //! If a number decides most comparisons, the numbers of the children's first items are kept beside the children. For
 //! evenly distributed numbers, such as hashes, the first probes interpolate between the numbers at the ends.
 
-use crate::BlockList;
 use crate::node::{Kind, Node};
+use crate::{BlockList, End};
 use std::cmp::Ordering;
 use std::ops::Range;
 
@@ -207,7 +207,8 @@ fn find_point<R>(
                 let first_at = if start == 0 { 0 } else { inner.seek(start).0 };
                 let last_at = if end == inner.items() { inner.len() - 1 } else { inner.seek(end - 1).0 };
                 let begins_before = |seeking: &mut Seeking<'_, _>, at| {
-                    seeking.decide(|key_of| inner.guide(at, key_of), |is_before| inner.child(at).first(is_before))
+                    seeking
+                        .decide(|key_of| inner.guide(at, key_of), |is_before| inner.child(at).end(End::Head, is_before))
                 };
                 let at = seeking.seek(first_at + 1, last_at + 1, begins_before) - 1;
                 let passed = (0..at).map(|before| inner.items_of(before)).sum::<u64>();
@@ -220,23 +221,9 @@ fn find_point<R>(
     }
 }
 
-impl Node {
-    /// Returns `look` of the first item.
-    pub(crate) fn first<R>(&self, look: impl FnOnce(&[u8]) -> R) -> R {
-        let mut node = self;
-        loop {
-            match node.kind() {
-                Kind::Leaf(leaf) => return leaf.item(0, look),
-                Kind::Inner(inner) => node = inner.child(0),
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::End;
 
     #[test]
     fn partition_points_are_found_at_every_tree_height() {

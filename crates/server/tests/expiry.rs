@@ -41,7 +41,7 @@ fn load(client: &mut Connection<TcpStream>, patience: u64) -> u64 {
     let value = "v".repeat(40);
     of_all_keys(client, "SET", &value, &Value::Simple("OK".to_owned()));
     let loaded_ms = now_ms(client);
-    let due_ms = loaded_ms + patience * (loaded_ms - began_ms) + 1_000;
+    let due_ms = loaded_ms + patience * loaded_ms.saturating_sub(began_ms) + 1_000;
     of_all_keys(client, "PEXPIREAT", &due_ms.to_string(), &Value::Int(1));
     due_ms
 }

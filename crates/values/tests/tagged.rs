@@ -292,6 +292,28 @@ fn labels_do_not_run_out_with_inserts_at_one_position() {
 }
 
 #[test]
+fn relabelled_chunks_stay_readable_after_a_schema_has_grown() {
+    let shape = Shape { is_unique: true, value_bytes: Some(12), bits: &[4, 3, 1, 32] };
+    let mut list = Tagged::new(schema(shape, 3));
+    let (tags, mut dice) = (Tags::default(), Dice(7));
+    let mut insert = |list: &mut Tagged, at: u64| {
+        // No two are alike, and packing them would save nothing.
+        let value: Vec<u8> = (0..12).map(|_| dice.below(256) as u8).collect();
+        list.insert(at, &[tags.with(&value)]);
+    };
+    for at in 0..5_000 {
+        insert(&mut list, at);
+    }
+    list.grow(schema(shape, 4));
+    // Splits at one place use up the labels there, and full chunks beside it get others.
+    for _ in 0..5_000 {
+        insert(&mut list, 2_500);
+    }
+    list.check();
+    assert_eq!(reread(&list).len(), 10_000);
+}
+
+#[test]
 fn full_chunks_of_ids_stay_packed_until_ids_move() {
     let mut list = Tagged::new(schema(SHAPES[1], 3));
     let ids: Vec<String> = (0..100_000u64).map(|number| format!("{:012}", number * 5_737 % 1_000_003)).collect();

@@ -218,10 +218,13 @@ impl Stream {
 
     /// Returns how many of the first entries `trim` removes. O(log n + chunks removed).
     pub fn trim_count(&self, trim: Trim) -> u64 {
-        let (chunks, len) = (self.chunks(), self.len());
-        if let (Kept::Newest(most), false, 0) = (trim.kept, trim.whole, trim.limit) {
+        let len = self.len();
+        if let Kept::Newest(most) = trim.kept
+            && (len <= most || !trim.whole && trim.limit == 0)
+        {
             return len.saturating_sub(most);
         }
+        let chunks = self.chunks();
         let mut going = 0;
         let _ = self.list.walk(chunks.start, chunks.end - chunks.start, Direction::Forward, &mut |item: &[u8]| {
             let chunk = StreamChunk::of(item).expect("only chunks lie there");

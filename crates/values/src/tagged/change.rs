@@ -1,6 +1,9 @@
-//! Changes to a tagged list: each chunk is decoded, changed and written back as one or more.
+//! Changes to a tagged list: a chunk that gets one item or other tags is changed as it is stored, if it keeps its form;
+//! otherwise it is decoded, changed and written back as one or more.
 
-use super::chunk::{CHUNK_BYTES_MAX, LABEL_BYTES, MASK_WORDS, Mask, TaggedChunk, items_of, label_of, mask_of};
+use super::chunk::{
+    CHUNK_BYTES_MAX, LABEL_BYTES, MASK_WORDS, Mask, TaggedChunk, items_of, label_of, mask_of, relabelled,
+};
 use super::draft::{Draft, Lean};
 use super::lookup::Spot;
 use super::schema::Schema;
@@ -39,15 +42,24 @@ impl Tagged {
         let parts = self.parts_mut();
         let schema = parts.schema.clone();
         let planes = schema.planes();
-        let (spot, mut draft) = if parts.list.len() == 1 {
-            let label = schema.is_unique().then_some(LABEL_FIRST);
-            (Spot { index: 1, base: 0 }, Draft::new(planes.count(), label))
-        } else {
-            let spot = if position == len { parts.last(len) } else { parts.spot(position) };
-            (spot, parts.draft(spot.index))
-        };
+        let hidden = items.iter().filter(|item| item.is_hidden).count() as u64;
+        parts.counts.add(Counts::of(items.len() as u64, hidden));
         let is_new = parts.list.len() == 1;
+        let spot = match is_new {
+            true => Spot { index: 1, base: 0 },
+            false if position == len => parts.last(len),
+            false => parts.spot(position),
+        };
         let at = (position - spot.base) as usize;
+        if let (false, [item]) = (is_new, items)
+            && parts.insert_in_place(spot.index, at, item)
+        {
+            return;
+        }
+        let mut draft = match is_new {
+            true => Draft::new(planes.count(), schema.is_unique().then_some(LABEL_FIRST)),
+            false => parts.draft(spot.index),
+        };
         let lean = if position == len {
             Lean::Tail
         } else if position == 0 {
@@ -56,8 +68,6 @@ impl Tagged {
             Lean::Midst
         };
         draft.insert(at, items, planes);
-        let hidden = items.iter().filter(|item| item.is_hidden).count() as u64;
-        parts.counts.add(Counts::of(items.len() as u64, hidden));
         let range = spot.index..spot.index + u64::from(!is_new);
         let came = items.iter().filter(|_| schema.is_unique()).map(|item| index::hash(item.value));
         parts.exchange(range, draft, lean, &Hashes { came: came.collect(), gone: Vec::new() });
@@ -96,11 +106,20 @@ impl Tagged {
     pub fn set_tags(&mut self, position: u64, tags: &Tags) {
         let parts = self.parts_mut();
         let spot = parts.spot(position);
-        let mut draft = parts.draft(spot.index);
         let at = (position - spot.base) as usize;
-        parts.counts.take(Counts::of(1, draft.is_hidden(at).into()));
+        let schema = parts.schema.clone();
+        let change = |stored: &[u8]| {
+            let chunk = TaggedChunk::of(stored).expect(SOUND);
+            (chunk.is_hidden(at), chunk.with_tags(stored, at, tags, schema.planes()))
+        };
+        let (was_hidden, changed) = parts.list.get(spot.index, change).expect("a chunk of the list");
+        parts.counts.take(Counts::of(1, was_hidden.into()));
         parts.counts.add(Counts::of(1, tags.is_hidden.into()));
-        draft.set(at, &tags.with(b""), parts.schema.clone().planes());
+        if let Some(chunk) = changed {
+            return parts.list.set(spot.index, &chunk);
+        }
+        let mut draft = parts.draft(spot.index);
+        draft.set(at, &tags.with(b""), schema.planes());
         if draft.fits() {
             parts.list.set(spot.index, &draft.encode());
         } else {
@@ -137,6 +156,20 @@ impl TaggedParts {
     fn draft(&self, index: u64) -> Draft {
         let (planes, is_unique) = (self.schema.planes().count(), self.schema.is_unique());
         self.chunk(index, |chunk| Draft::of(chunk, planes, is_unique))
+    }
+
+    /// Inserts an item into a chunk as it is stored. Returns false, and does nothing, if the chunk must be decoded.
+    fn insert_in_place(&mut self, index: u64, at: usize, item: &TaggedItem<'_>) -> bool {
+        let with = |stored: &[u8]| {
+            let chunk = TaggedChunk::of(stored).expect(SOUND);
+            (chunk.label(), chunk.with(stored, at, item, self.schema.planes()))
+        };
+        let Some((label, Some(chunk))) = self.list.get(index, with) else { return false };
+        self.list.set(index, &chunk);
+        if self.schema.is_unique() {
+            index::add(&mut self.index, index::hash(item.value), label);
+        }
+        true
     }
 
     /// Returns the last chunk of a list with `len` items.
@@ -294,9 +327,12 @@ impl TaggedParts {
         for (nth, at) in (from..to).enumerate() {
             let mut draft = self.draft(at);
             before.extend(self.values_of(&draft));
-            draft.label = Some(low + (nth as u64 + 1) * step);
+            let label = low + (nth as u64 + 1) * step;
+            draft.label = Some(label);
             after.extend(self.values_of(&draft));
-            self.list.set(at, &draft.encode());
+            // Not the draft: it has all planes of a schema that has grown, and might not fit.
+            let chunk = self.list.get(at, |stored| relabelled(stored, label)).expect("a chunk of the list");
+            self.list.set(at, &chunk);
         }
         self.follow(before, after);
     }

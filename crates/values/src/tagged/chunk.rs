@@ -12,8 +12,10 @@
 //! reads planes 64 items at a time. Planes that a chunk lacks, of attributes added later, are all zeros.
 
 use super::planes::{Lane, Planes, SUMMED_BITS_MAX, ends};
+use super::{TaggedItem, Tags};
 use blocks::{LEAF_BYTES_MAX, PackedItems, UnpackedItems};
 use std::borrow::Cow;
+use std::cmp::Ordering;
 use std::ops::Range;
 
 /// The maximum size of a chunk of several items, in bytes: with its header it fills a leaf.
@@ -31,6 +33,8 @@ const ALIKE: u8 = 0;
 pub(super) const PACKED: u8 = 3;
 pub(super) const LABELLED: u8 = 4;
 const FIXED_BYTES: usize = 5;
+/// The offset of the number of items, of two bytes.
+const COUNT_AT: usize = 1;
 const WIDTH_BYTES: usize = 4;
 pub(super) const LABEL_BYTES: usize = 5;
 
@@ -73,8 +77,20 @@ pub(super) fn label_of(item: &[u8]) -> u64 {
     if item[0] == HEAD || item[0] & LABELLED == 0 {
         return 0;
     }
+    number(&item[label_range(item)])
+}
+
+/// Returns where a labelled chunk has its label.
+fn label_range(item: &[u8]) -> Range<usize> {
     let at = FIXED_BYTES + if item[0] & 3 == ALIKE { WIDTH_BYTES } else { 0 };
-    number(&item[at..at + LABEL_BYTES])
+    at..at + LABEL_BYTES
+}
+
+/// Returns the bytes of a labelled chunk with another label.
+pub(super) fn relabelled(item: &[u8], label: u64) -> Vec<u8> {
+    let mut out = item.to_vec();
+    out[label_range(item)].copy_from_slice(&label.to_le_bytes()[..LABEL_BYTES]);
+    out
 }
 
 fn number(bytes: &[u8]) -> u64 {
@@ -252,6 +268,75 @@ impl<'a> TaggedChunk<'a> {
     pub(super) fn attribute(&self, planes: &Planes, attribute: usize, at: usize) -> u32 {
         let (first, bits, _) = planes.column(attribute);
         (0..bits).fold(0, |number, bit| number | u32::from(self.bit(first + bit, at)) << bit)
+    }
+
+    /// Returns the bytes of this chunk, which are `stored`, with one more item before the one at `at`: of a chunk that a
+    /// draft encoded, those that it would encode. `None` if the chunk is packed, has fewer planes than the schema, would
+    /// have another form, or not fit.
+    pub(super) fn with(&self, stored: &[u8], at: usize, item: &TaggedItem<'_>, planes: &Planes) -> Option<Vec<u8>> {
+        let (bytes, length_bytes, values) = (item.value.len(), self.lengths.len() / self.count, self.values());
+        let keeps_form = match self.width {
+            Some(width) => bytes == width,
+            None => bytes < 1 << (8 * length_bytes),
+        };
+        if self.is_packed || !keeps_form || self.planes_count != planes.count() || self.count == ITEMS_MAX {
+            return None;
+        }
+        let count = self.count + 1;
+        let head = &stored[..stored.len() - self.rest.len() - self.lengths.len()];
+        let (before, behind) = self.lengths.split_at(at * length_bytes);
+        let planes_bytes = count.div_ceil(8) * self.planes_count;
+        if head.len() + self.lengths.len() + length_bytes + planes_bytes + values.len() + bytes > CHUNK_BYTES_MAX {
+            return None;
+        }
+        let mut out = Vec::with_capacity(CHUNK_BYTES_MAX);
+        out.extend_from_slice(head);
+        out[COUNT_AT..COUNT_AT + 2].copy_from_slice(&(count as u16).to_le_bytes());
+        out.extend_from_slice(before);
+        out.extend_from_slice(&bytes.to_le_bytes()[..length_bytes]);
+        out.extend_from_slice(behind);
+        for (plane, bit) in planes.bits(item.is_hidden, item.attributes).enumerate() {
+            self.put_plane(plane, (at, bit), &mut out);
+        }
+        let (before, behind) = values.split_at(self.offset(at));
+        out.extend_from_slice(before);
+        out.extend_from_slice(item.value);
+        out.extend_from_slice(behind);
+        Some(out)
+    }
+
+    /// Appends a plane with one more bit, before the one at `at`.
+    fn put_plane(&self, plane: usize, (at, bit): (usize, bool), out: &mut Vec<u8>) {
+        let end = out.len() + (self.count + 1).div_ceil(8);
+        let mut carry = 0;
+        for nth in 0..=self.count / 64 {
+            let word = self.word(plane, nth);
+            let longer = match nth.cmp(&(at / 64)) {
+                Ordering::Less => word,
+                Ordering::Equal => {
+                    let low = (1 << (at % 64)) - 1;
+                    word & low | u64::from(bit) << (at % 64) | (word & !low) << 1
+                }
+                Ordering::Greater => word << 1 | carry,
+            };
+            carry = word >> 63;
+            out.extend_from_slice(&longer.to_le_bytes()[..(end - out.len()).min(8)]);
+        }
+    }
+
+    /// Returns the bytes of this chunk, which are `stored`, with other tags for one item. `None` if it has fewer planes
+    /// than the schema.
+    pub(super) fn with_tags(&self, stored: &[u8], at: usize, tags: &Tags, planes: &Planes) -> Option<Vec<u8>> {
+        if self.planes_count != planes.count() {
+            return None;
+        }
+        let (mut out, stride) = (stored.to_vec(), self.count.div_ceil(8));
+        let start = stored.len() - self.rest.len() + at / 8;
+        for (plane, bit) in planes.bits(tags.is_hidden, &tags.attributes).enumerate() {
+            let byte = &mut out[start + plane * stride];
+            *byte = *byte & !(1 << (at % 8)) | u8::from(bit) << (at % 8);
+        }
+        Some(out)
     }
 
     /// Adds the chunk's digest.

@@ -136,11 +136,8 @@ impl Draft {
 
     /// Sets an item's tags.
     pub(super) fn set(&mut self, at: usize, item: &TaggedItem<'_>, planes: &Planes) {
-        self.put_bit(0, at, item.is_hidden);
-        for attribute in 0..planes.attributes() {
-            let (first, bits, _) = planes.column(attribute);
-            let number = item.attributes.get(attribute).copied().unwrap_or(0);
-            (0..bits).for_each(|bit| self.put_bit(first + bit, at, number >> bit & 1 == 1));
+        for (plane, is_set) in planes.bits(item.is_hidden, item.attributes).enumerate() {
+            self.put_bit(plane, at, is_set);
         }
     }
 

@@ -79,6 +79,15 @@ impl Planes {
         self.columns.len()
     }
 
+    /// Returns the bits of an item with these tags, plane by plane; missing attributes are 0.
+    pub(super) fn bits<'p>(&'p self, is_hidden: bool, attributes: &'p [u32]) -> impl Iterator<Item = bool> + 'p {
+        let column = move |(nth, &(_, bits, _)): (usize, &(usize, u8, Lane))| {
+            let number = attributes.get(nth).copied().unwrap_or(0);
+            (0..bits).map(move |bit| number >> bit & 1 == 1)
+        };
+        std::iter::once(is_hidden).chain(self.columns.iter().enumerate().flat_map(column))
+    }
+
     /// Merges two digests.
     pub(super) fn join(&self, words: &mut [u64], more: &[u64]) {
         words[0] += more[0];
