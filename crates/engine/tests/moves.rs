@@ -31,12 +31,18 @@ fn request(line: &str) -> Vec<u8> {
     bytes
 }
 
+/// Sends a request five times, the first of which finds the shard of `key` held; returns the replies to the others.
+fn wait_with_line(world: &World, client: &mut Client, line: &str, key: &str) -> String {
+    wait_with(world, client, &request(line).repeat(5), key);
+    let rest = String::from_utf8(std::mem::take(&mut client.input)).unwrap();
+    let replies = client.ask(&rest);
+    client.session.note_written();
+    replies
+}
+
 /// Sends five RPUSH, the first of which has to wait.
 fn wait(world: &World, client: &mut Client, key: &str) {
-    wait_with(world, client, &request(&format!("RPUSH {key} x")).repeat(5), key);
-    let rest = String::from_utf8(std::mem::take(&mut client.input)).unwrap();
-    client.ask(&rest);
-    client.session.note_written();
+    wait_with_line(world, client, &format!("RPUSH {key} x"), key);
 }
 
 /// Runs a pipeline.
@@ -84,6 +90,36 @@ fn a_connection_that_keeps_meeting_others_moves_with_its_state() {
 }
 
 #[test]
+fn a_connection_whose_every_write_has_to_wait_moves_too() {
+    let world = World::of_workers(2, &[]);
+    let mut native = world.client_of(1);
+    assert_eq!(destination_after_waits(&world, &mut native, "key"), None);
+    let mut client = world.client_of(0);
+    run(&mut client, &["RPUSH warm x"]);
+    // One wait fewer than usual, since no turn without one lies between.
+    for _ in 1..WAITS {
+        assert_eq!(client.session.destination(), None);
+        // The shard is held again before the rest of the pipeline runs.
+        wait_with(&world, &mut client, &request("RPUSH key x").repeat(5), "key");
+    }
+    assert_eq!(client.session.destination(), Some(Destination::Worker(1)));
+}
+
+#[test]
+fn insertions_that_read_a_schema_besides_count_as_writes() {
+    let world = World::of_workers(2, &[]);
+    let [mut native, mut guest] = [1, 0].map(|index| world.client_of(index));
+    run(&mut native, &["TL.DEFINE key ATTR kind 4"]);
+    for (client, home) in [(&mut native, None), (&mut guest, Some(Destination::Worker(1)))] {
+        run(client, &["RPUSH warm x"]);
+        for _ in 0..WAITS {
+            wait_with_line(&world, client, "TL.INSERT key 0 x kind=1", "key");
+        }
+        assert_eq!(client.session.destination(), home);
+    }
+}
+
+#[test]
 fn a_memcached_connection_moves_too() {
     let world = World::of_workers(2, &[]);
     let mut native = world.client_of(1);
@@ -121,10 +157,7 @@ fn destination_after_scripts(world: &World, client: &mut Client, script: &str) -
     run(client, &["RPUSH warm x"]);
     for _ in 0..WAITS {
         assert_eq!(client.session.destination(), None, "{script}");
-        wait_with(world, client, &request(script).repeat(5), "second");
-        let rest = String::from_utf8(std::mem::take(&mut client.input)).unwrap();
-        assert_eq!(client.ask(&rest), ":1\r\n".repeat(4), "{script}");
-        client.session.note_written();
+        assert_eq!(wait_with_line(world, client, script, "second"), ":1\r\n".repeat(4), "{script}");
     }
     client.session.destination()
 }

@@ -97,6 +97,13 @@ impl Plan {
         }
     }
 
+    /// Returns the shard to be written to, if that is just one; others may be read.
+    pub fn written(&self) -> Option<u16> {
+        let mut written = self.wants.iter().filter(|(_, want)| *want == Want::Write);
+        let (shard, _) = written.next()?;
+        written.next().is_none().then_some(*shard)
+    }
+
     /// Returns true if the retained lock is all that the plan needs.
     #[inline]
     pub fn is_of(&self, kept: &RetainedLock<'_>) -> bool {

@@ -20,7 +20,7 @@ const KEPT_US_MAX: u128 = 50;
 /// Requests of a turn that held shards, as seen from the counted one.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ShardUses {
-    /// Those that wrote to it alone, and scripts whose first key it has, which may have to wait.
+    /// Those that wrote to no other, and scripts whose first key it has, which may have to wait.
     pub(crate) writes: i32,
     /// All others.
     pub(crate) others: i32,
@@ -82,7 +82,9 @@ impl<'k> LockRetention<'k> {
     #[inline]
     pub(super) fn wants(&mut self, engine: &Engine, plan: &Plan) -> bool {
         let before = std::mem::replace(&mut self.last, plan.only_write());
-        self.count_use(self.last);
+        if self.counted.is_some() {
+            self.count_use(plan.written());
+        }
         let repeats = self.last.is_some() && self.last == before;
         self.has_more && repeats && engine.loading.is_over() && !engine.monitors.any_lines()
     }

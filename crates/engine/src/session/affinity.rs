@@ -2,16 +2,16 @@
 //!
 //! ```text
 //!   turn                                                  waits    share
-//!   w w w w, then it has to wait in a pipeline            + 16     + 4       another request holds the shard
+//!   w w w w, then one has to wait in a pipeline           + 16     + 5       another request holds the shard
 //!   w w w w w w w w w w w w                               -  1     + 12
-//!   w w r r w, then it has to wait in a pipeline          + 16     + 3 - 4   two requests read, or hold other shards
-//!   it has to wait without a pipeline                     -  1     + 0
+//!   w w r r w, then one has to wait in a pipeline         + 16     + 4 - 4   two requests read, or hold other shards
+//!   one has to wait without a pipeline                    -  1     + 1
 //!   waits >= 48 and share > 0: it goes to the home        at home, share = -64: it leaves
 //! ```
 //!
 //! The first wait begins the scores with 16 and 0. A script counts as a write to the shard of its first key, whichever of
 //! its shards it waits for, and then too: scripts that meet have that key in common more often than any other. Only those
-//! that are declared to read do not. Requests that ran elsewhere count for neither: EXEC, and what had to wait. So
+//! that are declared to read do not. Requests that run elsewhere count for neither: EXEC, and what waits for other things. So
 //! connections that mostly read, that spread their writes, or that send one request at a time stay where they are, and
 //! every core works for them: without a pipeline a request holds its shard for a tenth of what its system calls take.
 //!
