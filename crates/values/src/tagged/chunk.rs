@@ -293,7 +293,7 @@ impl<'a> TaggedChunk<'a> {
         out.extend_from_slice(head);
         out[COUNT_AT..COUNT_AT + 2].copy_from_slice(&(count as u16).to_le_bytes());
         out.extend_from_slice(before);
-        out.extend_from_slice(&bytes.to_le_bytes()[..length_bytes]);
+        out.extend_from_slice(&(bytes as u16).to_le_bytes()[..length_bytes]);
         out.extend_from_slice(behind);
         for (plane, bit) in planes.bits(item.is_hidden, item.attributes).enumerate() {
             self.put_plane(plane, (at, bit), &mut out);
