@@ -106,6 +106,36 @@ fn a_connection_whose_every_write_has_to_wait_moves_too() {
 }
 
 #[test]
+fn requests_that_read_or_write_to_others_draw_nobody_by_waiting() {
+    let world = World::of_workers(2, &[]);
+    let mut native = world.client_of(1);
+    assert_eq!(destination_after_waits(&world, &mut native, "key"), None);
+    for lines in [&["RPUSH key x", "LLEN key"][..], &["LMOVE key other LEFT LEFT"]] {
+        let mut client = world.client_of(0);
+        run(&mut client, &["RPUSH warm x", "RPUSH other x"]);
+        for line in lines.iter().cycle().take(100) {
+            wait_with(&world, &mut client, &request(line).repeat(5), "key");
+            assert_eq!(client.session.destination(), None, "{lines:?}");
+        }
+    }
+}
+
+#[test]
+fn one_whose_requests_wait_for_another_shard_leaves() {
+    let world = World::of_workers(2, &[]);
+    let [mut native, mut guest] = [1, 0].map(|index| world.client_of(index));
+    assert_eq!(destination_after_waits(&world, &mut native, "key"), None);
+    assert_eq!(destination_after_waits(&world, &mut guest, "key"), Some(Destination::Worker(1)));
+    move_to(&world, &mut guest, 1);
+    run(&mut guest, &["RPUSH warm x"]);
+    let leaves = (0..64).any(|_| {
+        wait_with(&world, &mut guest, &request("RPUSH another x"), "another");
+        guest.session.destination() == Some(Destination::Any)
+    });
+    assert!(leaves, "each write to another shard takes two away");
+}
+
+#[test]
 fn insertions_that_read_a_schema_besides_count_as_writes() {
     let world = World::of_workers(2, &[]);
     let [mut native, mut guest] = [1, 0].map(|index| world.client_of(index));

@@ -97,7 +97,7 @@ impl Plan {
         }
     }
 
-    /// Returns the shard to be written to, if that is just one; others may be read.
+    /// Returns the shard that a sealed plan writes to, if that is just one; others may be read.
     pub fn written(&self) -> Option<u16> {
         let mut written = self.wants.iter().filter(|(_, want)| *want == Want::Write);
         let (shard, _) = written.next()?;

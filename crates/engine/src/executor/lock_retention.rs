@@ -17,10 +17,10 @@ use sync::gate::Raised;
 /// by then found other work or sleeps: waking it once costs as much as some ten requests.
 const KEPT_US_MAX: u128 = 50;
 
-/// Requests of a turn that held shards, as seen from the counted one.
+/// Requests of a turn that held shards or had to wait for one, as seen from the counted one.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ShardUses {
-    /// Those that wrote to no other, and scripts whose first key it has, which may have to wait.
+    /// Those that write to it and to no other, and scripts whose first key it has.
     pub(crate) writes: i32,
     /// All others.
     pub(crate) others: i32,
@@ -70,10 +70,15 @@ impl<'k> LockRetention<'k> {
         if self.kept.as_ref().is_some_and(|kept| !plan.is_of(kept)) {
             self.let_go(executor);
         }
-        match self.kept.take() {
+        let held = match self.kept.take() {
             Some(kept) => Ok(plan.hold_kept(&executor.engine.keyspace, kept)),
             None => hold(&executor.engine, plan, raised),
+        };
+        // Where the shard goes to another worker after each request, all have to wait, and none would be counted.
+        if matches!(held, Err(Lack::Locked(..))) {
+            self.count_plan(plan);
         }
+        held
     }
 
     /// Returns true if a tx by this plan is to leave its shard kept: the previous request used the same shard, and more
@@ -82,11 +87,17 @@ impl<'k> LockRetention<'k> {
     #[inline]
     pub(super) fn wants(&mut self, engine: &Engine, plan: &Plan) -> bool {
         let before = std::mem::replace(&mut self.last, plan.only_write());
+        self.count_plan(plan);
+        let repeats = self.last.is_some() && self.last == before;
+        self.has_more && repeats && engine.loading.is_over() && !engine.monitors.any_lines()
+    }
+
+    /// Counts a request with this plan, which holds its shards or waits for one.
+    #[inline]
+    fn count_plan(&mut self, plan: &Plan) {
         if self.counted.is_some() {
             self.count_use(plan.written());
         }
-        let repeats = self.last.is_some() && self.last == before;
-        self.has_more && repeats && engine.loading.is_over() && !engine.monitors.any_lines()
     }
 
     /// Counts a request as a use of the shard that it is taken to write to.

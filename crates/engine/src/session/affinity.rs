@@ -4,7 +4,7 @@
 //!   turn                                                  waits    share
 //!   w w w w, then one has to wait in a pipeline           + 16     + 5       another request holds the shard
 //!   w w w w w w w w w w w w                               -  1     + 12
-//!   w w r r w, then one has to wait in a pipeline         + 16     + 4 - 4   two requests read, or hold other shards
+//!   w w r r w, then one has to wait in a pipeline         + 16     + 4 - 4   two requests read, or write to others
 //!   one has to wait without a pipeline                    -  1     + 1
 //!   waits >= 48 and share > 0: it goes to the home        at home, share = -64: it leaves
 //! ```
@@ -99,8 +99,7 @@ impl Affinity {
 
     fn score_turn(&mut self, uses: ShardUses, held: Option<u16>) {
         let is_elsewhere = held.is_some() && held != self.shard;
-        let others = uses.others + i32::from(is_elsewhere);
-        self.share = (self.share + uses.writes - OTHER_SHARE * others).clamp(-SCORE_MAX, SCORE_MAX);
+        self.share = (self.share + uses.writes - OTHER_SHARE * uses.others).clamp(-SCORE_MAX, SCORE_MAX);
         if self.place.is_none() {
             let wait = match held {
                 None => -1,

@@ -161,7 +161,7 @@ impl Session {
         is_long || must_leave || self.passwords.delay.is_some()
     }
 
-    /// Shows monitors a request that ran, or will, and counts it for the affinity.
+    /// Shows monitors a request that ran, or will, and counts a script.
     #[inline]
     fn note_run(&self, worker: &Worker, retention: &mut LockRetention<'_>, ran: &Ran, args: &Args<'_>) {
         if worker.engine.monitors.any()
@@ -169,27 +169,17 @@ impl Session {
         {
             self.show_request(worker, command, args);
         }
-        self.count_use(worker, retention, ran, args);
+        self.count_script(worker, retention, ran, args);
     }
 
-    /// Counts a script, or a write that has to wait, for the affinity to a shard, if one is counted: where the shard
-    /// goes to another worker after each request, all have to wait, and no other write would be counted.
+    /// Counts a script for the affinity to a shard, if one is counted.
     #[inline]
-    fn count_use(&self, worker: &Worker, retention: &mut LockRetention<'_>, ran: &Ran, args: &Args<'_>) {
-        let Some(counted) = self.affinity.counted() else { return };
-        match ran {
-            Ran::Done(command) if command.calls_script() => retention.count_use(home_shard(worker, command, args)),
-            Ran::NotNow(command, Suspend::Locked(shard, want)) => {
-                let written = match command.calls_script() {
-                    true => home_shard(worker, command, args),
-                    false => (*want == Want::Write).then_some(*shard as u16),
-                };
-                // That it waits for another one counts once, as a wait.
-                if written == Some(counted) {
-                    retention.count_use(written);
-                }
-            }
-            _ => {}
+    fn count_script(&self, worker: &Worker, retention: &mut LockRetention<'_>, ran: &Ran, args: &Args<'_>) {
+        if let Ran::Done(command) | Ran::NotNow(command, Suspend::Locked(..)) = ran
+            && command.calls_script()
+            && self.affinity.counted().is_some()
+        {
+            retention.count_use(home_shard(worker, command, args));
         }
     }
 

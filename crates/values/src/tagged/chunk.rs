@@ -8,7 +8,7 @@
 //! | form 1 | items 2 | planes 2 |           label 5 |               plane | plane | ... | values, packed |
 //! ```
 //!
-//! Chunks that are full and have neighbours on both sides pack their values; changing a value unpacks them. A filter
+//! Chunks that are full and have neighbours on both sides pack their values; adding or removing one unpacks them. A filter
 //! reads planes 64 items at a time. Planes that a chunk lacks, of attributes added later, are all zeros.
 
 use super::planes::{Lane, Planes, SUMMED_BITS_MAX, ends};
