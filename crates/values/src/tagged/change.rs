@@ -44,21 +44,17 @@ impl Tagged {
         let planes = schema.planes();
         let hidden = items.iter().filter(|item| item.is_hidden).count() as u64;
         parts.counts.add(Counts::of(items.len() as u64, hidden));
-        let is_new = parts.list.len() == 1;
-        let spot = match is_new {
-            true => Spot { index: 1, base: 0 },
-            false if position == len => parts.last(len),
-            false => parts.spot(position),
-        };
-        let at = (position - spot.base) as usize;
-        if let (false, [item]) = (is_new, items)
-            && parts.insert_in_place(spot.index, at, item)
-        {
-            return;
-        }
-        let mut draft = match is_new {
-            true => Draft::new(planes.count(), schema.is_unique().then_some(LABEL_FIRST)),
-            false => parts.draft(spot.index),
+        let (range, at, mut draft) = if parts.list.len() == 1 {
+            (1..1, 0, Draft::new(planes.count(), schema.is_unique().then_some(LABEL_FIRST)))
+        } else {
+            let spot = if position == len { parts.last(len) } else { parts.spot(position) };
+            let at = (position - spot.base) as usize;
+            if let [item] = items
+                && parts.insert_in_place(spot.index, at, item)
+            {
+                return;
+            }
+            (spot.index..spot.index + 1, at, parts.draft(spot.index))
         };
         let lean = if position == len {
             Lean::Tail
@@ -68,7 +64,6 @@ impl Tagged {
             Lean::Midst
         };
         draft.insert(at, items, planes);
-        let range = spot.index..spot.index + u64::from(!is_new);
         let came = items.iter().filter(|_| schema.is_unique()).map(|item| index::hash(item.value));
         parts.exchange(range, draft, lean, &Hashes { came: came.collect(), gone: Vec::new() });
     }
@@ -162,7 +157,7 @@ impl TaggedParts {
     fn insert_in_place(&mut self, index: u64, at: usize, item: &TaggedItem<'_>) -> bool {
         let with = |stored: &[u8]| {
             let chunk = TaggedChunk::of(stored).expect(SOUND);
-            (chunk.label(), chunk.with(stored, at, item, self.schema.planes()))
+            (chunk.label(), chunk.with_item(stored, at, item, self.schema.planes()))
         };
         let Some((label, Some(chunk))) = self.list.get(index, with) else { return false };
         self.list.set(index, &chunk);

@@ -273,7 +273,13 @@ impl<'a> TaggedChunk<'a> {
     /// Returns the bytes of this chunk, which are `stored`, with one more item before the one at `at`: of a chunk that a
     /// draft encoded, those that it would encode. `None` if the chunk is packed, has fewer planes than the schema, would
     /// have another form, or not fit.
-    pub(super) fn with(&self, stored: &[u8], at: usize, item: &TaggedItem<'_>, planes: &Planes) -> Option<Vec<u8>> {
+    pub(super) fn with_item(
+        &self,
+        stored: &[u8],
+        at: usize,
+        item: &TaggedItem<'_>,
+        planes: &Planes,
+    ) -> Option<Vec<u8>> {
         let (bytes, length_bytes, values) = (item.value.len(), self.lengths.len() / self.count, self.values());
         let keeps_form = match self.width {
             Some(width) => bytes == width,
@@ -286,17 +292,18 @@ impl<'a> TaggedChunk<'a> {
         let head = &stored[..stored.len() - self.rest.len() - self.lengths.len()];
         let (before, behind) = self.lengths.split_at(at * length_bytes);
         let planes_bytes = count.div_ceil(8) * self.planes_count;
-        if head.len() + self.lengths.len() + length_bytes + planes_bytes + values.len() + bytes > CHUNK_BYTES_MAX {
+        let whole_bytes = head.len() + self.lengths.len() + length_bytes + planes_bytes + values.len() + bytes;
+        if whole_bytes > CHUNK_BYTES_MAX {
             return None;
         }
-        let mut out = Vec::with_capacity(CHUNK_BYTES_MAX);
+        let mut out = Vec::with_capacity(whole_bytes);
         out.extend_from_slice(head);
         out[COUNT_AT..COUNT_AT + 2].copy_from_slice(&(count as u16).to_le_bytes());
         out.extend_from_slice(before);
         out.extend_from_slice(&(bytes as u16).to_le_bytes()[..length_bytes]);
         out.extend_from_slice(behind);
         for (plane, bit) in planes.bits(item.is_hidden, item.attributes).enumerate() {
-            self.put_plane(plane, (at, bit), &mut out);
+            self.put_plane(plane, at, bit, &mut out);
         }
         let (before, behind) = values.split_at(self.offset(at));
         out.extend_from_slice(before);
@@ -306,7 +313,7 @@ impl<'a> TaggedChunk<'a> {
     }
 
     /// Appends a plane with one more bit, before the one at `at`.
-    fn put_plane(&self, plane: usize, (at, bit): (usize, bool), out: &mut Vec<u8>) {
+    fn put_plane(&self, plane: usize, at: usize, bit: bool, out: &mut Vec<u8>) {
         let end = out.len() + (self.count + 1).div_ceil(8);
         let mut carry = 0;
         for nth in 0..=self.count / 64 {
