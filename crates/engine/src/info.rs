@@ -270,6 +270,7 @@ fn persistence(engine: &Engine, out: &mut String) {
     line(out, "journal_recycled", statistics.recycled);
     line(out, "journal_removed", statistics.removed);
     line(out, "journal_full", u8::from(statistics.full));
+    line(out, "journal_paced", u8::from(journal.is_paced()));
     line(out, "journal_poisoned", statistics.poisoned.unwrap_or_default().replace(['\r', '\n'], " "));
     checkpoints(&checkpoint, engine.clock.now(), out);
     if let Some(recovery) = &engine.recovery {

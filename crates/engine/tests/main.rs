@@ -10,6 +10,7 @@ mod libraries;
 mod loading;
 mod memory;
 mod moves;
+mod paces;
 mod parts;
 mod pins;
 mod queues;

@@ -10,6 +10,7 @@
 //! only one thing shared between threads: the position.
 
 use crate::format::{HEAD_BYTES, History, PAYLOAD_BYTES_MAX};
+use crate::pace::Pace;
 use crate::preallocator::SparePool;
 use crate::room::{Room, capacity, is_oversize, own_segment_bytes};
 use crate::seal::Seal;
@@ -69,7 +70,7 @@ pub struct Journal {
     pub(crate) history: History,
     pub(crate) seal: Seal,
     pub(crate) room: Room,
-    undurable_bytes_max: u64,
+    pub(crate) undurable_bytes_max: u64,
     log_buffer_bytes: usize,
     policy: AtomicU8,
     poisoned: AtomicBool,
@@ -103,6 +104,7 @@ pub struct Journal {
     pub(crate) spare_pool: Mutex<SparePool>,
     pub(crate) segment_list: Mutex<SegmentList>,
     pub(crate) barrier: Barrier,
+    pub(crate) pace: Pace,
     pub(crate) writer: Signal,
     pub(crate) preallocator: Signal,
     pub(crate) syncer: Signal,
@@ -150,6 +152,7 @@ impl Journal {
             spare_pool: Mutex::new(SparePool::new(begin.spare_bytes, options.segment_bytes_max, begin.is_small)),
             segment_list: Mutex::new(begin.segment_list),
             barrier: Barrier::new(),
+            pace: Pace::new(options.elapsed_us.clone()),
             writer: Signal::default(),
             preallocator: Signal::default(),
             syncer: Signal::default(),
@@ -191,6 +194,9 @@ impl Journal {
     /// Changes the sync policy, from the writer's next step on.
     pub fn set_policy(&self, policy: Policy) {
         self.policy.store(policy as u8, Ordering::SeqCst);
+        if policy != Policy::EverySec {
+            self.end_pace_sync();
+        }
         self.writer.wake(Alert::Pressure);
     }
 
@@ -274,6 +280,7 @@ impl Journal {
     pub(crate) fn poison(&self, reason: String) {
         *lock(&self.poison) = reason;
         self.poisoned.store(true, Ordering::SeqCst);
+        self.pace.end();
         fence(Ordering::SeqCst);
         for notifier in &*lock(&self.bells) {
             notifier.notify();
@@ -447,6 +454,7 @@ struct ReservedRoom {
 pub struct Reservation {
     log_buffer: Rc<LogBufferState>,
     hold: ReservedRoom,
+    purpose: Purpose,
 }
 
 /// A position taken: its frame must be handed over, or the journal stalls.
@@ -468,7 +476,7 @@ impl LogBuffer {
     pub fn try_admit(&self, payload_bytes: u64, purpose: Purpose) -> Result<Reservation, Refusal> {
         let journal = &self.state.journal;
         journal.check_pace(purpose)?;
-        let mut claim = Reservation { log_buffer: self.state.clone(), hold: ReservedRoom::default() };
+        let mut claim = Reservation { log_buffer: self.state.clone(), hold: ReservedRoom::default(), purpose };
         self.extend(&mut claim, payload_bytes, purpose)?;
         Ok(claim)
     }
@@ -671,6 +679,11 @@ impl Reservation {
     /// Returns the payload bytes that it holds room for.
     pub fn payload_bytes(&self) -> u64 {
         self.hold.payload_bytes
+    }
+
+    /// Returns the purpose for which it was claimed first.
+    pub fn purpose(&self) -> Purpose {
+        self.purpose
     }
 }
 

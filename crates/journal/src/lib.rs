@@ -34,6 +34,7 @@ mod evidence;
 mod format;
 mod identity;
 mod journal;
+mod pace;
 mod preallocator;
 mod recovery;
 mod room;
@@ -52,6 +53,7 @@ pub use format::{
 };
 pub use identity::{Identity, REMEDY as IDENTITY_REMEDY};
 pub use journal::{FrameSlot, Journal, LogBuffer, Purpose, Reached, Reservation};
+pub use pace::PaceTag;
 pub use preallocator::Preallocator;
 pub use recovery::{Loss, Opened, Prepared, Recovery, TornTail, open, prepare, read};
 pub use run::Running;

@@ -38,6 +38,8 @@ const SHORT_BATCH_BYTES: u64 = 256 << 10;
 const UNSYNCED_BYTES_MAX: u64 = 4 << 20;
 /// Closed segments left to the operating system under [`Policy::Never`] before they are synced after all.
 const CLOSED_MAX: usize = 64;
+/// Bytes from which on the duration of a sync is that of its bytes.
+const LONG_SYNC_BYTES: u64 = 4 << 20;
 /// Time between syncs under [`Policy::EverySec`].
 const SYNC_US: u64 = 1_000_000;
 /// Time after a sync until a mark records it, if no write does.
@@ -165,6 +167,8 @@ pub struct Writer {
     unsynced_since_us: u64,
     last_sync_us: u64,
     last_write_us: Option<u64>,
+    /// Bytes that a sync makes durable in a microsecond, of the last long ones.
+    synced_per_us: Option<f64>,
 }
 
 impl Writer {
@@ -196,6 +200,7 @@ impl Writer {
             unsynced_since_us: 0,
             last_sync_us: 0,
             last_write_us: None,
+            synced_per_us: None,
             journal,
             elapsed_us,
         }
@@ -513,8 +518,10 @@ impl Writer {
             is_folder_dirty: std::mem::take(&mut self.is_folder_dirty),
             written: journal.disk.open(&journal.folder.join(segment_name(self.segment.number)))?,
         };
-        self.syncing =
-            Some(Syncing { position: self.position, number: self.segment.number, begun_us: (self.elapsed_us)() });
+        let (bytes, begun_us) = (self.position - self.durable, (self.elapsed_us)());
+        self.syncing = Some(Syncing { position: self.position, number: self.segment.number, begun_us });
+        let expected_us = self.synced_per_us.map_or(0.0, |rate| bytes as f64 / rate);
+        journal.pace_sync(self.position, begun_us, expected_us as u64);
         *lock(&journal.sync_request) = Request::Pending(job);
         journal.syncer.wake(Alert::Pressure);
         Ok(())
@@ -566,7 +573,11 @@ impl Writer {
         let journal = &*self.journal;
         let now_us = (self.elapsed_us)();
         let is_awaited = journal.policy() == Policy::Always || journal.wanted(Level::Durable, self.durable).is_some();
-        self.durable = synced.position;
+        let bytes = synced.position - std::mem::replace(&mut self.durable, synced.position);
+        if bytes >= LONG_SYNC_BYTES {
+            let rate = bytes as f64 / took_us.max(1) as f64;
+            self.synced_per_us = Some(self.synced_per_us.map_or(rate, |before| (before + rate) / 2.0));
+        }
         self.last_sync_us = now_us;
         let counters = &journal.counters;
         counters.syncs.fetch_add(1, Ordering::Relaxed);
@@ -580,6 +591,7 @@ impl Writer {
         self.unsynced_since_us = synced.begun_us;
         lock(&journal.segment_list).settle(synced.number);
         journal.durable.store(self.durable, Ordering::SeqCst);
+        journal.end_pace_sync();
         journal.notify_waiters(Level::Durable, self.durable);
         journal.notify_room();
     }

@@ -2,9 +2,10 @@
 
 use crate::world::*;
 use base::disk::{Disk, FakeDisk};
-use journal::{Level, OpenError, Policy, Purpose, Reached, Refusal, Running, Step};
+use journal::{Level, OpenError, PaceTag, Policy, Purpose, Reached, Refusal, Running, Step};
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::task::{Context, Waker};
 use sync::notifier::Notifier;
 
@@ -163,7 +164,7 @@ fn an_idle_journal_writes_a_mark() {
     world.put(0, b"one", Purpose::Grow).unwrap();
     world.write();
     let mut steps = Vec::new();
-    world.elapsed_us.fetch_add(900_000, std::sync::atomic::Ordering::SeqCst);
+    world.elapsed_us.fetch_add(900_000, Ordering::SeqCst);
     while steps.last() != Some(&"rest") {
         steps.push(match world.writer.step() {
             Step::Marked => "marked",
@@ -650,4 +651,57 @@ fn work(mut log_buffer: journal::LogBuffer) -> u64 {
         }
     }
     frames
+}
+
+#[test]
+fn writers_are_paced_while_a_sync_is_under_way() {
+    let mut world = World::open(&FakeDisk::new(), Policy::EverySec).unwrap();
+    world.put(0, &[7; 1000], Purpose::Grow).unwrap();
+    world.write();
+    assert!(!world.journal.is_paced());
+    world.elapsed_us.fetch_add(2_000_000, Ordering::SeqCst);
+    assert_eq!(world.writer.step(), Step::Synced);
+    assert!(world.journal.is_paced());
+    let (mut heavy, light) = (PaceTag::default(), PaceTag::default());
+    world.journal.note_paced(&mut heavy, 1 << 30);
+    // It is taken to need a fourth of the time that it has taken.
+    world.elapsed_us.fetch_add(1_000_000, Ordering::SeqCst);
+    assert!(world.journal.pace_wait_ms(heavy).is_some());
+    assert_eq!(world.journal.pace_wait_ms(light), None);
+    world.write();
+    assert!(!world.journal.is_paced());
+    assert_eq!(world.journal.pace_wait_ms(heavy), None);
+}
+
+#[test]
+fn pacing_ends_with_the_bound_it_is_for() {
+    let begin_sync = |world: &mut World| {
+        world.put(0, &[7; 1000], Purpose::Grow).unwrap();
+        let notifier = Arc::new(Notifier::new());
+        world.journal.add_notifier(notifier.clone());
+        while world.writer.step() == Step::Wrote {}
+        let _ = world.journal.want(&notifier, Level::Durable, world.journal.next());
+        assert_eq!(world.writer.step(), Step::Synced);
+    };
+    // Under `never` bytes that are not durable have no bound.
+    let mut world = World::open(&FakeDisk::new(), Policy::Never).unwrap();
+    begin_sync(&mut world);
+    assert!(!world.journal.is_paced());
+
+    let mut world = World::open(&FakeDisk::new(), Policy::EverySec).unwrap();
+    begin_sync(&mut world);
+    assert!(world.journal.is_paced());
+    world.journal.set_policy(Policy::Never);
+    assert!(!world.journal.is_paced());
+
+    // Nobody waits for a journal that never becomes durable again.
+    let mut world = World::open(&FakeDisk::new(), Policy::EverySec).unwrap();
+    begin_sync(&mut world);
+    world.journal.pace_tail(Some((world.journal.next() + 1, 1_000_000)));
+    world.disk.fail_at(world.disk.operations());
+    world.write();
+    assert!(world.journal.is_poisoned());
+    assert!(!world.journal.is_paced());
+    world.journal.pace_tail(Some((world.journal.next() + 1, 1_000_000)));
+    assert!(!world.journal.is_paced());
 }

@@ -52,6 +52,8 @@ impl Row {
             Figure::MachineStallUs => self.extra("machine_stall_us"),
             Figure::LongestGeneratorStepUs => self.extra("longest_generator_step_us"),
             Figure::LongestGapMs => self.extra("longest_gap_us").map(|us| us / 1000.0),
+            Figure::SingleP999Ms => self.extra("single_p999_us").map(|us| us / 1000.0),
+            Figure::SingleMaxMs => self.extra("single_max_us").map(|us| us / 1000.0),
             Figure::MemoryGrowthBytes => self.extra("memory_growth_bytes"),
             Figure::FolderBytes => self.extra("folder_bytes"),
             Figure::FolderBytesMax => self.extra("folder_bytes_max"),

@@ -391,9 +391,14 @@ impl Scale {
             Figure::RequestsPerS if value >= 100.0 => (1.0, 0, "/s"),
             Figure::RequestsPerS if value >= 10.0 => (1.0, 1, "/s"),
             Figure::RequestsPerS => (1.0, 2, "/s"),
-            Figure::P50Ms | Figure::P95Ms | Figure::P99Ms | Figure::P999Ms | Figure::MaxMs | Figure::LongestGapMs => {
-                (1.0, if value < 0.1 { 3 } else { 2 }, "ms")
-            }
+            Figure::P50Ms
+            | Figure::P95Ms
+            | Figure::P99Ms
+            | Figure::P999Ms
+            | Figure::MaxMs
+            | Figure::LongestGapMs
+            | Figure::SingleP999Ms
+            | Figure::SingleMaxMs => (1.0, if value < 0.1 { 3 } else { 2 }, "ms"),
             Figure::FirstReplyMs | Figure::LoadedMs => (1.0, 0, "ms"),
             Figure::CpuUsPerRequest | Figure::ServerUsPerRequest => (1.0, 2, "µs"),
             Figure::RssBytes | Figure::MemoryGrowthBytes | Figure::FolderBytes | Figure::FolderBytesMax => {

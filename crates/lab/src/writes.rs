@@ -83,6 +83,22 @@ impl Writers<'_> {
         Ok(Written { records, elapsed, latency_us, longest_gap_us, longest_step_us })
     }
 
+    /// Writes as [`Writers::run`], beside single writes if some are due; returns their result too.
+    ///
+    /// # Errors
+    /// As [`Writers::run`].
+    fn run_with_singles(&self, forgiven: &AtomicBool) -> io::Result<(Written, Option<Written>)> {
+        let Some(singles_per_s) = self.writes.singles_per_s else { return Ok((self.run(forgiven)?, None)) };
+        let writes = Writes { connections: 1, pipeline: 1, pace_per_s: Some(singles_per_s), ..self.writes.clone() };
+        let singles = Writers { writes: &writes, ..*self };
+        thread::scope(|scope| {
+            let singles = scope.spawn(|| singles.run(forgiven));
+            let written = self.run(forgiven);
+            let singles = singles.join().expect("a worker does not panic");
+            Ok((written?, Some(singles?)))
+        })
+    }
+
     fn write(&self, mut client: Client, shared: &SharedWrites, forgiven: &AtomicBool) -> io::Result<Histogram<u64>> {
         let mut latency_us = histogram();
         let mut batch = Batch::new(self.writes);
@@ -199,15 +215,16 @@ pub(crate) fn measure(
     let rounds_before = rounds(server);
     let never = AtomicBool::new(false);
     let work = || {
-        let done = checkpoints::beside(wanted, server.address(), || writers.run(&never));
+        let done = checkpoints::beside(wanted, server.address(), || writers.run_with_singles(&never));
         server.rest(Duration::from_secs(writes.rest_s));
         done
     };
     let (done, seen) = watch::during(server, wanted.is_some(), work)?;
     let (written, spans) = done.map_err(failed)?;
-    let written = written.map_err(failed)?;
+    let (written, singles) = written.map_err(failed)?;
     let disk_bytes = proc::written_bytes(server.own_pid()?)? - disk_before;
-    let content_bytes = written.records * content_bytes_each(writes);
+    let records = written.records + singles.as_ref().map_or(0, |singles| singles.records);
+    let content_bytes = records * content_bytes_each(writes);
     let mut extra = vec![
         ("max_us", written.latency_us.max()),
         ("longest_gap_us", written.longest_gap_us),
@@ -220,6 +237,13 @@ pub(crate) fn measure(
     ];
     if writes.verb == Verb::Set {
         extra.push(("live_bytes", keys * content_bytes_each(writes)));
+    }
+    if let Some(singles) = singles {
+        let latency_us = &singles.latency_us;
+        extra.push(("singles", singles.records));
+        extra.push(("single_p50_us", latency_us.value_at_quantile(0.5)));
+        extra.push(("single_p999_us", latency_us.value_at_quantile(0.999)));
+        extra.push(("single_max_us", latency_us.max()));
     }
     extra.extend(memory_around(&seen, &spans));
     let mut extra: Vec<_> = extra.into_iter().map(|(name, value)| (name.to_owned(), value as f64)).collect();
@@ -238,13 +262,14 @@ pub(crate) fn measure(
 
 /// Writes in words.
 pub(crate) fn line(writes: &Writes, keys: u64, wanted: Option<&Checkpoints>) -> String {
-    let Writes { verb, value_bytes, connections, pipeline, seconds, pace_per_s, rest_s, .. } = writes;
+    let Writes { verb, value_bytes, connections, pipeline, seconds, pace_per_s, singles_per_s, rest_s, .. } = writes;
     let verb = format!("{verb:?}").to_uppercase();
     let pace = pace_per_s.map_or(String::new(), |pace| format!(", {pace} due a second"));
+    let singles = singles_per_s.map_or(String::new(), |count| format!(" beside {count} single ones due a second"));
     let wanted = wanted.map_or(String::new(), |wanted| format!(" while {} is repeated", wanted.command));
     let rest = if *rest_s == 0 { String::new() } else { format!(", then {rest_s} s rest") };
     format!(
-        "{verb} of {value_bytes} bytes among {keys}, {connections} connections, pipeline of {pipeline}{pace}, \
+        "{verb} of {value_bytes} bytes among {keys}, {connections} connections, pipeline of {pipeline}{pace}{singles}, \
          {seconds} s{wanted}{rest}"
     )
 }
@@ -286,7 +311,18 @@ pub(crate) mod tests {
 
     pub(crate) fn writes(verb: Verb) -> Writes {
         let keys = "{items}".to_owned();
-        Writes { verb, keys, value_bytes: 20, connections: 3, pipeline: 4, seconds: 1.0, pace_per_s: None, rest_s: 0 }
+        let (pace_per_s, singles_per_s) = (None, None);
+        Writes {
+            verb,
+            keys,
+            value_bytes: 20,
+            connections: 3,
+            pipeline: 4,
+            seconds: 1.0,
+            pace_per_s,
+            singles_per_s,
+            rest_s: 0,
+        }
     }
 
     #[test]
@@ -338,6 +374,16 @@ pub(crate) mod tests {
         // The records of one second, whatever stalls: each record that is due is sent.
         assert_eq!(pushes.requests, 400);
         assert_eq!(client.call("LLEN list:000000000000").unwrap(), "400");
+
+        let beside = Writes { singles_per_s: Some(200), ..paced };
+        let beside = measure(&server, &beside, 1, None).unwrap();
+        let extra = |name: &str| beside.extra.iter().find(|(found, _)| found == name).unwrap().1;
+        // Pipelines alone are the case's requests; all of both are in the list.
+        assert_eq!((beside.requests, extra("singles")), (400, 200.0));
+        assert_eq!(extra("content_bytes"), 600.0 * 20.0);
+        assert_eq!(client.call("LLEN list:000000000000").unwrap(), "1000");
+        assert!(extra("single_p50_us") <= extra("single_p999_us"));
+        assert!(extra("single_p999_us") <= extra("single_max_us"));
     }
 
     #[test]

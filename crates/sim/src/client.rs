@@ -118,7 +118,7 @@ impl Client {
         let (mut input, mut output, mut parser) = (Vec::new(), Output::new(), Parser::new());
         request.encode(&mut input);
         let turn = self.session.run_turn(&input, &mut Ranges::new(), &mut output);
-        if matches!(turn.next, Next::Gate | Next::Slow(_)) {
+        if matches!(turn.next, Next::Gate | Next::Paced(_) | Next::Slow(_)) {
             return None;
         }
         self.session.note_written();
@@ -158,6 +158,7 @@ impl Client {
                 Next::Input(_) => self.move_at_times(),
                 Next::Again => let_others_go_on().await,
                 Next::Gate => self.session.gate_open().await,
+                Next::Paced(wait_ms) => self.session.paced(wait_ms).await,
                 Next::Slow(slow) => {
                     self.run_slowly(slow, pipeline).await?;
                     self.flush(pipeline).await?;

@@ -31,6 +31,8 @@ pub use mend::store_shards;
 pub use orders::{CheckpointInfo, EndedRound, Orders, Reason, Round};
 pub use usage::Usage;
 
+use round::RoundTimes;
+
 use crate::engine::Engine;
 use crate::event_loop::{Sleep, SleepFn};
 use crate::thread_cpu_time::ThreadCpuTime;
@@ -86,6 +88,7 @@ pub struct Checkpointer {
     failed_ms: Option<Ms>,
     /// The disk has refused room in this round.
     was_refused: bool,
+    times: RoundTimes,
     /// When the last round ended, and how long it took.
     rested_ms: Ms,
     took_ms: Ms,
@@ -105,6 +108,8 @@ struct Hands {
     old_bytes: Cell<u64>,
     /// Writers wait for the current round to make room.
     is_short: Cell<bool>,
+    /// Time that it has slept, in microseconds.
+    slept_us: Cell<u64>,
     own_time: ThreadCpuTime,
 }
 
@@ -129,6 +134,7 @@ impl Checkpointer {
             journal_bytes: Cell::new(0),
             old_bytes: Cell::new(0),
             is_short: Cell::new(false),
+            slept_us: Cell::new(0),
             own_time: ThreadCpuTime::of_background(),
         };
         let usages = Vec::new();
@@ -142,6 +148,7 @@ impl Checkpointer {
             changed_ms: None,
             failed_ms: None,
             was_refused: false,
+            times: RoundTimes::default(),
             rested_ms: 0,
             took_ms: 0,
         }
@@ -183,6 +190,7 @@ impl Checkpointer {
             (false, true) => self.round_for_room().await,
         };
         let now = engine.clock.now();
+        journal.pace_tail(None);
         journal.set_release_failing(result.is_err());
         if self.hands.is_short.replace(false) {
             journal.end_release();
@@ -257,8 +265,12 @@ impl Hands {
     }
 
     fn limit_tail(&self) {
-        let bytes = self.journal_bytes.get().saturating_mul(TAIL_PER_ROUND);
-        self.journal.set_tail_limit(bytes.saturating_add(self.old_bytes.get()));
+        self.journal.set_tail_limit(self.tail_bytes_max());
+    }
+
+    /// Bytes of the journal's tail at which writers wait.
+    fn tail_bytes_max(&self) -> u64 {
+        self.journal_bytes.get().saturating_mul(TAIL_PER_ROUND).saturating_add(self.old_bytes.get())
     }
 
     /// Notes that a round has ended: the older journal is stored.
@@ -286,8 +298,15 @@ impl Hands {
         .await;
     }
 
+    /// Returns the time of the journal's clock without what it has slept, in microseconds.
+    fn worked_us(&self) -> u64 {
+        self.journal.elapsed_us() - self.slept_us.get()
+    }
+
     async fn sleep(&self, ms: Ms) {
+        let began_us = self.journal.elapsed_us();
         (self.timer)(ms).await;
+        self.slept_us.update(|slept_us| slept_us + self.journal.elapsed_us() - began_us);
     }
 
     /// Waits until the journal is durable up to `position`.

@@ -13,7 +13,7 @@
 //! With deltas of up to half a base, an unchanged byte is rewritten once for each half of its shard that changed: about
 //! two bytes written for one changed, besides the one in the journal. Only deltas are ever read.
 
-use base::Ms;
+use base::{Ms, Position};
 
 /// Maximum number of deltas of a shard.
 pub(super) const DELTAS_MAX: usize = 6;
@@ -203,9 +203,28 @@ pub(super) fn rest_ms(worked_us: u64, work_percent: u64) -> Ms {
     worked_us * (100 - work_percent.min(100)) / work_percent.max(1) / 1000
 }
 
+/// Returns where the journal must not be when, at the steepest: a position, and the microseconds until it is allowed.
+/// The shards to be written next lie at `positions` in the store; number `index` of them is out of the way in
+/// `left_us(index)`, and the tail may have `bytes_max`. `None` if there are none. O(positions).
+pub(super) fn tail_goal(
+    positions: &[Position],
+    left_us: impl Fn(usize) -> u64,
+    bytes_max: u64,
+    next: Position,
+) -> Option<(Position, u64)> {
+    let mut least = Position::MAX;
+    let goals = positions.iter().enumerate().rev().map(|(index, position)| {
+        least = least.min(*position);
+        (least.saturating_add(bytes_max), left_us(index).max(1))
+    });
+    let rate = |(position, left_us): &(Position, u64)| position.saturating_sub(next) as f64 / *left_us as f64;
+    goals.min_by(|one, other| rate(one).total_cmp(&rate(other)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn a_run_is_chosen_by_the_stored_state() {
@@ -272,5 +291,26 @@ mod tests {
         assert_eq!(work_percent(110, 100), 40);
         assert_eq!(rest_ms(1000, 25), 3);
         assert_eq!(rest_ms(1000, 100), 0);
+    }
+
+    proptest! {
+        /// Beside its definition: before a shard is out of the way, the tail reaches back to the least of those that are
+        /// not.
+        #[test]
+        fn the_steepest_goal_is_found(
+            positions in prop::collection::vec(0..2_000u64, 1..50),
+            shard_us in 1..100u64,
+            bytes_max in 1..3_000u64,
+            next in 0..3_000u64,
+        ) {
+            let left_us = |index: usize| (index as u64 + 1) * shard_us;
+            let rate = |(position, left_us): (Position, u64)| position.saturating_sub(next) as f64 / left_us as f64;
+            let found = tail_goal(&positions, left_us, bytes_max, next).unwrap();
+            let barrier = |index: usize| positions[index..].iter().min().unwrap() + bytes_max;
+            let steepest = (0..positions.len()).map(|index| rate((barrier(index), left_us(index))));
+            prop_assert_eq!(Some(rate(found)), steepest.min_by(f64::total_cmp));
+            prop_assert!((0..positions.len()).any(|index| found == (barrier(index), left_us(index))));
+            prop_assert_eq!(tail_goal(&[], left_us, bytes_max, next), None);
+        }
     }
 }

@@ -2,7 +2,8 @@
 
 use super::policy::{self, ALIVE_PERCENT, DRAIN_BYTES, Form, Segment};
 use super::writing::{Work, Writing};
-use super::{Checkpointer, Usage};
+use super::{Checkpointer, Hands, Usage};
+use base::Position;
 use base::limits::SHARDS;
 use std::cell::RefCell;
 use store::StoreError;
@@ -47,6 +48,7 @@ impl Checkpointer {
         let drained = policy::drained(segments, ALIVE_PERCENT, drain_bytes);
         let plan = Plan { bytes: self.hands.pace.commit_bytes, drained: &drained, form: Form::Usual };
         let (shards, mut done) = ((0..SHARDS).collect::<Vec<_>>(), RoundResult::default());
+        self.times.begin(&self.hands);
         while done.shards < SHARDS {
             if self.spare_bytes() == 0 {
                 return self.round_for_room().await;
@@ -95,18 +97,24 @@ impl Checkpointer {
         turned: &mut Vec<(usize, Usage)>,
         done: &mut RoundResult,
     ) -> Result<(), Failure> {
-        let Self { hands, store, usages, .. } = self;
+        let Self { hands, store, usages, times, .. } = self;
+        let positions = shards.iter().map(|shard| store.shard(*shard as u32).position).collect::<Vec<_>>();
         let commit = RefCell::new(store.begin(hands.engine.clock.now()));
         let mut work = Work::default();
         for &shard in shards {
             *count += 1;
             let mut writing = Writing { hands, commit: &commit, plan, usages, turned, work: &mut work };
             writing.shard(shard).await?;
+            times.note_shard(hands);
+            if plan.form == Form::Usual {
+                times.pace(hands, &positions, *count);
+            }
             hands.engine.checkpoints.go_on(done.shards + *count, done.bytes + commit.borrow().bytes());
             if commit.borrow().bytes() >= plan.bytes {
                 break;
             }
         }
+        let written_us = hands.journal.elapsed_us();
         let mut commit = commit.into_inner();
         let (map, end) = hands.map().await;
         commit.put_map(map);
@@ -115,7 +123,57 @@ impl Checkpointer {
         done.bytes += commit.bytes();
         commit.finish()?;
         hands.journal.release_below(store.least_position());
+        (times.commit_shards, times.finish_us) = (*count, hands.journal.elapsed_us() - written_us);
+        if plan.form == Form::Usual {
+            times.pace(hands, &positions[*count..], 0);
+        }
         hands.engine.checkpoints.note_store(store);
         Ok(())
+    }
+}
+
+/// Shards after which the time that one takes is that of this round.
+const SHARDS_MEASURED: u64 = 16;
+/// Divisor: the part of the tail's bound left to writers whose turn has begun.
+const SLACK_PART: u64 = 32;
+
+/// The times that a round takes, by which writers are paced.
+#[derive(Default)]
+pub(super) struct RoundTimes {
+    /// Its own time when the round began, without what it slept, in microseconds.
+    began_us: u64,
+    /// Shards written since.
+    shards: u64,
+    /// A shard's, in this round or an earlier one.
+    shard_us: Option<u64>,
+    /// The last commit's shards, and the time from the last of them to the release of the journal before them.
+    commit_shards: usize,
+    finish_us: u64,
+}
+
+impl RoundTimes {
+    pub(super) fn begin(&mut self, hands: &Hands) {
+        (self.began_us, self.shards) = (hands.worked_us(), 0);
+    }
+
+    fn note_shard(&mut self, hands: &Hands) {
+        self.shards += 1;
+        if self.shards >= SHARDS_MEASURED {
+            self.shard_us = Some((hands.worked_us() - self.began_us) / self.shards);
+        }
+    }
+
+    /// Paces writers if the round is in haste, so that they meet no bound before it has moved on. The first `count` of
+    /// the commit's shards and those after it, which lie at `positions` in the store, are written. O(positions).
+    fn pace(&self, hands: &Hands, positions: &[Position], count: usize) {
+        let (bytes_max, next) = (hands.tail_bytes_max(), hands.journal.next());
+        let goal = self.shard_us.filter(|_| hands.work_percent() == 100).and_then(|shard_us| {
+            // All shards of a commit are out of the way at once.
+            let commit_shards = self.commit_shards.max(count + 1);
+            let shards_left = |index: usize| (index / commit_shards + 1) * commit_shards - count;
+            let left_us = |index: usize| (shards_left(index) as u64 * shard_us).max(self.finish_us);
+            policy::tail_goal(positions, left_us, bytes_max - bytes_max / SLACK_PART, next)
+        });
+        hands.journal.pace_tail(goal);
     }
 }

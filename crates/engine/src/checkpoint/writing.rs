@@ -296,7 +296,7 @@ impl Hands {
         }
     }
 
-    fn work_percent(&self) -> u64 {
+    pub(super) fn work_percent(&self) -> u64 {
         if self.is_short.get() || self.engine.checkpoints.is_waited_for() || self.journal.is_pressed() {
             return 100;
         }

@@ -52,7 +52,7 @@ use crate::tracking::{InvalidatedClients, Own, invalidations};
 use crate::watchdog::{Beat, Hold};
 use base::instant::Instant;
 use base::{Ms, Position};
-use journal::{LogBuffer, Reservation};
+use journal::{HEAD_BYTES, LogBuffer, Purpose, Reservation};
 use keyspace::{Abandon, Keyspace, Log, Plan, Sources, Tx};
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
@@ -135,6 +135,9 @@ pub(crate) trait Caller {
 
     /// Notes that what it gets to know depends on everything before `position`.
     fn saw(&mut self, _position: Position) {}
+
+    /// Notes that it has grown the data by a frame of `bytes`, which count for its pace.
+    fn grew(&mut self, _bytes: u64) {}
 }
 
 /// The caller of the server's own transactions.
@@ -424,10 +427,14 @@ impl Executor {
             let is_early = cfg!(bobbin_canary = "early-message");
             stamp.set(if is_early { 0 } else { before.max(seen) }, is_strict && !is_early);
         };
+        let paced_bytes = paced_bytes(engine, tx, claim.as_ref());
         let seen = hand_over::hand_over(engine, tx, claim, self.log_buffer.borrow_mut().as_mut(), publish, retention);
         // In that canary build, reads are answered before what they saw is durable: the history test must find it.
         if changes || !cfg!(bobbin_canary = "early-read") {
             caller.saw(seen);
+        }
+        if paced_bytes > 0 {
+            caller.grew(paced_bytes);
         }
         if !garbage.is_empty() {
             engine.deferred_drop.free(Box::new(garbage));
@@ -599,5 +606,17 @@ impl Executor {
         let own_ns = self.own_time.of(took_ns);
         counters.lock_holds.add(own_ns);
         counters.longest_lock_hold_us.raise(own_ns / 1000);
+    }
+}
+
+/// Returns the bytes of the transaction's frame that count for the pace of its caller.
+#[inline]
+fn paced_bytes(engine: &Engine, tx: &Tx<'_>, claim: Option<&Reservation>) -> u64 {
+    let is_paced = engine.journal.as_ref().is_some_and(|journal| journal.is_paced());
+    match claim {
+        Some(claim) if is_paced && !tx.log().is_empty() && claim.purpose() == Purpose::Grow => {
+            HEAD_BYTES as u64 + tx.log().payload_bytes()
+        }
+        _ => 0,
     }
 }

@@ -28,6 +28,7 @@ use crate::worker::Worker;
 use base::Position;
 use base::primitives::atomic::Ordering::Relaxed;
 use commands::ReplyMode;
+use journal::PaceTag;
 use std::rc::Rc;
 use std::sync::Arc;
 use wire::resp::Protocol;
@@ -76,6 +77,7 @@ pub struct MovingSession {
     watermark: Position,
     strict_watermark: Position,
     affinity: Affinity,
+    pace: PaceTag,
 }
 
 impl Affinity {
@@ -187,6 +189,7 @@ impl Session {
             watermark: self.watermark,
             strict_watermark: self.strict_watermark,
             affinity: std::mem::take(&mut self.affinity),
+            pace: self.pace,
         }
     }
 
@@ -203,6 +206,7 @@ impl Session {
         session.watermark = moving.watermark;
         session.strict_watermark = moving.strict_watermark;
         session.affinity = moving.affinity;
+        session.pace = moving.pace;
         session
     }
 }

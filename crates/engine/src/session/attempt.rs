@@ -488,6 +488,10 @@ impl Caller for Session {
     fn saw(&mut self, position: Position) {
         Self::saw(self, position);
     }
+
+    fn grew(&mut self, bytes: u64) {
+        self.grown_bytes += bytes;
+    }
 }
 
 /// Returns true if a command found nothing: for a waiter already in a queue, another type also counts as nothing.

@@ -14,6 +14,7 @@ use crate::worker::Worker;
 use base::Position;
 use commands::ReplyMode;
 use commands::registry::Command;
+use journal::PaceTag;
 use std::rc::Rc;
 use std::sync::Arc;
 use wire::OwnedRequest;
@@ -58,6 +59,9 @@ pub struct Session {
     pub(super) unwritable: Option<&'static str>,
     /// The shard to which it keeps writing.
     pub(super) affinity: Affinity,
+    /// What it has written while writers are paced, and the bytes since its last turn.
+    pub(super) pace: PaceTag,
+    pub(super) grown_bytes: u64,
 }
 
 /// Requests between MULTI and EXEC.
@@ -102,6 +106,8 @@ impl Session {
             lack: None,
             unwritable: None,
             affinity: Affinity::default(),
+            pace: PaceTag::default(),
+            grown_bytes: 0,
         }
     }
 

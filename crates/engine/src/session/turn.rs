@@ -10,10 +10,12 @@ use super::suspend::Suspend;
 use crate::executor::LockRetention;
 use crate::waits::gate_open;
 use crate::worker::Worker;
+use base::Ms;
 use base::instant::Instant;
 use base::primitives::atomic::Ordering::Relaxed;
 use commands::registry::{self, Command, Lookup};
 use commands::{Flag, Run, Verb};
+use journal::Journal;
 use sync::lock::Want;
 use wire::http::is_http_word;
 use wire::resp::{Encoder, RespStep};
@@ -55,6 +57,8 @@ pub enum Next {
     Again,
     /// Waits for the gate with [`Session::gate_open_or_busy`], then runs another turn.
     Gate,
+    /// Waits with [`Session::paced`] for this many milliseconds, then runs another turn.
+    Paced(Ms),
     /// Runs a request that must wait with [`Session::run_slowly`], then runs another turn. Its bytes are not yet
     /// consumed.
     Slow(Box<Slow>),
@@ -87,11 +91,10 @@ impl Session {
         let now = worker.engine.clock.now();
         let mut slow_bound_ns = worker.slow_bound_ns();
         let inside = worker.member.enter();
-        if inside.is_none() && !worker.engine.scripts.is_busy() {
-            return Turn { used: 0, next: Next::Gate };
-        }
-        self.client.last_ms.store(now, Relaxed);
         let is_outside = inside.is_none();
+        if let Some(next) = self.waits_before_turn(&worker, is_outside, now, output) {
+            return Turn { used: 0, next };
+        }
         let plain = Attempt { worker: &worker, needs: &RetryState::default(), raised: None, now, is_outside };
         let mut turn = TurnProgress { used: 0, requests: 0, lines: 0, began: Instant::now() };
         let mut began = turn.began;
@@ -138,8 +141,7 @@ impl Session {
             }
         };
         self.affinity.note_turn(retention.end_turn(&worker.executor), held_shard(&worker, &next, &input[turn.used..]));
-        worker.executor.end_turn();
-        worker.counters().commands.add(turn.requests as u64);
+        self.end_turn(&worker, turn.requests);
         Turn { used: turn.used, next }
     }
 
@@ -318,6 +320,46 @@ impl Session {
             }
             RespStep::Http => Step::Http,
         }
+    }
+
+    /// Returns what it does instead of a turn while the gate is up, or while it has written more than its share.
+    #[inline]
+    fn waits_before_turn(&mut self, worker: &Worker, is_outside: bool, now: Ms, output: &mut Output) -> Option<Next> {
+        if is_outside && !worker.engine.scripts.is_busy() {
+            return Some(Next::Gate);
+        }
+        self.client.last_ms.store(now, Relaxed);
+        let journal = worker.engine.journal.as_ref().filter(|journal| journal.is_paced())?;
+        self.count_growth(journal);
+        let wait_ms = journal.pace_wait_ms(self.pace)?;
+        // They do not wait for its own pace.
+        let has_more = self.may_have_messages() && self.take_messages(output);
+        Some(if has_more { Next::Again } else { Next::Paced(wait_ms) })
+    }
+
+    #[inline]
+    fn end_turn(&mut self, worker: &Worker, requests: usize) {
+        worker.executor.end_turn();
+        if self.grown_bytes > 0
+            && let Some(journal) = &worker.engine.journal
+        {
+            self.count_growth(journal);
+        }
+        worker.counters().commands.add(requests as u64);
+    }
+
+    /// Counts what it has written since it was last counted: once for many requests, outside of all locks.
+    #[inline]
+    fn count_growth(&mut self, journal: &Journal) {
+        let grown_bytes = std::mem::take(&mut self.grown_bytes);
+        if grown_bytes > 0 {
+            journal.note_paced(&mut self.pace, grown_bytes);
+        }
+    }
+
+    /// Waits for its share of the pace, or for the time to look again.
+    pub async fn paced(&self, wait_ms: Ms) {
+        self.worker.sleep(wait_ms).await;
     }
 
     /// Waits until the gate is down.

@@ -342,7 +342,7 @@ impl Client {
                     self.finish(slow, &mut output);
                     self.input.drain(..request_bytes);
                 }
-                Next::Input(_) | Next::Gate | Next::Close | Next::Http => break,
+                Next::Input(_) | Next::Gate | Next::Paced(_) | Next::Close | Next::Http => break,
             }
         }
         assert!(self.input.is_empty());

@@ -78,6 +78,7 @@ impl Caller {
                     input.drain(..request_bytes);
                 }
                 Next::Gate => wait(&self.worker, self.session.gate_open()),
+                Next::Paced(wait_ms) => wait(&self.worker, self.session.paced(wait_ms)),
                 _ => {}
             }
         }

@@ -18,6 +18,8 @@ const FIGURES: &[(&str, &str, &str)] = &[
     ("bytes_per_connection", "Memory a connection", "memory for each connection"),
     ("memory_growth_bytes", "Memory growth", "memory at the height of a checkpoint, above that before it"),
     ("longest_gap_ms", "Longest gap", "longest time in which no client had a reply"),
+    ("single_p999_ms", "Single write p99.9", "999 of 1,000 single writes beside the load waited less"),
+    ("single_max_ms", "Single write, slowest", "longest wait of a single write beside the load"),
     ("longest_turn_us", "Longest turn", "longest turn of the server's event loop, as the server reports it"),
     ("longest_lock_hold_us", "Longest lock hold", "longest time a lock was held, as the server reports it"),
     ("longest_lock_wait_us", "Longest lock wait", "longest wait for a lock, as the server reports it"),

@@ -34,6 +34,9 @@ pub(crate) enum Figure {
     LongestGeneratorStepUs,
     /// The longest time in which none of the clients had an answer.
     LongestGapMs,
+    /// The waits of single writes beside the load, from the time at which each was due.
+    SingleP999Ms,
+    SingleMaxMs,
     /// Memory of the server and its children at the height of a checkpoint, above that before it.
     MemoryGrowthBytes,
     /// The data folder when all is over; and at its greatest.
@@ -50,7 +53,7 @@ pub(crate) enum Figure {
 
 impl Figure {
     /// All figures.
-    pub(crate) const ALL: [Self; 25] = [
+    pub(crate) const ALL: [Self; 27] = [
         Self::RequestsPerS,
         Self::P50Ms,
         Self::P95Ms,
@@ -69,6 +72,8 @@ impl Figure {
         Self::MachineStallUs,
         Self::LongestGeneratorStepUs,
         Self::LongestGapMs,
+        Self::SingleP999Ms,
+        Self::SingleMaxMs,
         Self::MemoryGrowthBytes,
         Self::FolderBytes,
         Self::FolderBytesMax,
@@ -99,6 +104,8 @@ impl Figure {
             Self::MachineStallUs => "machine_stall_us",
             Self::LongestGeneratorStepUs => "longest_generator_step_us",
             Self::LongestGapMs => "longest_gap_ms",
+            Self::SingleP999Ms => "single_p999_ms",
+            Self::SingleMaxMs => "single_max_ms",
             Self::MemoryGrowthBytes => "memory_growth_bytes",
             Self::FolderBytes => "folder_bytes",
             Self::FolderBytesMax => "folder_bytes_max",

@@ -372,6 +372,8 @@ pub(crate) struct Writes {
     pub(crate) seconds: f64,
     /// Records due in a second, over all connections; as fast as answered if absent.
     pub(crate) pace_per_s: Option<u64>,
+    /// Single records due in a second on one more connection, whose waits are figures of their own.
+    pub(crate) singles_per_s: Option<u64>,
     /// Seconds in which nothing is written, before the disk is looked at for the last time.
     #[serde(default)]
     pub(crate) rest_s: u64,

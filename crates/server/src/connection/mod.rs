@@ -120,6 +120,10 @@ impl Connection {
                     self.session.gate_open_or_busy().await;
                     Ok(())
                 }
+                Next::Paced(wait_ms) => {
+                    self.session.paced(wait_ms).await;
+                    Ok(())
+                }
                 Next::Slow(slow) => Box::pin(self.run_slowly(slow)).await,
             };
             if let Err(end) = went_on {
