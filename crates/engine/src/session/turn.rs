@@ -330,6 +330,13 @@ impl Session {
         }
         self.client.last_ms.store(now, Relaxed);
         let journal = worker.engine.journal.as_ref().filter(|journal| journal.is_paced())?;
+        self.waits_for_pace(journal, output)
+    }
+
+    /// Returns what it does instead of a turn while it has written more than its share.
+    #[cold]
+    #[inline(never)]
+    fn waits_for_pace(&mut self, journal: &Journal, output: &mut Output) -> Option<Next> {
         self.count_growth(journal);
         let wait_ms = journal.pace_wait_ms(self.pace)?;
         // They do not wait for its own pace.
@@ -349,7 +356,8 @@ impl Session {
     }
 
     /// Counts what it has written since it was last counted: once for many requests, outside of all locks.
-    #[inline]
+    #[cold]
+    #[inline(never)]
     fn count_growth(&mut self, journal: &Journal) {
         let grown_bytes = std::mem::take(&mut self.grown_bytes);
         if grown_bytes > 0 {
