@@ -20,6 +20,8 @@ use base::{Ms, Position};
 use sync::primitives::atomic::{AtomicBool, Ordering};
 use sync::primitives::{Mutex, lock};
 
+/// The rate at the bound, in bytes a second.
+const RATE_MIN: f64 = 1.0;
 /// The least time for which the bytes between a goal and its bound are to last: those who write little go on there.
 const SLACK_US_MIN: u64 = 500_000;
 /// Divisor: a goal that is late is taken to be due after this part of the time since it was set.
@@ -27,9 +29,11 @@ const LATE_PART: u64 = 4;
 /// The least time left of a goal.
 const LEFT_US_MIN: u64 = 1000;
 /// The longest wait before the rate is looked at anew.
-const WAIT_MS_MAX: Ms = 50;
-/// Connections that wait begin at multiples of this, many at once: a wake-up for each would cost as much as its turn.
+const WAIT_MS_MAX: Ms = 48;
+/// Connections that wait begin at multiples of this time, many at once: a wake-up for each would cost as much as its turn.
 const STEP_MS: Ms = 4;
+/// The most that is left beyond the goal for the tail.
+const TAIL_SLACK_BYTES_MAX: u64 = 1 << 40;
 /// Divisor: the part of a bound that is left beyond the goal.
 const SLACK_PART: u64 = 8;
 /// The time after which the share is set anew, without a write the second, and the factors by which it may change then.
@@ -75,7 +79,9 @@ impl Goal {
         let left_us = self.due_us.saturating_sub(now_us).max(late_us).max(LEFT_US_MIN);
         let rate = |bytes: u64, us: u64| bytes as f64 * US_PER_S / us as f64;
         let slack_bytes = self.bound.saturating_sub(next.max(self.position));
-        rate(self.position.saturating_sub(next), left_us).max(rate(slack_bytes, left_us.max(SLACK_US_MIN))).max(1.0)
+        rate(self.position.saturating_sub(next), left_us)
+            .max(rate(slack_bytes, left_us.max(SLACK_US_MIN)))
+            .max(RATE_MIN)
     }
 }
 
@@ -100,8 +106,8 @@ struct PaceState {
     at_us: u64,
     /// The part of the rate that each connection may write.
     share: f64,
-    /// When the window began, and the bytes written since. `None`: nothing is known of the share.
-    window_us: Option<u64>,
+    /// When the window began, and the bytes written since.
+    window_us: u64,
     window_bytes: u64,
     is_over: bool,
 }
@@ -116,15 +122,16 @@ impl PaceState {
     fn pass(&mut self, now_us: u64, next: Position) -> Option<f64> {
         let rate = self.rate(now_us, next)?;
         let passed_us = now_us.saturating_sub(self.at_us);
-        if passed_us >= FORGET_US {
-            (self.share, self.window_us) = (1.0, None);
-        }
-        let window_us = now_us.saturating_sub(*self.window_us.get_or_insert(now_us));
+        let window_us = now_us.saturating_sub(self.window_us);
         if window_us >= WINDOW_US && self.window_bytes > 0 || window_us >= WINDOW_US_MAX {
-            let factor = rate * window_us as f64 / US_PER_S / self.window_bytes.max(1) as f64;
-            let factor = if factor < FAR { factor.max(FACTOR_MIN) } else { factor.sqrt().min(FACTOR_MAX) };
-            self.share = (self.share * factor).clamp(SHARE_MIN, 1.0);
-            (self.window_us, self.window_bytes) = (Some(now_us), 0);
+            // At a bound nothing is to be learned of shares: admission decides there.
+            if rate > RATE_MIN {
+                let allowed_bytes = rate * window_us as f64 / US_PER_S;
+                let factor = allowed_bytes / (self.window_bytes as f64).max(allowed_bytes / FACTOR_MAX.powi(2));
+                let factor = if factor < FAR { factor.max(FACTOR_MIN) } else { factor.sqrt() };
+                self.share = (self.share * factor).clamp(SHARE_MIN, 1.0);
+            }
+            (self.window_us, self.window_bytes) = (now_us, 0);
         }
         let passed_bytes = self.share * rate * passed_us as f64 / US_PER_S + self.part_bytes;
         self.virtual_bytes = self.virtual_bytes.saturating_add(passed_bytes as u64);
@@ -142,7 +149,7 @@ impl Pace {
             part_bytes: 0.0,
             at_us: 0,
             share: 1.0,
-            window_us: None,
+            window_us: 0,
             window_bytes: 0,
             is_over: false,
         };
@@ -165,7 +172,14 @@ impl Pace {
         if state.goals[bound as usize] == goal || state.is_over {
             return;
         }
-        state.pass(self.now_us(), next);
+        let now_us = self.now_us();
+        if state.pass(now_us, next).is_none() {
+            // Nobody was paced until now.
+            if now_us.saturating_sub(state.at_us) >= FORGET_US {
+                state.share = 1.0;
+            }
+            (state.at_us, state.window_us, state.window_bytes) = (now_us, now_us, 0);
+        }
         state.goals[bound as usize] = goal;
         self.is_on.store(state.goals.iter().any(Option::is_some), Ordering::Relaxed);
     }
@@ -192,8 +206,9 @@ impl Pace {
         let now_us = self.now_us();
         let rate = state.pass(now_us, next)?;
         let wait_ms = (tag.0.saturating_sub(state.virtual_bytes) as f64 * 1000.0 / rate) as Ms;
-        let begins_ms = (now_us / 1000).saturating_add(wait_ms).next_multiple_of(STEP_MS) - now_us / 1000;
-        (wait_ms > 0).then_some(begins_ms.min(WAIT_MS_MAX))
+        let wait_ms = wait_ms.min(WAIT_MS_MAX);
+        let now_ms = now_us / 1000;
+        (wait_ms > 0).then(|| (now_ms + wait_ms).next_multiple_of(STEP_MS) - now_ms)
     }
 }
 
@@ -223,8 +238,11 @@ impl Journal {
     /// Paces writers so that the journal does not reach `position` in the next `left_us` microseconds, or no longer.
     pub fn pace_tail(&self, goal: Option<(Position, u64)>) {
         let now_us = self.elapsed_us();
-        let bound = self.barrier.position(Purpose::Grow);
-        let goal = goal.map(|(position, left_us)| Goal { position, since_us: now_us, due_us: now_us + left_us, bound });
+        let barrier = self.barrier.position(Purpose::Grow);
+        let goal = goal.map(|(position, left_us)| {
+            let bound = barrier.min(position.saturating_add(TAIL_SLACK_BYTES_MAX));
+            Goal { position, since_us: now_us, due_us: now_us + left_us, bound }
+        });
         self.pace.set(Bound::Tail, goal, self.next());
     }
 
@@ -239,6 +257,10 @@ impl Journal {
         let position = (synced + bytes_max / 2).min(bound - bytes_max / SLACK_PART);
         let goal = Goal { position, since_us: begun_us, due_us: begun_us + expected_us, bound };
         self.pace.set(Bound::Undurable, Some(goal), self.next());
+        // It may have changed meanwhile.
+        if self.policy() != Policy::EverySec {
+            self.end_pace_sync();
+        }
     }
 
     pub(crate) fn end_pace_sync(&self) {
@@ -333,6 +355,7 @@ mod tests {
         let (since_us, due_us) = (now_us, now_us + 1_000_000);
         let goal = Goal { position: 100 << 20, since_us, due_us, bound: 200 << 20 };
         pace.set(Bound::Tail, Some(goal), 2 << 20);
+        assert!(lock(&pace.state).share >= 1e-3, "at a bound nothing is learned");
         let mut fresh = PaceTag::default();
         for step in 1..=100 {
             clock_us.store(now_us + step * 10_000, Ordering::Relaxed);
@@ -340,8 +363,29 @@ mod tests {
                 pace.note_written(&mut fresh, 1000, 2 << 20);
             }
         }
-        // In a second it is back at what one connection may write, which is all.
+        // It is back at what one connection may write, which is all.
         assert!(lock(&pace.state).share > 0.5);
+    }
+
+    #[test]
+    fn who_owes_little_goes_on_soon_after_a_bound_was_met() {
+        let clock_us = Arc::default();
+        let pace = paced(&clock_us);
+        let mut tag = PaceTag::default();
+        pace.set(Bound::Tail, goal(1 << 20, 100), 0);
+        lock(&pace.state).share = 0.02;
+        // Two seconds at the bound, in which nobody writes and many look.
+        for step in 0..1000 {
+            clock_us.store(step * 2000, Ordering::Relaxed);
+            pace.wait_ms(tag, 2 << 20);
+        }
+        pace.note_written(&mut tag, 10_000, 2 << 20);
+        let now_us = clock_us.load(Ordering::Relaxed);
+        let goal = Goal { position: 102 << 20, since_us: now_us, due_us: now_us + 1_000_000, bound: 200 << 20 };
+        pace.set(Bound::Tail, Some(goal), 2 << 20);
+        clock_us.store(now_us + 20_000, Ordering::Relaxed);
+        // Its share is 2 MB a second, or more by now.
+        assert_eq!(pace.wait_ms(tag, 2 << 20), None);
     }
 
     #[test]

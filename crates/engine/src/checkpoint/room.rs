@@ -39,7 +39,6 @@ impl Checkpointer {
     pub(super) async fn round_for_room(&mut self) -> Result<(), String> {
         self.hands.is_short.set(true);
         self.hands.journal.pace_tail(None);
-        self.times.begin(&self.hands);
         let (mut left, mut done) = ((0..SHARDS).collect::<Vec<_>>(), RoundResult::default());
         let mut left_before = None;
         loop {

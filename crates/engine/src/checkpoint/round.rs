@@ -105,8 +105,8 @@ impl Checkpointer {
             *count += 1;
             let mut writing = Writing { hands, commit: &commit, plan, usages, turned, work: &mut work };
             writing.shard(shard).await?;
-            times.note_shard(hands);
             if plan.form == Form::Usual {
+                times.note_shard(hands);
                 times.pace(hands, &positions, *count);
             }
             hands.engine.checkpoints.go_on(done.shards + *count, done.bytes + commit.borrow().bytes());
@@ -123,8 +123,10 @@ impl Checkpointer {
         done.bytes += commit.bytes();
         commit.finish()?;
         hands.journal.release_below(store.least_position());
-        (times.commit_shards, times.finish_us) = (*count, hands.journal.elapsed_us() - written_us);
         if plan.form == Form::Usual {
+            times.finish_us = hands.journal.elapsed_us() - written_us;
+            // The last commit of a round has those that were left.
+            times.commit_shards = if *count < shards.len() { *count } else { times.commit_shards.max(*count) };
             times.pace(hands, &positions[*count..], 0);
         }
         hands.engine.checkpoints.note_store(store);
@@ -146,13 +148,13 @@ pub(super) struct RoundTimes {
     shards: u64,
     /// A shard's, in this round or an earlier one.
     shard_us: Option<u64>,
-    /// The last commit's shards, and the time from the last of them to the release of the journal before them.
+    /// The last whole commit's shards, and the time from the last of them to the release of the journal before them.
     commit_shards: usize,
     finish_us: u64,
 }
 
 impl RoundTimes {
-    pub(super) fn begin(&mut self, hands: &Hands) {
+    fn begin(&mut self, hands: &Hands) {
         (self.began_us, self.shards) = (hands.worked_us(), 0);
     }
 

@@ -141,7 +141,8 @@ impl Session {
             }
         };
         self.affinity.note_turn(retention.end_turn(&worker.executor), held_shard(&worker, &next, &input[turn.used..]));
-        self.end_turn(&worker, turn.requests);
+        self.end_turn(&worker);
+        worker.counters().commands.add(turn.requests as u64);
         Turn { used: turn.used, next }
     }
 
@@ -344,15 +345,15 @@ impl Session {
         Some(if has_more { Next::Again } else { Next::Paced(wait_ms) })
     }
 
+    /// Ends what holds for many frames: the journal's writer is woken, and what was written is counted.
     #[inline]
-    fn end_turn(&mut self, worker: &Worker, requests: usize) {
+    pub(super) fn end_turn(&mut self, worker: &Worker) {
         worker.executor.end_turn();
         if self.grown_bytes > 0
             && let Some(journal) = &worker.engine.journal
         {
             self.count_growth(journal);
         }
-        worker.counters().commands.add(requests as u64);
     }
 
     /// Counts what it has written since it was last counted: once for many requests, outside of all locks.

@@ -45,7 +45,7 @@ impl Session {
             }
         };
         self.settle_run(&command, &args, mark, before, output);
-        worker.executor.end_turn();
+        self.end_turn(&worker);
         self.count(&worker, worker.slow_bound_ns(), command, &args, took);
     }
 
