@@ -9,7 +9,7 @@ use wire::Output;
 /// So long that no share grows by what a turn writes while the test runs.
 const LEFT_US: u64 = 36_000_000_000;
 const VALUE_BYTES: usize = 100_000;
-/// What is left to the bound behind the goal.
+/// Bytes between the goal and the bound behind it.
 const ROOM_BYTES: u64 = 10 << 20;
 
 /// Paces writers of `world`, which may write next to nothing more.

@@ -30,13 +30,14 @@ const LATE_PART: u64 = 4;
 const LEFT_US_MIN: u64 = 1000;
 /// The longest wait before the rate is looked at anew.
 const WAIT_MS_MAX: Ms = 48;
-/// Connections that wait begin at multiples of this time, many at once: a wake-up for each would cost as much as its turn.
+/// Connections that wait begin at multiples of this time, so that a worker wakes once for several.
 const STEP_MS: Ms = 4;
 /// The most that is left beyond the goal for the tail.
 const TAIL_SLACK_BYTES_MAX: u64 = 1 << 40;
-/// Divisor: the part of a bound that is left beyond the goal.
+/// Divisor: the part of the bound of undurable bytes that is left beyond the goal.
 const SLACK_PART: u64 = 8;
-/// The time after which the share is set anew, without a write the second, and the factors by which it may change then.
+/// The share is set anew after the first of these times if something was written, after the second in any case, and
+/// changes by these factors at most.
 const WINDOW_US: u64 = 10_000;
 const WINDOW_US_MAX: u64 = 50_000;
 const FACTOR_MIN: f64 = 0.25;
@@ -109,6 +110,7 @@ struct PaceState {
     /// When the window began, and the bytes written since.
     window_us: u64,
     window_bytes: u64,
+    /// The journal is poisoned: no goal is set any more.
     is_over: bool,
 }
 
@@ -235,7 +237,8 @@ impl Journal {
         self.pace.now_us()
     }
 
-    /// Paces writers so that the journal does not reach `position` in the next `left_us` microseconds, or no longer.
+    /// Paces writers so that the journal does not reach `position` in the next `left_us` microseconds; `None`: does so no
+    /// longer. O(1).
     pub fn pace_tail(&self, goal: Option<(Position, u64)>) {
         let now_us = self.elapsed_us();
         let barrier = self.barrier.position(Purpose::Grow);
@@ -278,7 +281,7 @@ mod tests {
     const LIGHT_BYTES: u64 = 100;
     const LIGHT_MS: u64 = 5;
     const LIGHT_WAIT_MS_MAX: u64 = 20;
-    /// What a connection can write in a millisecond.
+    /// Bytes that a connection can write in a millisecond.
     const TURNS_BYTES_MAX: u64 = 5_000;
 
     /// A pace whose clock is set by the test.

@@ -31,8 +31,6 @@ pub use mend::store_shards;
 pub use orders::{CheckpointInfo, EndedRound, Orders, Reason, Round};
 pub use usage::Usage;
 
-use round::RoundTimes;
-
 use crate::engine::Engine;
 use crate::event_loop::{Sleep, SleepFn};
 use crate::thread_cpu_time::ThreadCpuTime;
@@ -41,6 +39,7 @@ use base::instant::Instant;
 use base::{Ms, Position};
 use journal::{Journal, Level, Reached};
 use keyspace::{Keyspace, ShardState};
+use round::RoundTimes;
 use std::cell::Cell;
 use std::future::poll_fn;
 use std::sync::Arc;

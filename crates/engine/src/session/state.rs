@@ -59,7 +59,7 @@ pub struct Session {
     pub(super) unwritable: Option<&'static str>,
     /// The shard to which it keeps writing.
     pub(super) affinity: Affinity,
-    /// What it has written while writers are paced, and the bytes since its last turn.
+    /// Its place in the pace of writers, and the bytes by which it has grown the data since that was counted.
     pub(super) pace: PaceTag,
     pub(super) grown_bytes: u64,
 }
