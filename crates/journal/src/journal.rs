@@ -32,8 +32,8 @@ use sync::primitives::atomic::{AtomicBool, AtomicI64, AtomicU8, AtomicU64, Atomi
 use sync::primitives::{Mutex, Padded, lock};
 use sync::ring::{Consumer, INLINE_BYTES_MAX, Late, Producer, ring, ring_bytes};
 
-/// Bytes in a log buffer at which the writer is woken before its pace.
-const PRESSURE_BYTES: usize = 1 << 20;
+/// Bytes handed over through one log buffer after which the writer is woken before its pace.
+const PRESSURE_BYTES: u64 = 1 << 20;
 /// Maximum refill of a log buffer's local credit beyond the current claim, in claim units.
 const CREDIT_MAX: i64 = 64 << 10;
 /// Divisor: a refill is also at most this part of the reserve kept back; of all log buffers together at most an eighth.
@@ -212,7 +212,7 @@ impl Journal {
         lock(&self.log_buffers).push(consumer);
         self.log_buffers_made.fetch_add(1, Ordering::SeqCst);
         let state = LogBufferState { journal: self.clone(), claimed_bytes: Cell::new(0), credit: Cell::new(0) };
-        LogBuffer { producer, state: Rc::new(state), has_news: false, keeps_credit: false }
+        LogBuffer { producer, state: Rc::new(state), has_news: false, unannounced_bytes: 0, keeps_credit: false }
     }
 
     /// Adds a worker's notifier: it rings when the position it wants is durable, when the journal is poisoned, and when
@@ -243,6 +243,17 @@ impl Journal {
             && let Some(writer) = &mut *shared
         {
             writer.write_short();
+        }
+    }
+
+    /// Writes short frames that were handed over and syncs them, in the calling thread, under [`Policy::Always`]. Does
+    /// nothing if another thread is writing or syncing. The caller has nothing else to do until its frames are durable.
+    pub fn sync_here(&self) {
+        if self.level() == Level::Durable
+            && let Ok(mut shared) = self.shared_writer.try_lock()
+            && let Some(writer) = &mut *shared
+        {
+            writer.sync_short();
         }
     }
 
@@ -426,6 +437,8 @@ pub struct LogBuffer {
     state: Rc<LogBufferState>,
     /// Frames were handed over that the writer may not know of.
     has_news: bool,
+    /// Bytes handed over since the writer was last woken before its pace.
+    unannounced_bytes: u64,
     keeps_credit: bool,
 }
 
@@ -589,7 +602,9 @@ impl LogBuffer {
     fn settle(&mut self, ticket: FrameSlot, payload_bytes: u64) {
         let journal = &self.state.journal;
         self.has_news = true;
-        if self.producer.queued_bytes(PRESSURE_BYTES) >= PRESSURE_BYTES {
+        self.unannounced_bytes += HEAD_BYTES as u64 + payload_bytes;
+        if self.unannounced_bytes >= PRESSURE_BYTES {
+            self.unannounced_bytes = 0;
             journal.writer.wake(Alert::Pressure);
         }
         let mut rest = ticket.hold;

@@ -10,6 +10,7 @@ pub(crate) struct Counters {
     pub(crate) bytes: AtomicU64,
     pub(crate) writes: AtomicU64,
     pub(crate) syncs: AtomicU64,
+    pub(crate) worker_syncs: AtomicU64,
     pub(crate) sync_us_last: AtomicU64,
     pub(crate) sync_us_max: AtomicU64,
     pub(crate) durable_wait_us_max: AtomicU64,
@@ -30,6 +31,8 @@ pub struct Statistics {
     pub writes: u64,
     /// Syncs.
     pub syncs: u64,
+    /// Those of them by a thread that waited for its own frames ([`Journal::sync_here`]).
+    pub worker_syncs: u64,
     /// Duration of the last sync, in microseconds.
     pub sync_us_last: u64,
     /// Duration of the longest sync, in microseconds.
@@ -69,6 +72,7 @@ impl Journal {
             bytes: count(&counters.bytes),
             writes: count(&counters.writes),
             syncs: count(&counters.syncs),
+            worker_syncs: count(&counters.worker_syncs),
             sync_us_last: count(&counters.sync_us_last),
             sync_us_max: count(&counters.sync_us_max),
             longest_durable_wait_us: count(&counters.durable_wait_us_max),

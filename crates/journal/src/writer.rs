@@ -22,13 +22,13 @@ use crate::syncer::{Job, Request, Syncer, sync_all};
 use crate::{ElapsedUs, HEAD_BYTES, History, Policy};
 use base::disk::DiskFile;
 use base::{Ms, Position};
-use std::io;
+use std::io::{self, IoSlice};
 use std::sync::Arc;
 use sync::notifier::Level;
 use sync::primitives::atomic::Ordering;
 use sync::primitives::lock;
 use sync::primitives::thread;
-use sync::ring::{Consumer, INLINE_BYTES_MAX, Late, Payload};
+use sync::ring::{Consumer, Late, Payload};
 
 /// Batch size after which it is written, whatever else waits.
 const BATCH_BYTES: usize = 1 << 20;
@@ -104,11 +104,18 @@ impl Segment {
 }
 
 /// The frames of one write.
+///
+/// ```text
+/// bytes   | mark | head | payload | head | head | ...
+///                                        ^      ^
+/// moved                              payload  payload
+/// ```
 #[derive(Default)]
 struct Batch {
     bytes: Vec<u8>,
-    /// The payload of the last frame, if it was handed over by move.
-    tail: Option<Vec<u8>>,
+    /// Payloads handed over by move, each with the length of `bytes` before it.
+    moved: Vec<(usize, Vec<u8>)>,
+    moved_bytes: u64,
     frames: u64,
     /// The charge of its frames.
     charge: i64,
@@ -118,7 +125,29 @@ struct Batch {
 
 impl Batch {
     fn len(&self) -> u64 {
-        (self.bytes.len() + self.tail.as_ref().map_or(0, Vec::len)) as u64
+        self.bytes.len() as u64 + self.moved_bytes
+    }
+
+    fn move_in(&mut self, payload: Vec<u8>) {
+        self.moved_bytes += payload.len() as u64;
+        self.moved.push((self.bytes.len(), payload));
+    }
+
+    fn pieces(&self) -> Vec<IoSlice<'_>> {
+        let mut pieces = Vec::with_capacity(2 * self.moved.len() + 1);
+        let mut done = 0;
+        for (at, payload) in &self.moved {
+            pieces.extend([&self.bytes[done..*at], payload].map(IoSlice::new));
+            done = *at;
+        }
+        pieces.push(IoSlice::new(&self.bytes[done..]));
+        pieces
+    }
+
+    fn clear(&mut self) {
+        self.bytes.clear();
+        self.moved.clear();
+        (self.moved_bytes, self.frames, self.charge) = (0, 0, 0);
     }
 }
 
@@ -243,6 +272,20 @@ impl Writer {
         }
         if let Err(error) = self.write((self.elapsed_us)()) {
             self.journal.poison(error.to_string());
+        }
+    }
+
+    /// Writes short frames as [`Writer::write_short`] does, and makes everything written durable, unless more frames
+    /// wait or another thread syncs.
+    pub fn sync_short(&mut self) {
+        self.write_short();
+        let is_due = self.durable < self.position && !self.batch.is_cut_short && self.syncing.is_none();
+        if !is_due || self.journal.is_poisoned() {
+            return;
+        }
+        match self.sync() {
+            Ok(()) => drop(self.journal.counters.worker_syncs.fetch_add(1, Ordering::Relaxed)),
+            Err(error) => self.journal.poison(error.to_string()),
         }
     }
 
@@ -381,9 +424,7 @@ impl Writer {
         let mut position = self.position;
         self.batch.is_cut_short = false;
         while let Some((log_buffer, payload_bytes)) = self.find(position) {
-            if frames == Frames::Short
-                && (payload_bytes > INLINE_BYTES_MAX as u64 || self.batch.len() >= SHORT_BATCH_BYTES)
-            {
+            if frames == Frames::Short && (payload_bytes > SHORT_BATCH_BYTES || self.batch.len() >= SHORT_BATCH_BYTES) {
                 break;
             }
             let opening = if self.batch.frames == 0 { MARK_BYTES } else { 0 };
@@ -397,10 +438,6 @@ impl Writer {
             }
             self.append(log_buffer, position);
             position += HEAD_BYTES as u64 + payload_bytes;
-            if self.batch.tail.is_some() {
-                self.batch.is_cut_short = true;
-                break;
-            }
         }
         self.batch.frames > 0
     }
@@ -440,7 +477,7 @@ impl Writer {
         // Only here: its place in the ring is free by now.
         if let Some(payload) = beside.map(Late::make) {
             batch.bytes.extend_from_slice(&record.encode(seal, [&payload, &[]]));
-            batch.tail = Some(payload);
+            batch.move_in(payload);
         }
         batch.frames += 1;
         let has_own = self.journal.has_own_segment(position, head.payload_bytes);
@@ -469,19 +506,9 @@ impl Writer {
         });
         let batch = &mut self.batch;
         let (bytes, frames, charge) = (batch.len(), batch.frames, batch.charge);
-        let (tail, tail_offset) = (batch.tail.take(), self.segment.offset + batch.bytes.len() as u64);
-        if let Some(stop) = stop {
-            match &tail {
-                None => batch.bytes.extend_from_slice(&stop),
-                Some(tail) => self.segment.file.write_at(&stop, tail_offset + tail.len() as u64)?,
-            }
-        }
-        self.segment.file.write_at(&batch.bytes, self.segment.offset)?;
-        if let Some(tail) = tail {
-            self.segment.file.write_at(&tail, tail_offset)?;
-        }
-        batch.bytes.clear();
-        (batch.frames, batch.charge) = (0, 0);
+        batch.bytes.extend_from_slice(stop.as_ref().map_or(&[], |stop| &stop[..]));
+        self.segment.file.write_pieces_at(&mut batch.pieces(), self.segment.offset)?;
+        batch.clear();
         if self.position == self.durable {
             self.unsynced_since_us = now_us;
         }

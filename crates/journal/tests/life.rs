@@ -705,3 +705,41 @@ fn pacing_ends_with_the_bound_it_is_for() {
     world.journal.pace_tail(Some((world.journal.next() + 1, 1_000_000)));
     assert!(!world.journal.is_paced());
 }
+
+#[test]
+fn a_thread_that_waits_for_its_frames_makes_them_durable() {
+    let disk = FakeDisk::new();
+    let mut world = World::open(&disk, Policy::Always).unwrap();
+    world.run();
+    let before = world.journal.statistics();
+    for round in 1..=3 {
+        let end = world.put(0, &[round; 100], Purpose::Grow).unwrap();
+        assert!(world.journal.durable() < end);
+        world.writer.sync_short();
+        assert_eq!(world.journal.durable(), end);
+        let statistics = world.journal.statistics();
+        assert_eq!(statistics.worker_syncs, u64::from(round));
+        assert_eq!(statistics.syncs - before.syncs, u64::from(round));
+    }
+    world.writer.sync_short();
+    assert_eq!(world.journal.statistics().worker_syncs, 3, "nothing is left to sync");
+    let kept = World::open(&disk.crash(1), Policy::Always).unwrap();
+    assert_eq!(kept.frames, world.frames);
+
+    // What does not fit the segment is left to the journal's thread, and what was written before it too.
+    let end = loop {
+        let end = world.put(0, &[7; 1000], Purpose::Grow).unwrap();
+        world.writer.sync_short();
+        if world.journal.durable() < end {
+            break end;
+        }
+    };
+    world.run();
+    assert_eq!(world.journal.durable(), end);
+
+    let _ = world.put(0, b"last", Purpose::Grow).unwrap();
+    // The write, then the sync.
+    disk.fail_at(disk.operations() + 1);
+    world.writer.sync_short();
+    assert!(world.journal.is_poisoned(), "a sync that failed makes nothing durable");
+}

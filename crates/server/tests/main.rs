@@ -6,6 +6,7 @@ mod checkpoints;
 mod clients;
 mod configuration;
 mod connections;
+mod copies;
 mod crash;
 mod differ;
 mod documentation;

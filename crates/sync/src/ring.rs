@@ -21,8 +21,9 @@ use crate::primitives::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::cell::UnsafeCell;
 use std::mem::MaybeUninit;
 
-/// Maximum payload copied into the ring, in bytes.
-pub const INLINE_BYTES_MAX: usize = 256 << 10;
+/// Maximum payload copied into the ring, in bytes. Moving a longer one costs less than the second copy, that out of the
+/// ring.
+pub const INLINE_BYTES_MAX: usize = 4 << 10;
 
 const WORD_BYTES: usize = 8;
 const HEAD_BYTES: usize = 3 * WORD_BYTES;
@@ -184,15 +185,6 @@ impl Producer {
         self.put_words([position, time_ms, payload.bytes_count | LATE], 0);
         self.put_words([Box::into_raw(payload.make).expose_provenance() as u64], HEAD_BYTES);
         self.publish(OWNED_BYTES);
-    }
-
-    /// Returns the bytes that wait for the consumer, or more: reads the true count only if the last known one gives
-    /// `enough_bytes` or more.
-    pub fn queued_bytes(&mut self, enough_bytes: usize) -> usize {
-        if (self.head - self.tail_seen) as usize >= enough_bytes {
-            self.tail_seen = self.ring.tail.0.load(Ordering::Acquire);
-        }
-        (self.head - self.tail_seen) as usize
     }
 
     fn claim(&mut self, bytes: usize) {

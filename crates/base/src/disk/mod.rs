@@ -12,7 +12,7 @@ pub use dry::DryDisk;
 pub use fake::FakeDisk;
 pub use real::{FILE_MODE, FOLDER_MODE, RealDisk};
 
-use std::io;
+use std::io::{self, IoSlice};
 use std::path::Path;
 
 /// Folders and files.
@@ -43,6 +43,11 @@ pub trait DiskFile: Send + Sync {
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize>;
     /// Writes all of `bytes` at `offset`. After an error any part of them may be written.
     fn write_at(&mut self, bytes: &[u8], offset: u64) -> io::Result<()>;
+    /// Writes all of `pieces`, one behind the other, at `offset`: one write, as of their concatenation.
+    fn write_pieces_at(&mut self, pieces: &mut [IoSlice<'_>], offset: u64) -> io::Result<()> {
+        let pieces: Vec<&[u8]> = pieces.iter().map(|piece| &**piece).collect();
+        self.write_at(&pieces.concat(), offset)
+    }
     /// Makes the file `bytes` long and allocates the disk space now, so that later writes below that length cannot run
     /// out of it. New bytes read as zero.
     fn allocate(&mut self, bytes: u64) -> io::Result<()>;

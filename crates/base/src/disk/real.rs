@@ -2,8 +2,9 @@
 
 use super::{Disk, DiskFile};
 use rustix::fs::{FallocateFlags, fallocate, statvfs};
+use rustix::io::pwritev;
 use std::fs::{File, OpenOptions};
-use std::io;
+use std::io::{self, IoSlice};
 use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
 use std::path::Path;
 
@@ -11,6 +12,9 @@ use std::path::Path;
 pub const FILE_MODE: u32 = 0o600;
 /// Mode of created folders, likewise.
 pub const FOLDER_MODE: u32 = 0o700;
+
+/// Maximum pieces of one system call on Linux (`IOV_MAX`).
+const PIECES_MAX: usize = 1024;
 
 /// Files of the operating system.
 #[derive(Clone, Copy, Debug, Default)]
@@ -74,6 +78,23 @@ impl DiskFile for RealFile {
         self.0.write_all_at(bytes, offset)
     }
 
+    fn write_pieces_at(&mut self, mut pieces: &mut [IoSlice<'_>], mut offset: u64) -> io::Result<()> {
+        // Empty ones at the front would make a write of nothing look like a full disk.
+        IoSlice::advance_slices(&mut pieces, 0);
+        while !pieces.is_empty() {
+            match pwritev(&self.0, &pieces[..pieces.len().min(PIECES_MAX)], offset) {
+                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Ok(bytes) => {
+                    offset += bytes as u64;
+                    IoSlice::advance_slices(&mut pieces, bytes);
+                }
+                Err(rustix::io::Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(())
+    }
+
     fn allocate(&mut self, bytes: u64) -> io::Result<()> {
         match fallocate(&self.0, FallocateFlags::empty(), 0, bytes) {
             Ok(()) => Ok(()),
@@ -112,4 +133,26 @@ pub(super) fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result
         }
     }
     Ok(filled)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_are_written_as_their_concatenation() {
+        let folder = tempfile::tempdir().unwrap();
+        for count in [0, 1, 2, PIECES_MAX, PIECES_MAX + 1, 3 * PIECES_MAX] {
+            // Some are empty, at either end too, and a whole system call of them.
+            let empty = |at: usize| at.is_multiple_of(3) || at > 2 * PIECES_MAX;
+            let pieces: Vec<Vec<u8>> = (0..count).map(|at| vec![at as u8; if empty(at) { 0 } else { at }]).collect();
+            let mut file = RealDisk.create(&folder.path().join(count.to_string())).unwrap();
+            file.write_at(b"before", 0).unwrap();
+            file.write_pieces_at(&mut pieces.iter().map(|piece| IoSlice::new(piece)).collect::<Vec<_>>(), 3).unwrap();
+            let expected = [&b"bef"[..], &pieces.concat()].concat();
+            let mut bytes = vec![0; expected.len()];
+            assert_eq!(file.read_at(&mut bytes, 0).unwrap(), bytes.len());
+            assert!(bytes == expected, "{count} pieces");
+        }
+    }
 }

@@ -69,6 +69,9 @@ impl Beside {
 /// Values of fewer bytes are encoded at once.
 const HOLE_BYTES_MIN: u64 = 64 << 10;
 
+/// Maximum room made at once for records, in bytes.
+const RESERVED_BYTES_MAX: u64 = 256 << 10;
+
 /// A larger buffer is not kept for the next tx.
 const PAYLOAD_BYTES_KEPT: usize = 64 << 10;
 
@@ -91,6 +94,14 @@ impl Log {
     pub fn set_read(&mut self, read: bool) {
         assert!(self.is_empty());
         self.unread = !read;
+    }
+
+    /// Makes room for records of `bytes`, so that they are not moved while they grow; those of very many are.
+    #[inline]
+    pub fn reserve(&mut self, bytes: u64) {
+        if bytes > self.payload.bytes.capacity() as u64 {
+            self.payload.bytes.reserve(bytes.min(RESERVED_BYTES_MAX) as usize);
+        }
     }
 
     /// Returns the exact size of the payload so far. O(values kept separately).

@@ -19,6 +19,8 @@
 const OWN_BYTES_MIN: usize = 4 << 10;
 /// Minimum room for one read into such a buffer, in bytes.
 const OWN_READ_BYTES_MIN: usize = 64 << 10;
+/// Maximum size of a request that is given a buffer of its size as soon as a part of it has been received.
+const OWN_REQUEST_BYTES_MAX: usize = 256 << 10;
 /// Bytes moved per step: some 3 µs, and 8 pages that may be fresh.
 const MOVE_BYTES_MAX: usize = 32 << 10;
 
@@ -63,8 +65,7 @@ impl Input {
         if self.has_room() || self.larger.capacity() > 0 {
             return 0;
         }
-        let (rest_bytes, missing) = (self.rest().len(), self.missing_bytes());
-        rest_bytes + if missing > OWN_READ_BYTES_MIN { missing } else { rest_bytes.max(OWN_READ_BYTES_MIN) }
+        room_bytes(self.rest().len(), self.missing_bytes())
     }
 
     /// Returns a buffer with room for the missing bytes, after those already received. `None`: it is not ready yet;
@@ -100,13 +101,20 @@ impl Input {
         }
     }
 
-    /// Replaces everything by `rest`, after a turn over bytes that are not its own.
-    pub(super) fn replace(&mut self, rest: &[u8], at_least: usize) {
+    /// Replaces everything by `rest`, after a turn over bytes that are not its own. If `is_granted` agrees to as many
+    /// bytes, there is room for what is missing, so that a large rest is not moved once more.
+    pub(super) fn replace(&mut self, rest: &[u8], at_least: usize, is_granted: impl FnOnce(u64) -> bool) {
         self.larger = Vec::new();
         self.bytes.clear();
+        (self.used, self.at_least) = (0, at_least);
+        let (rest_bytes, is_partial) = (rest.len(), rest.len() < at_least);
+        if is_partial && rest_bytes >= OWN_BYTES_MIN && at_least <= OWN_REQUEST_BYTES_MAX {
+            let room_bytes = room_bytes(rest_bytes, at_least - rest_bytes);
+            if self.bytes.capacity() < room_bytes && is_granted(room_bytes as u64) {
+                self.bytes = Vec::with_capacity(room_bytes);
+            }
+        }
         self.bytes.extend_from_slice(rest);
-        self.used = 0;
-        self.at_least = at_least;
         if rest.is_empty() && self.bytes.capacity() > 0 {
             self.bytes = Vec::new();
         }
@@ -123,6 +131,11 @@ impl Input {
     }
 }
 
+/// Returns the size of the buffer for `rest_bytes` of a request that lacks `missing_bytes`.
+fn room_bytes(rest_bytes: usize, missing_bytes: usize) -> usize {
+    rest_bytes + if missing_bytes > OWN_READ_BYTES_MIN { missing_bytes } else { rest_bytes.max(OWN_READ_BYTES_MIN) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -131,7 +144,7 @@ mod tests {
     fn the_buffer_is_freed_once_all_requests_have_run() {
         let mut input = Input::default();
         assert!(!input.is_due());
-        input.replace(b"PING\r\nPI", 1);
+        input.replace(b"PING\r\nPI", 1, |_| true);
         assert!(input.is_due());
         input.advance(6, 3);
         assert_eq!((input.rest(), input.is_due(), input.is_own()), (&b"PI"[..], false, false));
@@ -144,7 +157,7 @@ mod tests {
     #[test]
     fn a_large_request_gets_one_buffer_of_its_size() {
         let mut input = Input::default();
-        input.replace(b"*1\r\n$1000000\r\n", 1_000_016);
+        input.replace(b"*1\r\n$1000000\r\n", 1_000_016, |_| true);
         assert!(input.is_own() && !input.is_due());
         assert_eq!(input.lacking_bytes(), 1_000_016);
         let room = input.room().unwrap().unwrap();
@@ -160,17 +173,20 @@ mod tests {
 
     #[test]
     fn many_small_arguments_are_read_in_large_pieces() {
-        let mut input = Input::default();
-        input.replace(&[b'x'; 5000], 5001);
-        let room = input.room().unwrap().unwrap();
-        assert!(room.capacity() - room.len() >= OWN_READ_BYTES_MIN);
+        for is_granted in [false, true] {
+            let mut input = Input::default();
+            input.replace(&[b'x'; 5000], 5001, |_| is_granted);
+            assert_eq!(input.lacking_bytes() == 0, is_granted, "a rest of many bytes has room at once");
+            let room = input.room().unwrap().unwrap();
+            assert!(room.capacity() - room.len() >= OWN_READ_BYTES_MIN);
+        }
     }
 
     #[test]
     fn received_bytes_move_to_a_larger_buffer_in_steps() {
         let received: Vec<u8> = (0..3 * MOVE_BYTES_MAX).map(|index| index as u8).collect();
         let mut input = Input::default();
-        input.replace(&received, 1);
+        input.replace(&received, 1, |_| true);
         input.bytes.shrink_to_fit();
         input.advance(10, received.len() - 9);
         assert!(input.room().unwrap().is_none() && input.room().unwrap().is_none());
