@@ -261,6 +261,7 @@ fn persistence(engine: &Engine, out: &mut String) {
     line(out, "journal_bytes", statistics.bytes);
     line(out, "journal_writes", statistics.writes);
     line(out, "journal_syncs", statistics.syncs);
+    line(out, "journal_worker_syncs", statistics.worker_syncs);
     line(out, "journal_last_sync_us", statistics.sync_us_last);
     line(out, "journal_longest_sync_us", statistics.sync_us_max);
     line(out, "journal_segments", statistics.segments);

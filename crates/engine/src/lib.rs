@@ -63,4 +63,4 @@ pub use script::runner::SuspendedScript;
 pub use script::{Logger, Scripts};
 pub use session::{Destination, MovingSession, Next, Session, Slow, Turn};
 pub use watchdog::{Report, Sighting, Watchdog, WatchedThing};
-pub use worker::Worker;
+pub use worker::{ServedConnection, Worker};

@@ -24,6 +24,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
+use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
@@ -52,6 +53,8 @@ pub struct Worker {
     dialer: Option<Dialer>,
     notifier: Arc<Notifier>,
     waits: RefCell<Vec<DurabilityWait>>,
+    /// Its connections.
+    connections: Cell<usize>,
     /// A waiter exists for which the journal has not been asked yet.
     waits_asked: Cell<bool>,
     /// The task that listens.
@@ -68,6 +71,15 @@ pub struct Worker {
     pub(crate) leases: Leases,
     /// Remaining work for finished requests and closed connections.
     chores: RefCell<VecDeque<Box<dyn Chore>>>,
+}
+
+/// A connection that its worker counts.
+pub struct ServedConnection(Rc<Worker>);
+
+impl Drop for ServedConnection {
+    fn drop(&mut self) {
+        self.0.connections.update(|count| count - 1);
+    }
 }
 
 /// Work that remains when a request or connection has ended, done in steps.
@@ -105,6 +117,7 @@ impl Worker {
             dialer: None,
             notifier,
             waits: RefCell::default(),
+            connections: Cell::new(0),
             waits_asked: Cell::new(false),
             listener: RefCell::default(),
             random: Cell::new(Random::new(seed)),
@@ -368,6 +381,17 @@ impl Worker {
         .await;
     }
 
+    /// Counts a connection until the result is dropped.
+    pub fn add_connection(self: &Rc<Self>) -> ServedConnection {
+        self.connections.update(|count| count + 1);
+        ServedConnection(self.clone())
+    }
+
+    /// Returns true if nobody else waits when its only connection waits for a disk: new ones are served elsewhere.
+    fn has_one_connection(&self) -> bool {
+        self.connections.get() == 1 && self.engine.workers() > 1
+    }
+
     /// Queues work to be done in turns of its own, between those of connections.
     pub(crate) fn add_chore(&self, chore: Box<dyn Chore>) {
         self.chores.borrow_mut().push_back(chore);
@@ -420,12 +444,17 @@ impl Worker {
     fn wake_waits(&self) {
         let Some(journal) = &self.engine.journal else { return };
         self.executor.return_recalled_credit();
-        let mut has_written = false;
+        let (mut has_written, mut has_synced) = (false, false);
         loop {
             let least = self.wake_reached(journal);
+            let is_waiting = |level: Level| least[level as usize] != Position::MAX;
             // Done here, since a round trip to another thread would take longer.
-            if least[Level::Written as usize] != Position::MAX && !std::mem::replace(&mut has_written, true) {
+            if is_waiting(Level::Written) && !std::mem::replace(&mut has_written, true) {
                 self.in_turn(|| journal.write_here());
+                continue;
+            }
+            if is_waiting(Level::Durable) && self.has_one_connection() && !std::mem::replace(&mut has_synced, true) {
+                self.in_turn(|| journal.sync_here());
                 continue;
             }
             let ask = |level: Level| {

@@ -291,3 +291,26 @@ fn time_is_reported_in_microseconds() {
     let [s, us] = time(&mut client);
     assert!(s * 1_000_000 + us >= reported_us, "{s} {us} after {reported_us}");
 }
+
+#[test]
+fn a_worker_syncs_for_its_only_connection_and_for_no_other() {
+    let syncs = |server: &Server| server.info("journal_worker_syncs").parse::<u64>().unwrap();
+    let set = |client: &mut Connection<TcpStream>| {
+        (0..50).for_each(|_| assert_eq!(client.call(&["SET", "k", "v"]), ok()));
+    };
+    let server = Server::start(&["--fsync", "always"]);
+    let mut client = server.connect();
+    set(&mut client);
+    assert!(syncs(&server) > 0);
+    // Each of the two workers has two at least, before the first of them writes.
+    let mut others: Vec<_> = (0..5).map(|_| server.connect()).collect();
+    others.iter_mut().for_each(|other| assert_eq!(other.call(&["PING"]), pong()));
+    let before = syncs(&server);
+    others.iter_mut().for_each(set);
+    assert_eq!(syncs(&server), before);
+
+    // A worker without another one serves whoever comes next itself.
+    let server = Server::start(&["--fsync", "always", "--threads", "1"]);
+    set(&mut server.connect());
+    assert_eq!(syncs(&server), 0);
+}

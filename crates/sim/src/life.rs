@@ -81,7 +81,8 @@ impl Life {
         let ready = self.tasks.ready();
         match self.random.below(13) {
             // Like a worker that waits.
-            0 if self.random.one_in(3) => self.writer.write_short(),
+            0 if self.random.one_in(6) => self.writer.write_short(),
+            0 if self.random.one_in(6) => self.writer.sync_short(),
             0 | 1 => {
                 if let Step::Rest { us, .. } = self.writer.step() {
                     self.time.pass(self.random.below(us.clamp(1, 3_000)));

@@ -349,6 +349,7 @@ impl WorkerContext {
             Ok(mut connection) => {
                 let context = self.clone();
                 drop(spawn_local(async move {
+                    let _served = context.worker.add_connection();
                     let destination = context.worker.in_turns(pin!(connection.serve())).await;
                     match destination {
                         Some(worker) => connection.move_to(worker),
