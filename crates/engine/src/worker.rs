@@ -387,9 +387,10 @@ impl Worker {
         ServedConnection(self.clone())
     }
 
-    /// Returns true if nobody else waits when its only connection waits for a disk: new ones are served elsewhere.
+    /// Returns true if nobody else waits when its only connection waits for a disk: the next one is served elsewhere, if
+    /// another worker has none, and no script rests here.
     fn has_one_connection(&self) -> bool {
-        self.connections.get() == 1 && self.engine.workers() > 1
+        self.connections.get() == 1 && self.engine.workers() > 1 && !self.runner.is_taken()
     }
 
     /// Queues work to be done in turns of its own, between those of connections.
@@ -454,7 +455,8 @@ impl Worker {
                 continue;
             }
             if is_waiting(Level::Durable) && self.has_one_connection() && !std::mem::replace(&mut has_synced, true) {
-                self.in_turn(|| journal.sync_here());
+                // No turn of its own: nobody else has one meanwhile.
+                journal.sync_here(least[Level::Durable as usize]);
                 continue;
             }
             let ask = |level: Level| {

@@ -246,14 +246,15 @@ impl Journal {
         }
     }
 
-    /// Writes short frames that were handed over and syncs them, in the calling thread, under [`Policy::Always`]. Does
-    /// nothing if another thread is writing or syncing. The caller has nothing else to do until its frames are durable.
-    pub fn sync_here(&self) {
+    /// Writes short frames that were handed over, and makes everything below `position` durable, in the calling thread,
+    /// under [`Policy::Always`]; or does nothing if another thread is writing, and no sync while frames below `position`
+    /// are not written. For a caller that has nothing else to do until they are durable.
+    pub fn sync_here(&self, position: Position) {
         if self.level() == Level::Durable
             && let Ok(mut shared) = self.shared_writer.try_lock()
             && let Some(writer) = &mut *shared
         {
-            writer.sync_short();
+            writer.sync_short(position);
         }
     }
 
@@ -580,6 +581,10 @@ impl LogBuffer {
     pub fn hand_over(&mut self, ticket: FrameSlot, time_ms: Ms, payload: &mut Vec<u8>) {
         let payload_bytes = ticket.check(payload.len() as u64);
         if payload.len() > INLINE_BYTES_MAX {
+            // It waits for the disk, and only its length was admitted.
+            if payload.capacity() > 2 * payload.len() {
+                payload.shrink_to_fit();
+            }
             self.producer.push_owned(ticket.position, time_ms, std::mem::take(payload));
         } else {
             self.producer.push(ticket.position, time_ms, payload);

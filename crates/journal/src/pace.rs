@@ -30,8 +30,6 @@ const LATE_PART: u64 = 4;
 const LEFT_US_MIN: u64 = 1000;
 /// The longest wait before the rate is looked at anew.
 const WAIT_MS_MAX: Ms = 48;
-/// Connections that wait begin at multiples of this time, so that a worker wakes once for several.
-const STEP_MS: Ms = 4;
 /// The most that is left beyond the goal for the tail.
 const TAIL_SLACK_BYTES_MAX: u64 = 1 << 40;
 /// Divisor: the part of the bound of undurable bytes that is left beyond the goal.
@@ -205,12 +203,9 @@ impl Pace {
     /// Returns how long the connection with this tag waits before it is looked at again; `None`: its turn may begin.
     pub(crate) fn wait_ms(&self, tag: PaceTag, next: Position) -> Option<Ms> {
         let mut state = lock(&self.state);
-        let now_us = self.now_us();
-        let rate = state.pass(now_us, next)?;
+        let rate = state.pass(self.now_us(), next)?;
         let wait_ms = (tag.0.saturating_sub(state.virtual_bytes) as f64 * 1000.0 / rate) as Ms;
-        let wait_ms = wait_ms.min(WAIT_MS_MAX);
-        let now_ms = now_us / 1000;
-        (wait_ms > 0).then(|| (now_ms + wait_ms).next_multiple_of(STEP_MS) - now_ms)
+        (wait_ms > 0).then_some(wait_ms.min(WAIT_MS_MAX))
     }
 }
 

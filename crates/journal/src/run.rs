@@ -1,6 +1,7 @@
 //! The threads of a journal: for the writer, the preallocator and the syncer. Each sleeps until there is news worth
 //! waking for.
 
+use crate::Policy;
 use crate::journal::Journal;
 use crate::preallocator::Preallocator;
 use crate::signal::Alert;
@@ -62,7 +63,11 @@ fn write(journal: &Journal) -> Result<(), String> {
         let (us, alert) = match step {
             Step::Rest { us, alert } => (us, alert),
             Step::Poisoned => (POISONED_REST_US, Alert::Pressure),
-            Step::Wrote | Step::Rolled | Step::Synced | Step::Marked => continue,
+            Step::Synced => {
+                let_others_write(journal);
+                continue;
+            }
+            Step::Wrote | Step::Rolled | Step::Marked => continue,
         };
         journal.writer.arm(alert);
         let has_news = || lock(&journal.shared_writer).as_mut().expect(THERE).has_news(alert);
@@ -70,10 +75,19 @@ fn write(journal: &Journal) -> Result<(), String> {
             journal.writer.disarm();
         } else {
             journal.writer.rest(us);
+            let_others_write(journal);
         }
     }
     let writer = lock(&journal.shared_writer).take().expect(THERE);
     writer.stop()
+}
+
+/// Under [`Policy::Always`], passes the processor to workers that wait for it: what they write then goes with the next
+/// sync, not with one of its own. Where a processor is free this takes a microsecond.
+fn let_others_write(journal: &Journal) {
+    if journal.policy() == Policy::Always {
+        thread::yield_now();
+    }
 }
 
 fn make(mut preallocator: Preallocator) {

@@ -10,7 +10,7 @@ use sync::primitives::{Mutex, lock};
 pub enum Alert {
     /// Any frame.
     Frame = 1,
-    /// A log buffer is filling up, or a thread waits.
+    /// Many bytes were handed over, or a thread waits.
     Pressure = 2,
 }
 

@@ -275,11 +275,11 @@ impl Writer {
         }
     }
 
-    /// Writes short frames as [`Writer::write_short`] does, and makes everything written durable, unless more frames
-    /// wait or another thread syncs.
-    pub fn sync_short(&mut self) {
+    /// Writes short frames as [`Writer::write_short`] does, and makes everything written durable if that is all below
+    /// `position`, and no other thread syncs.
+    pub fn sync_short(&mut self, position: Position) {
         self.write_short();
-        let is_due = self.durable < self.position && !self.batch.is_cut_short && self.syncing.is_none();
+        let is_due = self.durable < position && position <= self.position && self.syncing.is_none();
         if !is_due || self.journal.is_poisoned() {
             return;
         }
@@ -507,8 +507,9 @@ impl Writer {
         let batch = &mut self.batch;
         let (bytes, frames, charge) = (batch.len(), batch.frames, batch.charge);
         batch.bytes.extend_from_slice(stop.as_ref().map_or(&[], |stop| &stop[..]));
-        self.segment.file.write_pieces_at(&mut batch.pieces(), self.segment.offset)?;
+        let written = self.segment.file.write_pieces_at(&mut batch.pieces(), self.segment.offset);
         batch.clear();
+        written?;
         if self.position == self.durable {
             self.unsynced_since_us = now_us;
         }

@@ -715,13 +715,15 @@ fn a_thread_that_waits_for_its_frames_makes_them_durable() {
     for round in 1..=3 {
         let end = world.put(0, &[round; 100], Purpose::Grow).unwrap();
         assert!(world.journal.durable() < end);
-        world.writer.sync_short();
+        world.writer.sync_short(end + 1);
+        assert!(world.journal.durable() < end, "what is awaited is not all handed over");
+        world.writer.sync_short(end);
         assert_eq!(world.journal.durable(), end);
         let statistics = world.journal.statistics();
         assert_eq!(statistics.worker_syncs, u64::from(round));
         assert_eq!(statistics.syncs - before.syncs, u64::from(round));
     }
-    world.writer.sync_short();
+    world.writer.sync_short(world.journal.next());
     assert_eq!(world.journal.statistics().worker_syncs, 3, "nothing is left to sync");
     let kept = World::open(&disk.crash(1), Policy::Always).unwrap();
     assert_eq!(kept.frames, world.frames);
@@ -729,7 +731,7 @@ fn a_thread_that_waits_for_its_frames_makes_them_durable() {
     // What does not fit the segment is left to the journal's thread, and what was written before it too.
     let end = loop {
         let end = world.put(0, &[7; 1000], Purpose::Grow).unwrap();
-        world.writer.sync_short();
+        world.writer.sync_short(end);
         if world.journal.durable() < end {
             break end;
         }
@@ -737,9 +739,9 @@ fn a_thread_that_waits_for_its_frames_makes_them_durable() {
     world.run();
     assert_eq!(world.journal.durable(), end);
 
-    let _ = world.put(0, b"last", Purpose::Grow).unwrap();
+    let end = world.put(0, b"last", Purpose::Grow).unwrap();
     // The write, then the sync.
     disk.fail_at(disk.operations() + 1);
-    world.writer.sync_short();
+    world.writer.sync_short(end);
     assert!(world.journal.is_poisoned(), "a sync that failed makes nothing durable");
 }

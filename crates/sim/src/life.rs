@@ -82,7 +82,10 @@ impl Life {
         match self.random.below(13) {
             // Like a worker that waits.
             0 if self.random.one_in(6) => self.writer.write_short(),
-            0 if self.random.one_in(6) => self.writer.sync_short(),
+            0 if self.random.one_in(6) => {
+                let next = self.journal().next();
+                self.writer.sync_short(next);
+            }
             0 | 1 => {
                 if let Step::Rest { us, .. } = self.writer.step() {
                     self.time.pass(self.random.below(us.clamp(1, 3_000)));

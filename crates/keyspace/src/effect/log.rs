@@ -33,6 +33,8 @@ pub struct Log {
 pub struct Payload {
     bytes: Vec<u8>,
     holes: Vec<Hole>,
+    /// See [`Log::expect`].
+    expected_bytes: usize,
 }
 
 /// Place for bytes kept separately.
@@ -69,11 +71,8 @@ impl Beside {
 /// Values of fewer bytes are encoded at once.
 const HOLE_BYTES_MIN: u64 = 64 << 10;
 
-/// Maximum room made at once for records, in bytes.
-const RESERVED_BYTES_MAX: u64 = 256 << 10;
-
 /// A larger buffer is not kept for the next tx.
-const PAYLOAD_BYTES_KEPT: usize = 64 << 10;
+const PAYLOAD_BYTES_KEPT: usize = 256 << 10;
 
 /// The target of a record: a key, or a database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,12 +95,11 @@ impl Log {
         self.unread = !read;
     }
 
-    /// Makes room for records of `bytes`, so that they are not moved while they grow; those of very many are.
+    /// Sets the size that the records may reach: the first one makes room for it, so that they are not moved while they
+    /// grow; those of very many bytes are.
     #[inline]
-    pub fn reserve(&mut self, bytes: u64) {
-        if bytes > self.payload.bytes.capacity() as u64 {
-            self.payload.bytes.reserve(bytes.min(RESERVED_BYTES_MAX) as usize);
-        }
+    pub fn expect(&mut self, bytes: u64) {
+        self.payload.expected_bytes = bytes.min(PAYLOAD_BYTES_KEPT as u64) as usize;
     }
 
     /// Returns the exact size of the payload so far. O(values kept separately).
@@ -139,7 +137,7 @@ impl Log {
 
     /// Returns the target of each record after `mark`, and its effect unless part of that is kept separately.
     fn records_from(&self, mark: usize) -> impl Iterator<Item = (Named<'_>, Option<Effect<'_>>)> {
-        let Payload { bytes, holes } = &self.payload;
+        let Payload { bytes, holes, .. } = &self.payload;
         let mut holes = holes.iter().skip_while(move |hole| hole.record_at < mark).peekable();
         let mut input = &bytes[mark..];
         let all = std::iter::from_fn(move || {
@@ -180,7 +178,7 @@ impl Log {
     pub(crate) fn record(&mut self, table: TableId, key: &[u8], effect: &Effect<'_>) {
         self.changed = true;
         if !self.unread {
-            Record { table, key, effect: *effect }.encode(&mut self.payload.bytes);
+            Record { table, key, effect: *effect }.encode(self.payload.records());
         }
     }
 
@@ -217,6 +215,15 @@ impl<'a> Record<'a> {
 }
 
 impl Payload {
+    /// Returns the buffer of the records, with room for those expected.
+    #[inline]
+    fn records(&mut self) -> &mut Vec<u8> {
+        if self.bytes.capacity() < self.expected_bytes {
+            self.bytes.reserve_exact(self.expected_bytes - self.bytes.len());
+        }
+        &mut self.bytes
+    }
+
     fn clear(&mut self) {
         self.bytes.clear();
         self.bytes.shrink_to(PAYLOAD_BYTES_KEPT);
@@ -235,7 +242,7 @@ impl Payload {
     /// Adds the end of the record that began at `record_at`.
     fn put(&mut self, record_at: usize, beside: Beside) {
         if beside.encoded_bytes() < HOLE_BYTES_MIN {
-            beside.encode(&mut self.bytes);
+            beside.encode(self.records());
         } else {
             self.holes.push(Hole { record_at, at: self.bytes.len(), beside });
         }

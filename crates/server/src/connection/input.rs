@@ -19,7 +19,8 @@
 const OWN_BYTES_MIN: usize = 4 << 10;
 /// Minimum room for one read into such a buffer, in bytes.
 const OWN_READ_BYTES_MIN: usize = 64 << 10;
-/// Maximum size of a request that is given a buffer of its size as soon as a part of it has been received.
+/// Received bytes of a request from which on it is given a buffer of its size at once, and the maximum of that size.
+const LARGE_REST_BYTES: usize = 16 << 10;
 const OWN_REQUEST_BYTES_MAX: usize = 256 << 10;
 /// Bytes moved per step: some 3 µs, and 8 pages that may be fresh.
 const MOVE_BYTES_MAX: usize = 32 << 10;
@@ -108,7 +109,7 @@ impl Input {
         self.bytes.clear();
         (self.used, self.at_least) = (0, at_least);
         let (rest_bytes, is_partial) = (rest.len(), rest.len() < at_least);
-        if is_partial && rest_bytes >= OWN_BYTES_MIN && at_least <= OWN_REQUEST_BYTES_MAX {
+        if is_partial && rest_bytes >= LARGE_REST_BYTES && at_least <= OWN_REQUEST_BYTES_MAX {
             let room_bytes = room_bytes(rest_bytes, at_least - rest_bytes);
             if self.bytes.capacity() < room_bytes && is_granted(room_bytes as u64) {
                 self.bytes = Vec::with_capacity(room_bytes);
@@ -175,7 +176,7 @@ mod tests {
     fn many_small_arguments_are_read_in_large_pieces() {
         for is_granted in [false, true] {
             let mut input = Input::default();
-            input.replace(&[b'x'; 5000], 5001, |_| is_granted);
+            input.replace(&[b'x'; LARGE_REST_BYTES], LARGE_REST_BYTES + 1, |_| is_granted);
             assert_eq!(input.lacking_bytes() == 0, is_granted, "a rest of many bytes has room at once");
             let room = input.room().unwrap().unwrap();
             assert!(room.capacity() - room.len() >= OWN_READ_BYTES_MIN);

@@ -177,7 +177,7 @@ impl Connection {
         }
         output.give_buffer(context.lend_buffer());
         let turn = session.run_turn(&scratch, &mut context.ranges.borrow_mut(), output);
-        input.replace(&scratch[turn.used..], at_least(&turn.next), |bytes| context.worker.may_receive(bytes));
+        input.replace(&scratch[turn.used..], at_least(&turn.next), |bytes| context.worker.engine.memory.take(bytes));
         Ok(turn.next)
     }
 
