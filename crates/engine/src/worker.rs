@@ -455,7 +455,7 @@ impl Worker {
                 continue;
             }
             if is_waiting(Level::Durable) && self.has_one_connection() && !std::mem::replace(&mut has_synced, true) {
-                // No turn of its own: nobody else has one meanwhile.
+                // Not a turn: the watchdog would take a slow disk for a long one, and no other connection waits.
                 journal.sync_here(least[Level::Durable as usize]);
                 continue;
             }

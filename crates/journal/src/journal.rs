@@ -248,9 +248,11 @@ impl Journal {
 
     /// Writes short frames that were handed over, and makes everything below `position` durable, in the calling thread,
     /// under [`Policy::Always`]; or does nothing if another thread is writing, and no sync while frames below `position`
-    /// are not written. For a caller that has nothing else to do until they are durable.
+    /// are not written, nor while somebody else waits for one: then one sync is for all. For a caller that has nothing
+    /// else to do until they are durable, and has not asked for it by [`Journal::want`].
     pub fn sync_here(&self, position: Position) {
         if self.level() == Level::Durable
+            && self.wanted(Level::Durable, self.durable()).is_none()
             && let Ok(mut shared) = self.shared_writer.try_lock()
             && let Some(writer) = &mut *shared
         {

@@ -96,8 +96,8 @@ pub struct Options {
     /// Disk space reserved for the store that keeps the data of frames: this many bytes, plus the bytes of all frames.
     /// Frames that grow data are refused before they use it. `None` without a store.
     pub kept_free_bytes: Option<u64>,
-    /// Admission stops while more bytes than this are not yet durable (under [`Policy::Never`]: not yet written). So this
-    /// bounds the memory of frames that wait outside the log buffers' rings.
+    /// Admission stops while more bytes than this are not yet durable (under [`Policy::Never`]: not yet written). Twice
+    /// as many bounds the memory of frames that wait outside the log buffers' rings.
     pub undurable_bytes_max: u64,
     /// Bytes of each thread's log-buffer ring: a power of two.
     pub log_buffer_bytes: usize,

@@ -1,7 +1,6 @@
 //! The threads of a journal: for the writer, the preallocator and the syncer. Each sleeps until there is news worth
 //! waking for.
 
-use crate::Policy;
 use crate::journal::Journal;
 use crate::preallocator::Preallocator;
 use crate::signal::Alert;
@@ -82,10 +81,10 @@ fn write(journal: &Journal) -> Result<(), String> {
     writer.stop()
 }
 
-/// Under [`Policy::Always`], passes the processor to workers that wait for it: what they write then goes with the next
-/// sync, not with one of its own. Where a processor is free this takes a microsecond.
+/// While several write with [`crate::Policy::Always`], passes the processor to workers that wait for it: what they write
+/// then goes with the next sync, not with one of its own. Where a processor is free this takes a microsecond.
 fn let_others_write(journal: &Journal) {
-    if journal.policy() == Policy::Always {
+    if lock(&journal.shared_writer).as_ref().is_some_and(Writer::may_gather) {
         thread::yield_now();
     }
 }

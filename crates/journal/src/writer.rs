@@ -195,6 +195,9 @@ pub struct Writer {
     durable: Position,
     unsynced_since_us: u64,
     last_sync_us: u64,
+    /// Frames written since the last sync, and before it since the one before.
+    unsynced_frames: u64,
+    synced_frames: u64,
     last_write_us: Option<u64>,
     /// Bytes that a sync makes durable in a microsecond, of the last long ones.
     synced_per_us: Option<f64>,
@@ -228,6 +231,8 @@ impl Writer {
             durable: head.synced,
             unsynced_since_us: 0,
             last_sync_us: 0,
+            unsynced_frames: 0,
+            synced_frames: 0,
             last_write_us: None,
             synced_per_us: None,
             journal,
@@ -311,6 +316,11 @@ impl Writer {
             self.journal.poison(error.to_string());
         }
         self.journal.statistics().poisoned.map_or(Ok(()), Err)
+    }
+
+    /// Returns true under [`Policy::Always`] if the last sync was for several frames, as the next one may be.
+    pub(crate) fn may_gather(&self) -> bool {
+        self.journal.policy() == Policy::Always && self.synced_frames > 1
     }
 
     pub(crate) fn journal(&self) -> &Arc<Journal> {
@@ -425,6 +435,7 @@ impl Writer {
         self.batch.is_cut_short = false;
         while let Some((log_buffer, payload_bytes)) = self.find(position) {
             if frames == Frames::Short && (payload_bytes > SHORT_BATCH_BYTES || self.batch.len() >= SHORT_BATCH_BYTES) {
+                self.batch.is_cut_short = true;
                 break;
             }
             let opening = if self.batch.frames == 0 { MARK_BYTES } else { 0 };
@@ -518,6 +529,7 @@ impl Writer {
         self.position += bytes - MARK_BYTES as u64;
         self.marked = self.durable;
         self.last_write_us = Some(now_us);
+        self.unsynced_frames += frames;
         let journal = &*self.journal;
         journal.counters.frames.fetch_add(frames, Ordering::Relaxed);
         journal.counters.bytes.fetch_add(bytes - MARK_BYTES as u64, Ordering::Relaxed);
@@ -607,6 +619,7 @@ impl Writer {
             self.synced_per_us = Some(self.synced_per_us.map_or(rate, |before| (before + rate) / 2.0));
         }
         self.last_sync_us = now_us;
+        self.synced_frames = std::mem::take(&mut self.unsynced_frames);
         let counters = &journal.counters;
         counters.syncs.fetch_add(1, Ordering::Relaxed);
         counters.sync_us_last.store(took_us, Ordering::Relaxed);

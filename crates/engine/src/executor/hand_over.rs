@@ -80,7 +80,8 @@ pub(super) fn end<'t>(tx: &'t mut Tx<'_>, retention: Option<&mut LockRetention<'
 
 /// Makes a payload to be encoded by the journal's thread: its clones may by then be the last references to their
 /// values, so they go to the deferred-drop thread.
-fn late(engine: &Engine, payload: Payload) -> Late {
+fn late(engine: &Engine, mut payload: Payload) -> Late {
+    payload.shrink();
     let drop_later = engine.deferred_drop.remote();
     let (clones_bytes, sum) = (payload.clones_bytes(), engine.journal_clones_bytes.clone());
     sum.fetch_add(clones_bytes, Relaxed);

@@ -230,6 +230,13 @@ impl Payload {
         self.holes.clear();
     }
 
+    /// Releases room for records that never came, if it is more than they take.
+    pub fn shrink(&mut self) {
+        if self.bytes.capacity() > 2 * self.bytes.len() {
+            self.bytes.shrink_to_fit();
+        }
+    }
+
     /// Returns the memory of values kept beside the records, in bytes. O(values).
     pub fn clones_bytes(&self) -> u64 {
         let clones = self.holes.iter().map(|hole| match &hole.beside {
