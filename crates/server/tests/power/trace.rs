@@ -16,8 +16,8 @@ use std::path::{Path, PathBuf};
 pub(crate) const NEVER: usize = usize::MAX;
 
 /// The traced system calls.
-pub(crate) const CALLS: &str = "open,openat,creat,mkdir,mkdirat,pwrite64,write,writev,sendto,sendmsg,fdatasync,fsync,\
-    rename,renameat,renameat2,ftruncate,fallocate,unlink,unlinkat,recvfrom,recvmsg,read";
+pub(crate) const CALLS: &str = "open,openat,creat,mkdir,mkdirat,pwrite64,pwritev,write,writev,sendto,sendmsg,fdatasync,\
+    fsync,rename,renameat,renameat2,ftruncate,fallocate,unlink,unlinkat,recvfrom,recvmsg,read";
 
 /// A call that succeeded, or may have.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -133,9 +133,10 @@ fn call(name: &str, rest: &[u8], returned: Option<u64>) -> Option<Call> {
         "fsync" | "fdatasync" => Call::Sync { path: path() },
         "ftruncate" => Call::Resize { path: path(), bytes: number(rest, 1) },
         "fallocate" => Call::Resize { path: path(), bytes: number(rest, 2) + number(rest, 3) },
-        "pwrite64" => {
+        "pwrite64" | "pwritev" => {
             let mut bytes = payload(rest);
-            let offset = number(after_text(rest), 2);
+            // After the bytes come their number and the offset; after buffers the last one's, how many there are, the offset.
+            let offset = number(after_text(rest), if name == "pwritev" { 3 } else { 2 });
             bytes.truncate(returned.map_or(usize::MAX, |count| count as usize));
             Call::Write { path: path(), offset, bytes }
         }
@@ -288,6 +289,18 @@ mod tests {
             ]
         );
         assert_eq!(events("19  fsync(7</d> <unfinished ...>\n"), [Event { begin: 1, end: NEVER, call: killed }]);
+    }
+
+    #[test]
+    fn a_write_of_several_buffers_is_one_write() {
+        let trace = concat!(
+            "17  pwritev(5</d/1.log>, [{iov_base=\"ab, \", iov_len=4}, {iov_base=\"\", iov_len=0}, ",
+            "{iov_base=\"1, 2\", iov_len=4}], 3, 4160) = 8\n",
+            "17  pwritev(5</d/1.log>, [{iov_base=\"cd\", iov_len=2}, {iov_base=\"efg\", iov_len=3}], 2, 8) = 4\n",
+            "17  +++ exited with 0 +++\n",
+        );
+        let write = |offset, bytes: &[u8]| Call::Write { path: "/d/1.log".into(), offset, bytes: bytes.to_vec() };
+        assert_eq!(calls(trace), [write(4160, b"ab, 1, 2"), write(8, b"cdef")]);
     }
 
     #[test]
