@@ -31,7 +31,7 @@ pub struct Statistics {
     pub writes: u64,
     /// Syncs.
     pub syncs: u64,
-    /// Those of them by a thread that waited for one ([`Journal::sync_here`]).
+    /// Syncs, of these, by a worker that waited for one ([`Journal::sync_here`]).
     pub worker_syncs: u64,
     /// Duration of the last sync, in microseconds.
     pub sync_us_last: u64,

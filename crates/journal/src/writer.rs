@@ -195,8 +195,9 @@ pub struct Writer {
     durable: Position,
     unsynced_since_us: u64,
     last_sync_us: u64,
-    /// Frames written since the last sync, and before it since the one before.
+    /// Frames written since the last sync.
     unsynced_frames: u64,
+    /// Frames that it was for.
     synced_frames: u64,
     last_write_us: Option<u64>,
     /// Bytes that a sync makes durable in a microsecond, of the last long ones.

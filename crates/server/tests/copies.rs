@@ -20,7 +20,7 @@ const MORE: f64 = 0.05;
 /// A server whose large copies are counted.
 struct Counted {
     server: Server,
-    counts: PathBuf,
+    count: PathBuf,
 }
 
 impl Counted {
@@ -33,15 +33,15 @@ impl Counted {
         compile.args(["-std=gnu11", "-O2", "-fno-builtin", "-fno-tree-loop-distribute-patterns", "-shared", "-fPIC"]);
         compile.args(["-Wall", "-Wextra", source, "-o"]).arg(&library);
         assert!(compile.status().unwrap().success(), "{compile:?}");
-        let counts = server.folder().join("counts");
-        fs::write(&counts, [0; 16]).unwrap();
-        let [library, path] = [&library, &counts].map(|path| path.to_str().unwrap());
+        let count = server.folder().join("count");
+        fs::write(&count, [0; 8]).unwrap();
+        let [library, path] = [&library, &count].map(|path| path.to_str().unwrap());
         server.restart_with(&[("LD_PRELOAD", library), ("COPIES", path)]);
-        Self { server, counts }
+        Self { server, count }
     }
 
     fn copied_bytes(&self) -> u64 {
-        u64::from_le_bytes(fs::read(&self.counts).unwrap()[..8].try_into().unwrap())
+        u64::from_le_bytes(fs::read(&self.count).unwrap().try_into().unwrap())
     }
 
     /// Returns how often each of `values` values of `bytes` was copied by `requests`.
@@ -58,7 +58,7 @@ fn assert_copies(what: &str, bytes: usize, copies: f64, expected: f64) {
     assert!(is_expected, "{what}: a value of {bytes} bytes is copied {copies:.2} times instead of {expected}");
 }
 
-/// Checks the copies of each value in requests that set `written` times, and read once.
+/// Checks that each value is copied `written` times by requests that write it, and once by those that read it.
 fn check(test: &str, flags: &[&str], written: f64) {
     let Some(cc) = program_or_skip(test, "cc") else { return };
     let counted = Counted::start(&cc, flags);

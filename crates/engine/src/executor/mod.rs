@@ -291,7 +291,7 @@ impl Executor {
         }
         let mut scratch = if job.may_rest() { &self.script_scratch } else { &self.scratch }.borrow_mut();
         let Scratch { plan, log } = &mut *scratch;
-        log.expect(claim.as_ref().map_or(0, Reservation::payload_bytes));
+        log.expect_bytes(claim.as_ref().map_or(0, Reservation::payload_bytes));
         plan.clear();
         job.plan(&engine.keyspace, plan);
         plan.seal();

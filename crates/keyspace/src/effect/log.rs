@@ -33,7 +33,7 @@ pub struct Log {
 pub struct Payload {
     bytes: Vec<u8>,
     holes: Vec<Hole>,
-    /// See [`Log::expect`].
+    /// See [`Log::expect_bytes`].
     expected_bytes: usize,
 }
 
@@ -98,7 +98,7 @@ impl Log {
     /// Sets the size that the records may reach: the first one makes room for it, so that they are not moved while they
     /// grow; those of very many bytes are.
     #[inline]
-    pub fn expect(&mut self, bytes: u64) {
+    pub fn expect_bytes(&mut self, bytes: u64) {
         self.payload.expected_bytes = bytes.min(PAYLOAD_BYTES_KEPT as u64) as usize;
     }
 

@@ -1,5 +1,5 @@
-/* Counts what a program copies: preloaded (LD_PRELOAD), it takes the place of memcpy and memmove, and adds the calls of at
- * least LEAST bytes to two numbers of 8 bytes in the file named by COPIES: their bytes, and how many they are. */
+/* Counts what a program copies: preloaded (LD_PRELOAD), it takes the place of memcpy and memmove, and adds the bytes of each
+ * call of at least LEAST to the number of 8 bytes in the file named by COPIES. */
 
 #include <fcntl.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 
 #define LEAST 4096
 
-static _Atomic uint64_t *counts;
+static _Atomic uint64_t *copied_bytes;
 
 __attribute__((constructor)) static void begin(void)
 {
@@ -18,18 +18,16 @@ __attribute__((constructor)) static void begin(void)
     int file = path ? open(path, O_RDWR) : -1;
     if (file < 0)
         return;
-    void *mapped = mmap(NULL, 2 * sizeof *counts, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    void *mapped = mmap(NULL, sizeof *copied_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     if (mapped != MAP_FAILED)
-        counts = mapped;
+        copied_bytes = mapped;
     close(file);
 }
 
 void *memmove(void *to, const void *from, size_t bytes)
 {
-    if (bytes >= LEAST && counts) {
-        counts[0] += bytes;
-        counts[1] += 1;
-    }
+    if (bytes >= LEAST && copied_bytes)
+        *copied_bytes += bytes;
     unsigned char *target = to;
     const unsigned char *source = from;
     if (target <= source)
