@@ -10,7 +10,7 @@ use std::ops::ControlFlow;
 use std::time::Instant;
 use support::{sizes, time, time_steps};
 use values::Set;
-use values::set::{SetAlgebra, SetForm, SetLimits, SetOperation};
+use values::set::{SetAlgebra, SetForm, SetGoal, SetOperation};
 
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
@@ -76,7 +76,7 @@ fn run(what: &str, count: u64, member: impl Fn(u64) -> String) {
     });
     let other = set_of(count / 2..count + count / 2, &member);
     for operation in [SetOperation::Intersection, SetOperation::Union, SetOperation::Difference] {
-        let mut algebra = SetAlgebra::new(operation, vec![set.clone(), other.clone()], SetLimits::default());
+        let mut algebra = SetAlgebra::new(operation, vec![set.clone(), other.clone()], SetGoal::Members);
         time_steps(&format!("{operation:?}"), 2 * count, || algebra.step());
     }
 }

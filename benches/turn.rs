@@ -134,7 +134,55 @@ const WORKLOADS: &[Workload] = &[
         prepare: |session| push(session, "items", ITEMS, |at| mixed(at, |byte| char::from(b'0' + byte % 10))),
         request: range_of_100,
     },
+    Workload { name: "hset_of_100k", prepare: fill_hash, request: |key| format!("HSET hash f:{key:012} {key:05}") },
+    Workload { name: "hincrby_of_100k", prepare: fill_hash, request: |key| format!("HINCRBY hash f:{key:012} 1") },
+    Workload {
+        name: "sadd_of_100k",
+        prepare: |session| fill(session, "SADD set", |at| format!("m:{at:012}")),
+        request: |key| format!("SADD set m:{key:012}"),
+    },
+    // About half of them change something.
+    Workload {
+        name: "sadd_srem_of_100k",
+        prepare: |session| fill(session, "SADD set", |at| format!("m:{at:012}")),
+        request: |key| format!("{} set m:{:012}", if key % 2 == 0 { "SREM" } else { "SADD" }, element(key / 2)),
+    },
+    Workload {
+        name: "zadd_of_100k",
+        prepare: fill_zone,
+        request: |key| format!("ZADD zone {key:012} m:{:012}", element(key)),
+    },
+    Workload { name: "zincrby_of_100k", prepare: fill_zone, request: |key| format!("ZINCRBY zone 1 m:{key:012}") },
+    Workload {
+        name: "zpopmin_of_200k",
+        prepare: |session| {
+            fill_zone(session);
+            fill(session, "ZADD zone", |at| format!("{:012} n:{at:012}", at * 11 % ITEMS));
+        },
+        request: |_| "ZPOPMIN zone".to_owned(),
+    },
 ];
+
+/// One of five thousand elements out of [`ITEMS`], so that each is changed several times in a pass over the requests.
+fn element(key: usize) -> usize {
+    key % 5_000 * (ITEMS / 5_000)
+}
+
+/// Adds [`ITEMS`] elements to one key by requests of a hundred.
+fn fill(session: &mut Session, command: &str, element: fn(usize) -> String) {
+    for from in (0..ITEMS).step_by(100) {
+        let elements: Vec<String> = (from..from + 100).map(element).collect();
+        run(session, &[encode(&[words(&format!("{command} {}", elements.join(" ")))])], 1);
+    }
+}
+
+fn fill_hash(session: &mut Session) {
+    fill(session, "HSET hash", |at| format!("f:{at:012} {at}"));
+}
+
+fn fill_zone(session: &mut Session) {
+    fill(session, "ZADD zone", |at| format!("{:012} m:{at:012}", at * 7 % ITEMS));
+}
 
 fn range_of_100(key: usize) -> String {
     let start = key % (ITEMS - 100);

@@ -7,12 +7,13 @@
 pub const BYTES_MAX: usize = 10;
 
 /// Appends `value` to `out`.
-pub fn put(out: &mut Vec<u8>, mut value: u64) {
+#[inline]
+pub fn put(out: &mut impl Extend<u8>, mut value: u64) {
     while value >= 0x80 {
-        out.push(value as u8 | 0x80);
+        out.extend(Some(value as u8 | 0x80));
         value >>= 7;
     }
-    out.push(value as u8);
+    out.extend(Some(value as u8));
 }
 
 /// Returns the bytes that [`put`] appends for `value`.

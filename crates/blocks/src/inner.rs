@@ -1,9 +1,10 @@
 //! An inner node: children with their item counts, and sums over them.
 //!
 //! ```text
-//!   slot   | tally                          | child | place | guide |        above leaves
-//!          | items 32 | encoded bytes 32    |       |       |       |
-//!          | items 64                       |       | 0     |       |        above inner nodes
+//!   slots    | tally                          | child | place | ...        above leaves
+//!            | items 32 | encoded bytes 32    |       |       |
+//!            | items 64                       |       | 0     |            above inner nodes
+//!   guides   | number | number | ...                                        of the slots, in step with them
 //! ```
 //!
 //! A child's count is stored beside its pointer, so finding a position touches one node per level. The other sums (item
@@ -13,12 +14,15 @@
 //! clears its place: a place means that the leaf is unchanged since it was stored. So slots are private to this file.
 //!
 //! The same holds for a guide, the number that a list's owner derives from a child's first item: a search in an ordered
-//! list compares adjacent numbers instead of looking into each child (a sorted set of a million: see `lab/records`).
+//! list compares numbers that lie side by side instead of looking into each child (a sorted set of a million: see
+//! `lab/records`), by a binary search without branches to mispredict.
 
 use base::primitives::atomic::{AtomicU64, Ordering::Relaxed};
+use std::hint::select_unpredictable;
 use std::ops::Range;
 
 use crate::End;
+use crate::cursor::LEVELS_MAX;
 use crate::leaf::ITEM_BYTES_MAX;
 use crate::node::{Head, Node, Totals};
 use crate::place::{Place, PlaceCell};
@@ -38,28 +42,28 @@ struct Slot {
     tally: u64,
     node: Node,
     place: PlaceCell,
-    /// The guide key of the child's first item; 0 if unknown.
-    guide: AtomicU64,
 }
 
 impl Slot {
     fn of(node: Node) -> Slot {
         let tally = tally(node.is_leaf(), node.totals());
-        Slot { tally, node, place: PlaceCell::default(), guide: AtomicU64::new(0) }
+        Slot { tally, node, place: PlaceCell::default() }
     }
 
-    /// Copies the child with its place and guide, for another node.
+    /// Copies the child with its place, for another node.
     fn copy(&self) -> Slot {
-        let guide = AtomicU64::new(self.guide.load(Relaxed));
-        Slot { tally: self.tally, node: self.node.clone(), place: self.place.clone(), guide }
+        Slot { tally: self.tally, node: self.node.clone(), place: self.place.clone() }
     }
 
-    /// Returns the child for a change: clears its place and guide.
+    /// Returns the child for a change: clears its place.
     fn node_mut(&mut self) -> &mut Node {
         self.place.clear();
-        *self.guide.get_mut() = 0;
         &mut self.node
     }
+}
+
+fn copy_guide(guide: &AtomicU64) -> AtomicU64 {
+    AtomicU64::new(guide.load(Relaxed))
 }
 
 /// Returns the tally of a child, or of a change to it: above leaves a sum of tallies is the tally of the sums.
@@ -73,6 +77,8 @@ pub(crate) struct Inner {
     /// Sums over the children, without this node's own bytes.
     sums: Totals,
     slots: Vec<Slot>,
+    /// The guide keys of the children's first items; 0 if unknown.
+    guides: Vec<AtomicU64>,
     /// Cached digests of each child; a child that may change is cleared, and all are when slots move.
     digests: Digests,
 }
@@ -90,19 +96,26 @@ impl Inner {
     }
 
     fn of_slots(slots: Vec<Slot>) -> Inner {
+        let guides = slots.iter().map(|_| AtomicU64::new(0)).collect();
+        Inner::of_guided(slots, guides)
+    }
+
+    fn of_guided(slots: Vec<Slot>, guides: Vec<AtomicU64>) -> Inner {
         let level = slots.first().expect("an inner node has children").node.level() + 1;
+        assert!(usize::from(level) <= LEVELS_MAX);
         let mut sums = Totals::default();
         for slot in &slots {
             sums.add(slot.node.totals());
         }
-        Inner { head: Head::new(level, Codec::Fixed), sums, slots, digests: Digests::default() }
+        Inner { head: Head::new(level, Codec::Fixed), sums, slots, guides, digests: Digests::default() }
     }
 
     /// Creates another node with the same children and places.
     pub(crate) fn copy(&self) -> Inner {
         let slots = self.slots.iter().map(Slot::copy).collect();
+        let guides = self.guides.iter().map(copy_guide).collect();
         let digests = self.digests.clone();
-        Inner { head: Head::new(self.head.level, Codec::Fixed), sums: self.sums, slots, digests }
+        Inner { head: Head::new(self.head.level, Codec::Fixed), sums: self.sums, slots, guides, digests }
     }
 
     /// Returns the number of children.
@@ -141,20 +154,39 @@ impl Inner {
 
     /// Returns `key_of` of a child's first item, at least 1. Computed once: the number is kept while the child is
     /// unchanged, so it must be the same function each time.
+    #[inline]
     pub(crate) fn guide(&self, at: usize, key_of: fn(&[u8]) -> u64) -> u64 {
-        let slot = &self.slots[at];
-        let look = || slot.node.end(End::Head, key_of).max(1);
-        match slot.guide.load(Relaxed) {
-            0 => {
-                let key = look();
-                slot.guide.store(key, Relaxed);
-                key
-            }
+        match self.guides[at].load(Relaxed) {
+            0 => self.find_guide(at, key_of),
             known => {
-                debug_assert!(known == look(), "a child changed under its guide");
+                debug_assert!(known == self.first_key(at, key_of), "a child changed under its guide");
                 known
             }
         }
+    }
+
+    #[cold]
+    fn find_guide(&self, at: usize, key_of: fn(&[u8]) -> u64) -> u64 {
+        let key = self.first_key(at, key_of);
+        self.guides[at].store(key, Relaxed);
+        key
+    }
+
+    fn first_key(&self, at: usize, key_of: fn(&[u8]) -> u64) -> u64 {
+        self.child(at).end(End::Head, key_of).max(1)
+    }
+
+    /// Returns the first of the children `from..to` whose guide is not less than `key`, or `to`.
+    #[inline]
+    pub(crate) fn seek_guide(&self, from: usize, to: usize, key: u64, key_of: fn(&[u8]) -> u64) -> usize {
+        let (mut base, mut left) = (from, to - from);
+        while left > 1 {
+            let half = left / 2;
+            let is_before = self.guide(base + half - 1, key_of) < key;
+            base = select_unpredictable(is_before, base + half, base);
+            left -= half;
+        }
+        if left == 1 && self.guide(base, key_of) < key { base + 1 } else { base }
     }
 
     /// Returns the cached digests of the children.
@@ -183,7 +215,10 @@ impl Inner {
 
     /// Returns the bytes allocated for this node without its children.
     pub(crate) fn own_bytes(&self) -> u64 {
-        (size_of::<Inner>() + self.slots.capacity() * size_of::<Slot>()) as u64
+        let bytes = size_of::<Inner>()
+            + self.slots.capacity() * size_of::<Slot>()
+            + self.guides.capacity() * size_of::<AtomicU64>();
+        bytes as u64
     }
 
     /// Returns the child that holds item `index`, and the index within it.
@@ -204,6 +239,9 @@ impl Inner {
     pub(crate) fn end_mut(&mut self, end: End) -> &mut Node {
         let at = self.end_index(end);
         self.digests.forget(at);
+        if end == End::Head {
+            *self.guides[at].get_mut() = 0;
+        }
         self.slots[at].node_mut()
     }
 
@@ -225,18 +263,17 @@ impl Inner {
 
     /// Runs `change` on a child, clears its place, and updates count and sums.
     pub(crate) fn with_child<R>(&mut self, at: usize, change: impl FnOnce(&mut Node) -> R) -> R {
-        self.with_child_from(at, 0, change)
+        self.with_child_from(at, true, change)
     }
 
-    /// As [`Inner::with_child`], where the child's items below `index` stay unchanged.
-    pub(crate) fn with_child_from<R>(&mut self, at: usize, index: u64, change: impl FnOnce(&mut Node) -> R) -> R {
+    /// As [`Inner::with_child`], where it is known whether the child's first item changes.
+    pub(crate) fn with_child_from<R>(&mut self, at: usize, is_first: bool, change: impl FnOnce(&mut Node) -> R) -> R {
         self.digests.forget(at);
         let slot = &mut self.slots[at];
         let before = slot.node.totals();
-        let guide = *slot.guide.get_mut();
         let result = change(slot.node_mut());
-        if index > 0 {
-            *slot.guide.get_mut() = guide;
+        if is_first {
+            *self.guides[at].get_mut() = 0;
         }
         let after = slot.node.totals();
         slot.tally = tally(slot.node.is_leaf(), after);
@@ -276,11 +313,13 @@ impl Inner {
         self.digests.clear();
         self.sums.add(node.totals());
         self.slots.insert(at, Slot::of(node));
+        self.guides.insert(at, AtomicU64::new(0));
     }
 
     /// Removes a child and its place.
     pub(crate) fn take(&mut self, at: usize) -> Node {
         self.digests.clear();
+        self.guides.remove(at);
         let slot = self.slots.remove(at);
         self.sums.subtract(slot.node.totals());
         slot.node
@@ -291,6 +330,7 @@ impl Inner {
     pub(crate) fn drop_children(&mut self, end: End, count: u64) -> u64 {
         let (whole, rest) = self.whole_children(end, count);
         self.digests.clear();
+        self.guides.drain(whole.clone());
         for slot in self.slots.drain(whole) {
             self.sums.subtract(slot.node.totals());
         }
@@ -302,10 +342,11 @@ impl Inner {
     pub(crate) fn copy_without(&self, end: End, count: u64) -> (Inner, u64) {
         let (whole, rest) = self.whole_children(end, count);
         let kept = match end {
-            End::Head => &self.slots[whole.end..],
-            End::Tail => &self.slots[..whole.start],
+            End::Head => whole.end..self.slots.len(),
+            End::Tail => 0..whole.start,
         };
-        (Inner::of_slots(kept.iter().map(Slot::copy).collect()), rest)
+        let slots = self.slots[kept.clone()].iter().map(Slot::copy).collect();
+        (Inner::of_guided(slots, self.guides[kept].iter().map(copy_guide).collect()), rest)
     }
 
     /// Returns the children at an end that together hold no more than `count` items, and how much of `count` is left
@@ -331,13 +372,14 @@ impl Inner {
     fn shrink(&mut self) {
         if self.slots.len() * 4 < self.slots.capacity() {
             self.slots.shrink_to(self.slots.len() * 2);
+            self.guides.shrink_to(self.slots.len() * 2);
         }
     }
 
     /// Moves the children from `at` on to another node.
     pub(crate) fn split_right(&mut self, at: usize) -> Inner {
         self.digests.clear();
-        let right = Inner::of_slots(self.slots.split_off(at));
+        let right = Inner::of_guided(self.slots.split_off(at), self.guides.split_off(at));
         self.sums.subtract(right.sums);
         self.shrink();
         right
@@ -349,6 +391,7 @@ impl Inner {
         assert!(self.slots.len() + right.slots.len() <= CHILDREN_MAX);
         self.digests.clear();
         self.slots.append(&mut right.slots);
+        self.guides.append(&mut right.guides);
         self.sums.add(std::mem::take(&mut right.sums));
     }
 }

@@ -369,7 +369,7 @@ impl Node {
         }
     }
 
-    /// Replaces `removed` items at `index` by `item` in place, if the leaf is unshared, its codec can hold the item,
+    /// Replaces `removed` (0 or 1) items at `index` by `item` in place, if the leaf is unshared, its codec can hold the item,
     /// and the gap has room. The leaf keeps at least one item.
     pub(crate) fn leaf_splice_in_place(&mut self, index: usize, removed: usize, item: Option<&[u8]>) -> bool {
         let inserted = usize::from(item.is_some());
@@ -382,7 +382,8 @@ impl Node {
             return false;
         }
         let at = view.offset(index);
-        let (old_bytes, new_bytes) = (view.offset(index + removed) - at, item.map_or(0, <[u8]>::len));
+        let old_bytes = if removed == 0 { 0 } else { view.length(index) };
+        let new_bytes = item.map_or(0, <[u8]>::len);
         let used = view.bytes.len();
         let (head, data) = self.leaf_mut();
         let (column_width, column_end) = (head.codec.column_width(), column_end(head, data.len()));
@@ -391,7 +392,9 @@ impl Node {
         if item.is_some_and(|item| !takes(head, item)) || end + count * column_width > column_end {
             return false;
         }
-        data.copy_within(start + at + old_bytes..start + used, start + at + new_bytes);
+        if old_bytes != new_bytes {
+            data.copy_within(start + at + old_bytes..start + used, start + at + new_bytes);
+        }
         if let Some(item) = item {
             data[start + at..start + at + new_bytes].copy_from_slice(item);
         }
@@ -399,7 +402,9 @@ impl Node {
             let behind = (usize::from(head.items) - index - removed) * column_width;
             let from = column_end - usize::from(head.items) * column_width;
             let to = column_end - count * column_width;
-            data.copy_within(from..from + behind, to);
+            if from != to {
+                data.copy_within(from..from + behind, to);
+            }
             if item.is_some() {
                 write_length(&mut data[to + behind..], head.codec, 0, new_bytes);
             }

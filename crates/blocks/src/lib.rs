@@ -13,7 +13,8 @@
 //! - a leaf's layout and how one is built or changed in place: `leaf`, read through `view`
 //! - children, counts and sums: `inner`
 //! - operations that descend and rebalance on the way up: `tree`, `walk`
-//! - positions in an ordered list: `ordered`; skipping by sums of items: `summary`
+//! - a position as the way down to it: `cursor`; positions in an ordered list: `ordered`
+//! - skipping by sums of items: `summary`
 //! - long operations in steps over a clone: `search`, `removal`; where a clone has changed since: `diff`
 //! - bytes that only clones keep alive: `retired`
 //! - encoding for journal, store and wire: `codec`
@@ -24,6 +25,7 @@
 
 mod check;
 mod codec;
+mod cursor;
 mod diff;
 mod inner;
 mod leaf;
@@ -44,6 +46,7 @@ mod view;
 mod walk;
 
 pub use codec::DecodeError;
+pub use cursor::Cursor;
 pub use leaf::{ITEM_BYTES_MAX, LEAF_BYTES_MAX};
 pub use list::BlockList;
 pub use ordered::Guide;

@@ -4,6 +4,7 @@ use std::fmt;
 use std::mem;
 use std::ops::ControlFlow;
 
+use crate::cursor::Cursor;
 use crate::inner::Inner;
 use crate::leaf::{ITEM_BYTES_MAX, Lean};
 use crate::node::{Kind, Node, Totals};
@@ -127,10 +128,44 @@ impl BlockList {
         }
     }
 
+    /// Returns the index of a position. O(log n).
+    pub fn index_of(&self, cursor: Cursor) -> u64 {
+        self.root.as_ref().map_or(0, |root| cursor.index(root))
+    }
+
+    /// Returns the position of the item at `index`, or of the end if that is the length. O(log n).
+    pub fn cursor(&self, index: u64) -> Cursor {
+        assert!(index <= self.len());
+        self.root.as_ref().map_or(Cursor::default(), |root| Cursor::of_index(root, index))
+    }
+
+    /// Replaces the item at a position. O(log n).
+    pub fn set_at(&mut self, cursor: Cursor, item: &[u8]) {
+        self.splice(&cursor, 1, Some(item));
+    }
+
+    /// Inserts an item before the one at a position, or at the end. O(log n).
+    pub fn insert_at(&mut self, cursor: Cursor, item: &[u8]) {
+        match &self.root {
+            Some(root) if !cursor.is_first_below(root.level() + 1) && !cursor.is_end(root) => {
+                self.splice(&cursor, 0, Some(item));
+            }
+            root => {
+                let is_head = root.as_ref().is_some_and(|root| !cursor.is_end(root));
+                self.push(if is_head { End::Head } else { End::Tail }, item);
+            }
+        }
+    }
+
+    /// Removes the item at a position. O(log n).
+    pub fn remove_at(&mut self, cursor: Cursor) {
+        self.splice(&cursor, 1, None);
+    }
+
     /// Replaces the item at `index`. O(log n).
     pub fn set(&mut self, index: u64, item: &[u8]) {
         assert!(index < self.len());
-        self.splice(index, 1, Some(item));
+        self.set_at(self.cursor(index), item);
     }
 
     /// Inserts an item before the one at `index`, or at the end if `index` is the length. O(log n).
@@ -141,14 +176,14 @@ impl BlockList {
         } else if index == self.len() {
             self.push(End::Tail, item);
         } else {
-            self.splice(index, 0, Some(item));
+            self.insert_at(self.cursor(index), item);
         }
     }
 
     /// Removes the item at `index`. O(log n).
     pub fn remove(&mut self, index: u64) {
         assert!(index < self.len());
-        self.splice(index, 1, None);
+        self.remove_at(self.cursor(index));
     }
 
     /// Removes the items at these strictly ascending positions. Each affected leaf is rewritten once: O(leaves met +
@@ -260,10 +295,10 @@ impl BlockList {
         }
     }
 
-    fn splice(&mut self, index: u64, removed: usize, item: Option<&[u8]>) {
+    fn splice(&mut self, cursor: &Cursor, removed: usize, item: Option<&[u8]>) {
         assert!(item.is_none_or(|item| item.len() <= ITEM_BYTES_MAX));
-        let root = self.root.as_mut().expect("an index below the length");
-        let change = tree::splice(root, index, removed, item);
+        let root = self.root.as_mut().expect("a position in a list that has items");
+        let change = tree::splice(root, cursor, removed, item);
         self.follow_change(change);
     }
 

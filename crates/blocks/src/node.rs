@@ -258,6 +258,12 @@ impl Node {
         self.prefetch_lines([0, 1, 16, 17, 32, 33, 48, 49, 62, 63]);
     }
 
+    /// Prefetches the head of a leaf, and the lines about so many bytes after it.
+    pub(crate) fn prefetch_items(&self, bytes: u64) {
+        let line = (bytes as usize).min(DATA_BYTES_MAX) / 64;
+        self.prefetch_lines([0, line.saturating_sub(1), line, line + 1, line + 2]);
+    }
+
     #[cfg_attr(any(not(target_arch = "x86_64"), miri), expect(unused_variables))]
     fn prefetch_lines(&self, lines: impl IntoIterator<Item = usize>) {
         #[cfg(all(target_arch = "x86_64", not(miri)))]

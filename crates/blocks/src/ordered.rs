@@ -8,9 +8,10 @@
 //! If a number decides most comparisons, the numbers of the children's first items are kept beside the children. For
 //! evenly distributed numbers, such as hashes, the first probes interpolate between the numbers at the ends.
 
+use crate::cursor::Cursor;
+use crate::inner::Inner;
 use crate::node::{Kind, Node};
 use crate::{BlockList, End};
-use std::cmp::Ordering;
 use std::ops::Range;
 
 /// A number that distinguishes most items from the target, without looking at them.
@@ -38,7 +39,7 @@ impl BlockList {
     /// # Panics
     /// If the range exceeds the list.
     pub fn partition_point_within(&self, range: Range<u64>, is_before: impl FnMut(&[u8]) -> bool) -> u64 {
-        self.find_point(range, None, is_before, |_| ()).0
+        self.index_of(self.find_cursor(range, None, is_before, |_| ()).0)
     }
 
     /// As [`BlockList::partition_point_within`], where `is_before` holds for all items with a key less than the
@@ -47,7 +48,7 @@ impl BlockList {
     /// # Panics
     /// If the range exceeds the list.
     pub fn guided_point(&self, range: Range<u64>, guide: Guide, is_before: impl FnMut(&[u8]) -> bool) -> u64 {
-        self.find_point(range, Some(guide), is_before, |_| ()).0
+        self.index_of(self.find_cursor(range, Some(guide), is_before, |_| ()).0)
     }
 
     /// As [`BlockList::guided_point`]; also returns `visit` of the item there, if it is within the range.
@@ -61,7 +62,8 @@ impl BlockList {
         is_before: impl FnMut(&[u8]) -> bool,
         visit: impl FnOnce(&[u8]) -> R,
     ) -> (u64, Option<R>) {
-        self.find_point(range, Some(guide), is_before, visit)
+        let (cursor, seen) = self.find_cursor(range, Some(guide), is_before, visit);
+        (self.index_of(cursor), seen)
     }
 
     /// Prefetches the block in which a guided search will end, as far as the numbers alone tell: a caller that is to
@@ -69,38 +71,42 @@ impl BlockList {
     /// is the one before the first. A list of one block is left alone. O(log n + blocks whose numbers are not known).
     pub fn prefetch(&self, guide: Guide) {
         let Some(mut node) = self.root.as_ref() else { return };
-        let mut is_before = |_: &[u8]| false;
-        let mut seeking = Seeking::new(Some(guide), &mut is_before);
         while let Kind::Inner(inner) = node.kind() {
-            seeking.enter();
-            let begins_before =
-                |seeking: &mut Seeking<'_, _>, at| seeking.decide(|key_of| inner.guide(at, key_of), |_| false);
-            node = inner.child(seeking.seek(1, inner.len(), begins_before) - 1);
+            node = inner.child(inner.seek_guide(1, inner.len(), guide.key.max(1), guide.key_of) - 1);
             if inner.is_above_leaves() {
                 return node.prefetch_leaf();
             }
         }
     }
 
-    fn find_point<R>(
+    /// As [`BlockList::guided_look`], for a change there, and with or without a guide.
+    ///
+    /// # Panics
+    /// If the range exceeds the list.
+    pub fn find_cursor<R>(
         &self,
         range: Range<u64>,
         guide: Option<Guide>,
         mut is_before: impl FnMut(&[u8]) -> bool,
         visit: impl FnOnce(&[u8]) -> R,
-    ) -> (u64, Option<R>) {
+    ) -> (Cursor, Option<R>) {
         assert!(range.start <= range.end);
         assert!(range.end <= self.len());
         base::cost::count(base::cost::Work::Elements, 1);
+        let Some(root) = &self.root else { return (Cursor::default(), None) };
+        if range.is_empty() {
+            return (Cursor::of_index(root, range.start), None);
+        }
         let mut visit = Some(visit);
-        let (at, seen) = match &self.root {
-            Some(root) if !range.is_empty() => find_point(root, range.clone(), guide, &mut is_before, &mut visit),
-            _ => (range.start, None),
-        };
+        let (cursor, seen) = find_point(root, range.clone(), guide, &mut is_before, &mut visit);
         match visit {
-            // It is the first item of a leaf that was not searched.
-            Some(visit) if at < range.end => (at, self.get(at, visit)),
-            _ => (at, seen),
+            // It may be the first item of a leaf that was not searched.
+            Some(visit) if cursor.within() as u64 == cursor.leaf(root).items() => {
+                let is_inside = |next: &Cursor| range.end == root.items() || next.index(root) < range.end;
+                let next = cursor.next_leaf(root).filter(is_inside);
+                next.map_or((cursor, None), |next| (next, Some(next.leaf(root).end(End::Head, visit))))
+            }
+            _ => (cursor, seen),
         }
     }
 }
@@ -135,6 +141,37 @@ impl<'f, F: FnMut(&[u8]) -> bool> Seeking<'f, F> {
         }
     }
 
+    /// Returns the first of the children `from..to` that does not begin before the point, or `to`.
+    fn seek_child(&mut self, inner: &Inner, mut from: usize, mut to: usize) -> usize {
+        if let Some(Guess { guide, least, most, .. }) = &mut self.guess {
+            let (key, key_of) = (guide.key.max(1), guide.key_of);
+            let (first, end) = (from, to);
+            from = inner.seek_guide(from, to, key, key_of);
+            if from > first {
+                *least = inner.guide(from - 1, key_of);
+            }
+            if from == end || inner.guide(from, key_of) > key {
+                if from < end {
+                    *most = inner.guide(from, key_of);
+                }
+                return from;
+            }
+            // Numbers that are equal decide nothing.
+            to = key.checked_add(1).map_or(to, |next| inner.seek_guide(from, to, next, key_of));
+        }
+        self.seek(from, to, |seeking, at| inner.child(at).end(End::Head, &mut *seeking.is_before))
+    }
+
+    /// Returns about which part of the items to come is before the point, in 256 parts.
+    fn share(&self) -> u64 {
+        match &self.guess {
+            Some(Guess { guide, least, most, .. }) if guide.is_even && least < most => {
+                (guide.key.saturating_sub(*least) / (((most - least) >> 8) + 1)).min(255)
+            }
+            _ => 128,
+        }
+    }
+
     /// Returns the first of `from..to` for which `is_before` does not hold, or `to`.
     pub(crate) fn seek(
         &mut self,
@@ -164,22 +201,17 @@ impl<'f, F: FnMut(&[u8]) -> bool> Seeking<'f, F> {
         }
     }
 
-    /// Returns true if the probed item is before the point.
+    /// Returns true if the probed item of a leaf is before the point. By its number, where the next probe depends on
+    /// that.
+    #[inline]
     pub(crate) fn is_before(&mut self, item: &[u8]) -> bool {
-        self.decide(|key_of| key_of(item), |is_before| is_before(item))
-    }
-
-    /// Decides the same by its number, at least 1; looks at the item if the number does not decide.
-    fn decide(&mut self, key: impl FnOnce(fn(&[u8]) -> u64) -> u64, look: impl FnOnce(&mut F) -> bool) -> bool {
-        let Some(guess) = &mut self.guess else { return look(self.is_before) };
-        let key = key(guess.guide.key_of).max(1);
-        let is_before = match key.cmp(&guess.guide.key.max(1)) {
-            Ordering::Less => true,
-            Ordering::Equal => look(self.is_before),
-            Ordering::Greater => false,
+        let Some(guess) = self.guess.as_mut().filter(|guess| guess.looks_left > 0) else {
+            return (self.is_before)(item);
         };
+        let (key, sought) = ((guess.guide.key_of)(item), guess.guide.key);
+        let is_before = if key == sought { (self.is_before)(item) } else { key < sought };
         *(if is_before { &mut guess.least } else { &mut guess.most }) = key;
-        guess.looks_left = guess.looks_left.saturating_sub(1);
+        guess.looks_left -= 1;
         is_before
     }
 }
@@ -192,30 +224,35 @@ fn find_point<R>(
     guide: Option<Guide>,
     is_before: &mut impl FnMut(&[u8]) -> bool,
     visit: &mut Option<impl FnOnce(&[u8]) -> R>,
-) -> (u64, Option<R>) {
-    let (mut node, mut base, Range { mut start, mut end }) = (root, 0, range);
+) -> (Cursor, Option<R>) {
+    let (mut node, Range { mut start, mut end }) = (root, range);
+    let mut cursor = Cursor::default();
     let mut seeking = Seeking::new(guide, is_before);
     loop {
-        seeking.enter();
         match node.kind() {
             Kind::Leaf(leaf) => {
+                seeking.enter();
                 let (at, seen) = leaf.point((start as usize, end as usize), seeking, visit);
-                return (base + at as u64, seen);
+                cursor.enter_leaf(at);
+                return (cursor, seen);
             }
             Kind::Inner(inner) => {
                 // The point is in the last child that begins before it, or at its end; the first child needs no probe.
-                let first_at = if start == 0 { 0 } else { inner.seek(start).0 };
-                let last_at = if end == inner.items() { inner.len() - 1 } else { inner.seek(end - 1).0 };
-                let begins_before = |seeking: &mut Seeking<'_, _>, at| {
-                    seeking
-                        .decide(|key_of| inner.guide(at, key_of), |is_before| inner.child(at).end(End::Head, is_before))
+                let (first_at, first_start) = if start == 0 { (0, 0) } else { inner.seek(start) };
+                let (last_at, last_end) = if end == inner.items() {
+                    (inner.len() - 1, None)
+                } else {
+                    let (at, last) = inner.seek(end - 1);
+                    (at, Some(last + 1))
                 };
-                let at = seeking.seek(first_at + 1, last_at + 1, begins_before) - 1;
-                let passed = (0..at).map(|before| inner.items_of(before)).sum::<u64>();
-                base += passed;
-                start = start.saturating_sub(passed);
-                end = (end - passed).min(inner.items_of(at));
+                let at = seeking.seek_child(inner, first_at + 1, last_at + 1) - 1;
+                start = if at == first_at { first_start } else { 0 };
+                end = last_end.filter(|_| at == last_at).unwrap_or_else(|| inner.items_of(at));
+                cursor.enter(node.level(), at);
                 node = inner.child(at);
+                if inner.is_above_leaves() {
+                    node.prefetch_items(seeking.share() * inner.leaf_bytes(at) / 256);
+                }
             }
         }
     }
@@ -276,8 +313,11 @@ mod tests {
             let guide = Guide { key: sought / 3, key_of, is_even: turn % 2 == 0 };
             let at = list.guided_point(0..list.len(), guide, |item| number(item) < sought);
             assert_eq!(at, list.partition_point(|item| number(item) < sought), "turn {turn}");
-            match draw(8) {
-                0..=2 => list.insert(at, &sought.to_be_bytes()),
+            let (cursor, seen) = list.find_cursor(0..list.len(), Some(guide), |item| number(item) < sought, number);
+            assert_eq!((list.index_of(cursor), seen), (at, list.get(at, number)), "turn {turn}");
+            match draw(9) {
+                0..=2 => list.insert_at(cursor, &sought.to_be_bytes()),
+                8 if seen.is_some() => list.set_at(cursor, &sought.to_be_bytes()),
                 3 if at < list.len() => list.remove(at),
                 4 if at + 40 < list.len() => {
                     let mut cut = list.split_off(at);
@@ -303,7 +343,7 @@ mod tests {
         fn key_of(item: &[u8]) -> u64 {
             u64::from_be_bytes(item.try_into().expect("eight bytes"))
         }
-        let is_before = &mut |_: &[u8]| false;
+        let is_before = &mut |item: &[u8]| key_of(item) < key;
         let mut seeking = Seeking::new(Some(Guide { key, key_of, is_even: true }), is_before);
         seeking.enter();
         let guess = seeking.guess.as_mut().expect("it has a guide");

@@ -8,6 +8,7 @@
 //! A packed leaf that is written to becomes as many raw leaves as it needs.
 
 use crate::End;
+use crate::cursor::Cursor;
 use crate::inner::{CHILDREN_MAX, Inner};
 use crate::leaf::{DATA_BYTES_MAX, Lean, Measure, build, build_roomy};
 use crate::node::Node;
@@ -119,14 +120,15 @@ fn pop_in_place(node: &mut Node, end: End) -> Option<(u64, u64)> {
     Some((content, encoded))
 }
 
-/// Replaces `removed` (0 or 1) items at `index` by `item`, if any.
-pub(crate) fn splice(node: &mut Node, index: u64, removed: usize, item: Option<&[u8]>) -> Change {
+/// Replaces `removed` (0 or 1) items at a position by `item`, if any.
+pub(crate) fn splice(node: &mut Node, cursor: &Cursor, removed: usize, item: Option<&[u8]>) -> Change {
     if node.is_leaf() {
-        return splice_leaf(node, index as usize, removed, item);
+        return splice_leaf(node, cursor.within(), removed, item);
     }
+    let level = node.level();
+    let (at, is_first) = (cursor.child(level), cursor.is_first_below(level));
     let inner = node.inner_mut();
-    let (at, rest) = inner.seek(index);
-    match inner.with_child_from(at, rest, |child| splice(child, rest, removed, item)) {
+    match inner.with_child_from(at, is_first, |child| splice(child, cursor, removed, item)) {
         Change::Kept => {
             if removed > 0 {
                 mend(inner, at);
@@ -146,7 +148,7 @@ pub(crate) fn splice(node: &mut Node, index: u64, removed: usize, item: Option<&
 fn splice_packed(node: &mut Node, index: usize, removed: usize, item: Option<&[u8]>) -> Change {
     let mut leaves = raw_leaves(&node.open().view());
     let (mut at, mut rest) = (0, index as u64);
-    while rest >= leaves[at].items() {
+    while rest >= leaves[at].items() && at + 1 < leaves.len() {
         rest -= leaves[at].items();
         at += 1;
     }

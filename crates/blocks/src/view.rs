@@ -346,16 +346,21 @@ fn wide(column: &[u8], place: usize) -> usize {
 fn sum_narrow(column: &[u8]) -> usize {
     // Four lanes of sixteen bits, each of which takes two lengths of eight: 128 times two are below 2^16.
     const EVEN: u64 = 0x00ff_00ff_00ff_00ff;
-    const LANES_FULL: usize = 8 * 128;
+    const EVEN_LANES: u64 = 0x0000_ffff_0000_ffff;
+    const LANES_FULL: usize = 8 * 127;
     let mut sum = 0;
     for part in column.chunks(LANES_FULL) {
-        let mut eights = part.chunks_exact(8);
-        let log_buffers = (&mut eights).fold(0u64, |log_buffers, eight| {
-            let eight = u64::from_le_bytes(eight.try_into().expect("eight bytes"));
-            log_buffers + (eight & EVEN) + (eight >> 8 & EVEN)
-        });
-        sum += [0, 16, 32, 48].map(|shift| (log_buffers >> shift) as u16 as usize).iter().sum::<usize>();
-        sum += eights.remainder().iter().map(|&length| usize::from(length)).sum::<usize>();
+        let (eights, rest) = part.as_chunks::<8>();
+        let add = |lanes: u64, eight: u64| lanes + (eight & EVEN) + (eight >> 8 & EVEN);
+        let lanes = eights.iter().fold(0, |lanes, eight| add(lanes, u64::from_le_bytes(*eight)));
+        let lanes = match part.last_chunk::<8>() {
+            // Of the last eight, those that are summed already are shifted out.
+            Some(last) if !rest.is_empty() => add(lanes, u64::from_le_bytes(*last) >> (8 * (8 - rest.len()))),
+            Some(_) => lanes,
+            None => rest.iter().fold(lanes, |lanes, length| lanes + u64::from(*length)),
+        };
+        let halves = (lanes & EVEN_LANES) + (lanes >> 16 & EVEN_LANES);
+        sum += (halves as u32 as usize) + (halves >> 32) as usize;
     }
     sum
 }

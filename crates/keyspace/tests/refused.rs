@@ -103,7 +103,7 @@ fn misfitting_hash_changes_are_refused_and_change_nothing() {
     let cases: [(&[u8], HashChange<'_>); 15] = [
         (b"t", HashChange::Put { pairs }),
         (b"l", HashChange::Put { pairs }),
-        (b"l", HashChange::PutKeeping { pairs }),
+        (b"l", HashChange::PutKeeping { pairs, place: None }),
         (b"l", HashChange::Remove { fields: there }),
         (b"h", HashChange::Remove { fields: absent }),
         (b"none", HashChange::Remove { fields: there }),
@@ -143,7 +143,7 @@ fn empty_or_odd_field_lists_are_malformed() {
     for change in [
         HashChange::Put { pairs: none },
         HashChange::Put { pairs: odd },
-        HashChange::PutKeeping { pairs: odd },
+        HashChange::PutKeeping { pairs: odd, place: None },
         HashChange::Remove { fields: none },
         HashChange::ExpiryPut { expires_at_ms: 1, fields: none },
         HashChange::ExpiryClear { fields: none },

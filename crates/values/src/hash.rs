@@ -18,7 +18,8 @@
 
 use crate::List;
 use base::{Ms, hash, varint};
-use blocks::{Direction, End, Guide, ITEM_BYTES_MAX};
+use blocks::{Cursor, Direction, End, Guide, ITEM_BYTES_MAX};
+use smallvec::SmallVec;
 use std::collections::HashSet;
 use std::fmt;
 use std::ops::{ControlFlow, Range};
@@ -41,6 +42,9 @@ pub struct Pair<'a> {
     pub expires_at_ms: Option<Ms>,
 }
 
+/// Bytes of an item up to which making one allocates nothing.
+const ITEM_BYTES_USUAL: usize = 128;
+
 /// The maximum size of a field and its value together, in bytes.
 pub const PAIR_BYTES_MAX: usize = ITEM_BYTES_MAX - 2 * varint::BYTES_MAX;
 
@@ -50,8 +54,8 @@ impl Pair<'_> {
         self.expires_at_ms.is_none_or(|at_ms| at_ms > now)
     }
 
-    fn encode(&self) -> Vec<u8> {
-        let mut item = Vec::with_capacity(self.field.len() + self.value.len() + 2 * varint::BYTES_MAX);
+    fn encode(&self) -> SmallVec<[u8; ITEM_BYTES_USUAL]> {
+        let mut item = SmallVec::with_capacity(self.field.len() + self.value.len() + 2 * varint::BYTES_MAX);
         varint::put(&mut item, self.field.len() as u64 * 2 + u64::from(self.expires_at_ms.is_some()));
         item.extend_from_slice(self.field);
         if let Some(at_ms) = self.expires_at_ms {
@@ -93,14 +97,17 @@ pub struct HashFigures {
     pub expired_count: u64,
     /// See [`Hash::is_large`].
     pub is_large: bool,
+    /// True if any of its fields has a deadline.
+    pub has_deadlines: bool,
 }
 
-/// A field that exists.
-#[derive(Clone, Copy)]
-struct FoundField {
+/// Where a field is, or would be. Valid until the hash changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FieldPlace {
     /// The position of its item in the list.
-    at: u64,
-    expires_at_ms: Option<Ms>,
+    at: Cursor,
+    /// Its deadline, if it exists.
+    found: Option<Option<Ms>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -184,6 +191,12 @@ impl Hash {
         self.list.len().saturating_sub(self.head().start())
     }
 
+    /// Returns the number of fields and of what is kept beside them: while no deadline comes or goes, it grows by as
+    /// many as the fields. O(1).
+    pub fn items_len(&self) -> u64 {
+        self.list.len()
+    }
+
     /// Returns true if it has no fields. O(1).
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
@@ -212,7 +225,8 @@ impl Hash {
         let head = self.head();
         let len = self.list.len().saturating_sub(head.start());
         let expired_count = self.expired_within(head, now);
-        HashFigures { live_len: len - expired_count, expired_count, is_large: head.form == HashForm::Large }
+        let (is_large, has_deadlines) = (head.form == HashForm::Large, head.dues > 0);
+        HashFigures { live_len: len - expired_count, expired_count, is_large, has_deadlines }
     }
 
     /// Returns the earliest deadline of its fields, if any. O(log n).
@@ -234,7 +248,7 @@ impl Hash {
 
     /// Returns the deadline of a field, passed or not, if the field exists. O(log n), in a small hash O(n).
     pub fn expires_at_ms(&self, field: &[u8]) -> Option<Option<Ms>> {
-        self.find(field).map(|found| found.expires_at_ms)
+        self.place(field).found
     }
 
     /// Applies `visit` to an unexpired field; `None` if there is none. O(log n), in a small hash O(n).
@@ -306,30 +320,35 @@ impl Hash {
         &self.list
     }
 
-    fn find(&self, field: &[u8]) -> Option<FoundField> {
-        self.place(field).ok()
+    /// Returns the place of a field, for [`Hash::put_keeping_at`], and `visit` of it if it has not expired. Cost as of
+    /// [`Hash::get`].
+    pub fn find<R>(&self, field: &[u8], now: Ms, visit: impl FnOnce(Pair<'_>) -> R) -> (FieldPlace, Option<R>) {
+        let visit = |pair: Pair<'_>| (pair.expires_at_ms, pair.is_live(now).then(|| visit(pair)));
+        match self.look(self.head(), field, visit) {
+            Ok((at, (expires_at_ms, seen))) => (FieldPlace { at, found: Some(expires_at_ms) }, seen),
+            Err(at) => (FieldPlace { at, found: None }, None),
+        }
     }
 
-    /// Returns the field, or its insertion point.
-    fn place(&self, field: &[u8]) -> Result<FoundField, u64> {
-        let found = self.look(self.head(), field, |pair| pair.expires_at_ms);
-        found.map(|(at, expires_at_ms)| FoundField { at, expires_at_ms })
+    fn place(&self, field: &[u8]) -> FieldPlace {
+        self.find(field, 0, |_| ()).0
     }
 
     /// Returns the position of a field's item and the result of `visit` on it; or the insertion point.
-    fn look<R>(&self, head: HashHead, field: &[u8], visit: impl FnOnce(Pair<'_>) -> R) -> Result<(u64, R), u64> {
+    fn look<R>(&self, head: HashHead, field: &[u8], visit: impl FnOnce(Pair<'_>) -> R) -> Result<(Cursor, R), Cursor> {
         let (start, end) = (head.start(), self.list.len());
-        if self.is_empty() {
-            return Err(start);
-        }
         if head.form == HashForm::Large {
             let key = (hash::order(field), field);
             let visit_it = |item: &[u8]| {
                 let pair = pair(item);
                 (pair.field == field).then(|| visit(pair))
             };
-            let (at, seen) = self.list.guided_look(start..end, by_order(key.0), |item| order(item) < key, visit_it);
+            let (at, seen) =
+                self.list.find_cursor(start..end, Some(by_order(key.0)), |item| order(item) < key, visit_it);
             return seen.flatten().map(|seen| (at, seen)).ok_or(at);
+        }
+        if self.is_empty() {
+            return Err(self.list.cursor(0));
         }
         let (mut at, mut visit, mut seen) = (start, Some(visit), None);
         let may_be = may_have(field);
@@ -341,7 +360,8 @@ impl Hash {
             at += 1;
             ControlFlow::Continue(())
         });
-        seen.map(|seen| (at, seen)).ok_or(end)
+        let at = self.list.cursor(at);
+        seen.map(|seen| (at, seen)).ok_or(at)
     }
 }
 
@@ -350,37 +370,47 @@ impl Hash {
 impl Hash {
     /// Sets a field's value and deadline. Returns true if the field is new. O(log n), in a small hash O(n).
     pub fn put(&mut self, pair: Pair<'_>) -> bool {
+        self.put_at(pair, &self.place(pair.field))
+    }
+
+    /// Sets a field's value; a deadline stays. Returns true if the field is new. O(log n), in a small hash O(n).
+    pub fn put_keeping(&mut self, field: &[u8], value: &[u8]) -> bool {
+        self.put_keeping_at(field, value, &self.place(field))
+    }
+
+    /// As [`Hash::put_keeping`], where [`Hash::find`] returned `place`. Saves a lookup.
+    pub fn put_keeping_at(&mut self, field: &[u8], value: &[u8], place: &FieldPlace) -> bool {
+        self.put_at(Pair { field, value, expires_at_ms: place.found.flatten() }, place)
+    }
+
+    fn put_at(&mut self, pair: Pair<'_>, place: &FieldPlace) -> bool {
+        let mut at = place.at;
         if self.is_empty() {
             self.list.push(End::Tail, &HashHead { form: HashForm::Small, dues: 0 }.encode());
+            at = self.list.cursor(1);
         }
-        let place = self.place(pair.field);
-        let old = match place {
-            Ok(FoundField { at, expires_at_ms }) => {
-                self.list.set(at, &pair.encode());
-                expires_at_ms
-            }
-            Err(at) => {
-                self.list.insert(at, &pair.encode());
-                None
-            }
-        };
-        self.follow(pair.field, old, pair.expires_at_ms);
-        place.is_err()
+        let item = pair.encode();
+        match place.found {
+            Some(_) => self.list.set_at(at, &item),
+            None => self.list.insert_at(at, &item),
+        }
+        self.follow(pair.field, place.found.flatten(), pair.expires_at_ms);
+        place.found.is_none()
     }
 
     /// Sets or clears the deadline of a field. Returns true if the field exists.
     pub fn set_expiry(&mut self, field: &[u8], expires_at_ms: Option<Ms>) -> bool {
         let encode = |pair: Pair<'_>| (pair.expires_at_ms, Pair { expires_at_ms, ..pair }.encode());
         let Ok((at, (old, item))) = self.look(self.head(), field, encode) else { return false };
-        self.list.set(at, &item);
+        self.list.set_at(at, &item);
         self.follow(field, old, expires_at_ms);
         true
     }
 
     /// Removes a field. Returns true if it existed.
     pub fn remove(&mut self, field: &[u8]) -> bool {
-        let Some(FoundField { at, expires_at_ms }) = self.find(field) else { return false };
-        self.list.remove(at);
+        let FieldPlace { at, found: Some(expires_at_ms) } = self.place(field) else { return false };
+        self.list.remove_at(at);
         self.follow(field, expires_at_ms, None);
         self.drop_head();
         true

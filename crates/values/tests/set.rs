@@ -7,7 +7,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
-use values::set::{SetAlgebra, SetForm, SetLimits, SetOperation};
+use values::set::{SetAlgebra, SetForm, SetGoal, SetLimits, SetOperation};
 use values::string::parse_int;
 use values::{List, Set};
 
@@ -262,7 +262,7 @@ proptest! {
             SetOperation::Union => twins.iter().flatten().cloned().collect(),
         };
         let sets: Vec<Set> = all.iter().map(|members| set_of(members)).collect();
-        let result = SetAlgebra::new(operation, sets.clone(), LIMITS).run();
+        let result = SetAlgebra::new(operation, sets.clone(), SetGoal::Stored(LIMITS)).run();
         result.list().check();
         recoded(&result);
         prop_assert_eq!(members(&result).into_iter().collect::<BTreeSet<_>>(), expected.clone());
@@ -271,9 +271,14 @@ proptest! {
             let are_integers = expected.iter().all(|member| parse_int(member).is_some());
             prop_assert!(!are_integers || result.form() == SetForm::Integers);
         }
+        let shown = SetAlgebra::new(operation, sets.clone(), SetGoal::Members).run();
+        shown.list().check();
+        prop_assert_eq!(shown.len(), expected.len() as u64);
+        prop_assert_eq!(members(&shown).into_iter().collect::<BTreeSet<_>>(), expected.clone());
         if operation == SetOperation::Intersection {
-            let some = SetAlgebra::new(operation, sets.clone(), LIMITS).up_to(count_max).run();
-            prop_assert_eq!(some.len(), count_max.min(expected.len() as u64));
+            let mut counted = SetAlgebra::new(operation, sets.clone(), SetGoal::Count(count_max));
+            while !counted.step() {}
+            prop_assert_eq!(counted.count(), count_max.min(expected.len() as u64));
         }
         for (set, members) in sets.iter().zip(&all) {
             prop_assert_eq!(set.len(), members.iter().collect::<BTreeSet<_>>().len() as u64);

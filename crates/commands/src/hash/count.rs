@@ -3,6 +3,7 @@
 use crate::decimal::Decimal;
 use crate::prelude::*;
 use keyspace::FieldExpiry;
+use values::hash::FieldPlace;
 use values::string::{DIGITS_MAX, format_int, parse_int};
 
 pub(crate) const COMMANDS: &[CommandSpec] = &[HINCRBY, HINCRBYFLOAT];
@@ -45,12 +46,17 @@ const HINCRBYFLOAT: CommandSpec = CommandSpec {
 fn add(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let (now, field, by) = (tx.now(), args.get(2), parse::int(args.get(3))?);
     let mut hash = tx.hash_mut(args.get(1), Absent::Create)?.expect("is to be made");
-    let before = hash.hash().and_then(|hash| hash.get(field, now, |pair| parse_int(pair.value)));
+    let (place, before) = found(hash.hash().map(|hash| hash.find(field, now, |pair| parse_int(pair.value))));
     let before = before.unwrap_or(Some(0)).ok_or(Failure::text("ERR hash value is not an integer"))?;
     let sum = before.checked_add(by).ok_or(Failure::text("ERR increment or decrement would overflow"))?;
-    hash.put(&[field, format_int(sum, &mut [0; DIGITS_MAX])], FieldExpiry::Keep)?;
+    hash.put_found(&[field, format_int(sum, &mut [0; DIGITS_MAX])], FieldExpiry::Keep, place.as_ref())?;
     reply.int(sum);
     Ok(())
+}
+
+/// Splits the result of a search in a hash that may be absent.
+fn found<R>(found: Option<(FieldPlace, Option<R>)>) -> (Option<FieldPlace>, Option<R>) {
+    found.map_or((None, None), |(place, seen)| (Some(place), seen))
 }
 
 fn add_decimal(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
@@ -60,10 +66,10 @@ fn add_decimal(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
         return Err(Failure::text("ERR value is NaN or Infinity"));
     }
     let mut hash = tx.hash_mut(args.get(1), Absent::Create)?.expect("is to be made");
-    let before = hash.hash().and_then(|hash| hash.get(field, now, |pair| Decimal::parse(pair.value)));
+    let (place, before) = found(hash.hash().map(|hash| hash.find(field, now, |pair| Decimal::parse(pair.value))));
     let before = before.unwrap_or(Decimal::parse(b"0")).ok_or(Failure::text("ERR hash value is not a float"))?;
     let sum = before.sum(&by).ok_or(Failure::text("ERR increment would produce NaN or Infinity"))?;
-    hash.put(&[field, sum.as_bytes()], FieldExpiry::Keep)?;
+    hash.put_found(&[field, sum.as_bytes()], FieldExpiry::Keep, place.as_ref())?;
     reply.bulk(sum.as_bytes());
     Ok(())
 }

@@ -9,7 +9,7 @@
 use super::all::{self, MembersReply};
 use crate::prelude::*;
 use keyspace::{Computation, Pin, Whole};
-use values::set::{SetAlgebra, SetLimits, SetOperation};
+use values::set::{SetAlgebra, SetGoal, SetLimits, SetOperation};
 use values::{Set, Value};
 use wire::{More, Source};
 
@@ -140,7 +140,7 @@ fn pins(tx: &Tx, keys: Args<'_>, sets: &[Set]) -> Vec<(Pin, u64)> {
 fn show(tx: &mut Tx, keys: Args<'_>, reply: &mut dyn Reply, operation: SetOperation) -> Outcome {
     let sets = sets(tx, keys)?;
     let pins = pins(tx, keys, &sets);
-    begin(reply, SetAlgebra::new(operation, sets, SetLimits::now()), pins, AlgebraOutput::Members);
+    begin(reply, SetAlgebra::new(operation, sets, SetGoal::Members), pins, AlgebraOutput::Members);
     Ok(())
 }
 
@@ -158,15 +158,15 @@ fn card(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     }
     let sets = sets(tx, keys)?;
     let pins = pins(tx, keys, &sets);
-    let algebra = SetAlgebra::new(SetOperation::Intersection, sets, SetLimits::now());
-    begin(reply, algebra.up_to(if limit == 0 { u64::MAX } else { limit }), pins, AlgebraOutput::Count);
+    let goal = SetGoal::Count(if limit == 0 { u64::MAX } else { limit });
+    begin(reply, SetAlgebra::new(SetOperation::Intersection, sets, goal), pins, AlgebraOutput::Count);
     Ok(())
 }
 
 fn store(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, operation: SetOperation) -> Outcome {
     let (key, sources) = (args.get(1), args.from(2));
-    let (sets, limits) = (sets(tx, sources)?, SetLimits::now());
-    let algebra = SetAlgebra::new(operation, sets.clone(), limits);
+    let (sets, goal) = (sets(tx, sources)?, SetGoal::Stored(SetLimits::now()));
+    let algebra = SetAlgebra::new(operation, sets.clone(), goal);
     let result = if is_little(&algebra) {
         SetStoring(algebra).finished()
     } else {
@@ -177,7 +177,7 @@ fn store(tx: &mut Tx, args: &Args, reply: &mut dyn Reply, operation: SetOperatio
                 Some(Value::Set(set)) => set,
                 _ => Set::new(),
             });
-            Box::new(SetStoring(SetAlgebra::new(operation, sets.collect(), limits)))
+            Box::new(SetStoring(SetAlgebra::new(operation, sets.collect(), goal)))
         })?
     };
     let count = match &result {
@@ -235,7 +235,7 @@ fn begin(reply: &mut dyn Reply, algebra: SetAlgebra, pins: Vec<(Pin, u64)>, show
         while !source.algebra.step() {}
         let result = source.algebra.result();
         if shown == AlgebraOutput::Count {
-            reply.int(result.len() as i64);
+            reply.int(source.algebra.count() as i64);
         } else if result.content_bytes() <= LOCKED_BYTES_MAX {
             reply.set(result.len() as usize);
             all::write_small(reply, result);
@@ -268,11 +268,11 @@ impl Source for SetAlgebraReply {
         if !self.algebra.step() {
             return More::Follows;
         }
-        let set = self.algebra.result().clone();
         if self.shown == AlgebraOutput::Count {
-            reply.int(set.len() as i64);
+            reply.int(self.algebra.count() as i64);
             return More::Done;
         }
+        let set = self.algebra.result().clone();
         reply.set(set.len() as usize);
         if set.is_empty() {
             return More::Done;

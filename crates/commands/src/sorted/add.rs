@@ -3,6 +3,7 @@
 use super::score::score;
 use crate::prelude::*;
 use keyspace::SortedMut;
+use smallvec::SmallVec;
 use std::collections::HashMap;
 
 pub(crate) const COMMANDS: &[CommandSpec] = &[ZADD, ZINCRBY];
@@ -120,7 +121,7 @@ fn zadd(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
         return Err(Failure::text("ERR INCR option supports a single increment-element pair"));
     }
     let given = (0..pairs.len()).step_by(2).map(|at| Ok((score(pairs.get(at))?, pairs.get(at + 1))));
-    let given: Vec<(f64, &[u8])> = given.collect::<Result<_, Failure>>()?;
+    let given: SmallVec<[(f64, &[u8]); 4]> = given.collect::<Result<_, Failure>>()?;
     if adds_to {
         return increase(tx, args.get(1), given[0], conditions, reply);
     }
@@ -138,13 +139,16 @@ pub(crate) fn put(
 ) -> Result<(i64, i64), Failure> {
     let Some(mut sorted) = guard(tx, key, conditions)? else { return Ok((0, 0)) };
     let (mut added, mut changed) = (0, 0);
-    let mut puts = Vec::with_capacity(given.len());
+    let mut puts: SmallVec<[(f64, &[u8]); 4]> = SmallVec::with_capacity(given.len());
     // A repeated member sees its earlier score.
     let mut given_before = HashMap::new();
-    let now = sorted.sorted();
+    let (now, mut place) = (sorted.sorted(), None);
     for &(score, member) in given {
         let before = given_before.get(member).copied();
-        let old = before.or_else(|| now.and_then(|sorted| sorted.score(member)));
+        let old = before.or_else(|| {
+            place = now.map(|sorted| sorted.find(member));
+            place.and_then(|place| place.score())
+        });
         let Some(score) = conditions.apply(old, score)?.filter(|score| old != Some(*score)) else { continue };
         *if old.is_some() { &mut changed } else { &mut added } += 1;
         if given.len() > 1 {
@@ -153,7 +157,7 @@ pub(crate) fn put(
         puts.push((score, member));
     }
     if !puts.is_empty() {
-        sorted.put(&puts)?;
+        sorted.put_found(&puts, place.as_ref().filter(|_| given.len() == 1))?;
     }
     Ok((added, changed))
 }
@@ -170,13 +174,14 @@ fn increase(
         return Ok(());
     };
     let mut sorted = sorted.with_event("zincr");
-    let old = sorted.sorted().and_then(|sorted| sorted.score(member));
+    let place = sorted.sorted().map(|sorted| sorted.find(member));
+    let old = place.and_then(|place| place.score());
     let Some(score) = conditions.apply(old, given)? else {
         reply.null();
         return Ok(());
     };
     if old != Some(score) {
-        sorted.put(&[(score, member)])?;
+        sorted.put_found(&[(score, member)], place.as_ref())?;
     }
     reply.double(score);
     Ok(())

@@ -4,7 +4,7 @@ use super::items::Items;
 use super::{DecodeError, take};
 use base::{Ms, varint};
 use values::Hash;
-use values::hash::{PAIR_BYTES_MAX, Pair};
+use values::hash::{FieldPlace, PAIR_BYTES_MAX, Pair};
 
 /// A change to the hash under a key. Removing the last field is recorded as an [`super::Effect::Remove`] instead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,6 +18,8 @@ pub enum HashChange<'a> {
     PutKeeping {
         /// Field, value, field, value.
         pairs: Items<'a>,
+        /// Where the only field is in the present hash, if that is known. Not recorded.
+        place: Option<&'a FieldPlace>,
     },
     /// 42. Removes fields.
     Remove {
@@ -49,7 +51,7 @@ impl<'a> HashChange<'a> {
     /// Returns how many fields it puts, if it changes none for which `is_named` returns true.
     pub fn puts_beside(&self, is_named: impl Fn(&[u8]) -> bool) -> Option<u64> {
         match *self {
-            Self::Put { pairs } | Self::PutKeeping { pairs } => {
+            Self::Put { pairs } | Self::PutKeeping { pairs, .. } => {
                 let mut fields = pairs.iter().step_by(2);
                 (!fields.any(is_named)).then(|| pairs.count() / 2)
             }
@@ -74,7 +76,7 @@ impl<'a> HashChange<'a> {
 
     pub(super) fn encode_fields(&self, out: &mut Vec<u8>) {
         match *self {
-            Self::Put { pairs: items } | Self::PutKeeping { pairs: items } => items.encode(out),
+            Self::Put { pairs: items } | Self::PutKeeping { pairs: items, .. } => items.encode(out),
             Self::Remove { fields: items } | Self::ExpiryClear { fields: items } => items.encode(out),
             Self::Expire { count } => varint::put(out, count),
             Self::ExpiryPut { expires_at_ms, fields } => {
@@ -88,7 +90,7 @@ impl<'a> HashChange<'a> {
     pub(super) fn decode_fields(number: u8, input: &mut &'a [u8]) -> Result<Self, DecodeError> {
         Ok(match number {
             40 => Self::Put { pairs: take_pairs(input)? },
-            41 => Self::PutKeeping { pairs: take_pairs(input)? },
+            41 => Self::PutKeeping { pairs: take_pairs(input)?, place: None },
             42 => Self::Remove { fields: take_fields(input)? },
             43 => Self::Expire { count: take(input)? },
             44 => Self::ExpiryPut { expires_at_ms: take(input)?, fields: take_fields(input)? },
@@ -106,9 +108,11 @@ impl<'a> HashChange<'a> {
                     hash.put(Pair { field, value, expires_at_ms: None });
                 });
             }
-            Self::PutKeeping { pairs } => for_each_pair(pairs, |field, value| {
-                let expires_at_ms = hash.expires_at_ms(field).flatten();
-                hash.put(Pair { field, value, expires_at_ms });
+            Self::PutKeeping { pairs, place } => for_each_pair(pairs, |field, value| {
+                match place {
+                    Some(place) => hash.put_keeping_at(field, value, place),
+                    None => hash.put_keeping(field, value),
+                };
             }),
             Self::Remove { fields } => {
                 check_fields(hash, fields)?;

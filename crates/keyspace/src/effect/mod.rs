@@ -40,7 +40,7 @@ use table::{Extras, Fields};
 use values::{Queue, Value, ValueType};
 
 /// One change to one key (or, for [`Effect::MapPut`], to the map of databases).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Effect<'a> {
     /// 1. Removes the key.
     Remove,
@@ -110,7 +110,7 @@ pub enum Effect<'a> {
 }
 
 /// An effect with the key it names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Record<'a> {
     /// The table of the key.
     pub table: TableId,
@@ -418,7 +418,7 @@ mod tests {
             (15, Effect::List(ListChange::Remove { index: 9, count: 300 })),
             (16, Effect::List(ListChange::RemoveMany { count: 4, runs: &[2, 1, 2, 3] })),
             (40, Effect::Hash(HashChange::Put { pairs: items })),
-            (41, Effect::Hash(HashChange::PutKeeping { pairs: items })),
+            (41, Effect::Hash(HashChange::PutKeeping { pairs: items, place: None })),
             (42, Effect::Hash(HashChange::Remove { fields: items })),
             (43, Effect::Hash(HashChange::Expire { count: 3 })),
             (44, Effect::Hash(HashChange::ExpiryPut { expires_at_ms: 1_700_000_000_000, fields: items })),
@@ -427,7 +427,7 @@ mod tests {
             (50, Effect::Set(SetChange::Add { form: SetForm::Listed, members: items })),
             (51, Effect::Set(SetChange::Remove { members: items })),
             (52, Effect::Set(SetChange::RemoveAt { count: 4, runs: &[2, 1, 2, 3] })),
-            (55, Effect::Sorted(SortedChange::Put { items: scored })),
+            (55, Effect::Sorted(SortedChange::Put { items: scored, place: None })),
             (56, Effect::Sorted(SortedChange::Remove { members: items })),
             (57, Effect::Sorted(SortedChange::RemoveRange { rank: 7, count: 300 })),
             (58, Effect::Sorted(SortedChange::Grow)),

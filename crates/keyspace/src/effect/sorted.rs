@@ -4,16 +4,18 @@ use super::items::Items;
 use super::{DecodeError, take};
 use base::varint;
 use values::Sorted;
-use values::sorted::checked_item;
+use values::sorted::{MemberPlace, checked_item};
 
 /// A change to the sorted set under a key. Removing the last member is recorded as an [`super::Effect::Remove`]
 /// instead.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum SortedChange<'a> {
     /// 55. Sets the scores of members. Creates the sorted set if absent.
     Put {
         /// Each an encoded score and the member: [`values::sorted::item`].
         items: Items<'a>,
+        /// Where the only member is in the present sorted set, if that is known. Not recorded.
+        place: Option<&'a MemberPlace>,
     },
     /// 56. Removes members.
     Remove {
@@ -43,7 +45,7 @@ impl<'a> SortedChange<'a> {
 
     pub(super) fn encode_fields(&self, out: &mut Vec<u8>) {
         match *self {
-            Self::Put { items } | Self::Remove { members: items } => items.encode(out),
+            Self::Put { items, .. } | Self::Remove { members: items } => items.encode(out),
             Self::RemoveRange { rank, count } => {
                 varint::put(out, rank);
                 varint::put(out, count);
@@ -60,7 +62,7 @@ impl<'a> SortedChange<'a> {
                 if !are_sound {
                     return Err(DecodeError::Malformed);
                 }
-                Self::Put { items }
+                Self::Put { items, place: None }
             }
             56 => Self::Remove { members: take_some(input)? },
             57 => Self::RemoveRange { rank: take(input)?, count: take(input)? },
@@ -72,9 +74,12 @@ impl<'a> SortedChange<'a> {
     /// Changes `sorted`; a change that does not fit its members is a misfit and changes nothing.
     pub(super) fn apply(&self, sorted: &mut Sorted) -> Result<(), DecodeError> {
         match *self {
-            Self::Put { items } => items.iter().for_each(|item| {
+            Self::Put { items, place } => items.iter().for_each(|item| {
                 let (score, member) = checked_item(item).expect("made by a guard, or checked when decoded");
-                sorted.put(score, member);
+                match place {
+                    Some(place) => sorted.put_at(score, member, place),
+                    None => sorted.put(score, member),
+                };
             }),
             Self::Remove { members } => {
                 let are_there = members.iter().all(|member| sorted.score(member).is_some());

@@ -4,7 +4,7 @@ use crate::effect::{Effect, HashChange, Items};
 use crate::tx::{Abandon, Before, FIELDS_AT_ONCE, Tx};
 use base::{Ms, varint};
 use std::collections::HashSet;
-use values::hash::HashFigures;
+use values::hash::{FieldPlace, HashFigures};
 use values::{Hash, limits};
 
 /// Records per method, at most.
@@ -45,10 +45,24 @@ impl<'t, 'k> HashMut<'t, 'k> {
     /// # Errors
     /// If its frame needs more journal room than is claimed; nothing has changed then.
     pub fn put(&mut self, pairs: &[&[u8]], expiry: FieldExpiry) -> Result<u64, Abandon> {
+        self.put_found(pairs, expiry, None)
+    }
+
+    /// As [`HashMut::put`]; with the place of the only field, if it is known.
+    ///
+    /// # Errors
+    /// As of [`HashMut::put`].
+    pub fn put_found(
+        &mut self,
+        pairs: &[&[u8]],
+        expiry: FieldExpiry,
+        place: Option<&FieldPlace>,
+    ) -> Result<u64, Abandon> {
         assert!(pairs.len().is_multiple_of(2));
         let now = self.tx.now();
-        let HashFigures { live_len: len_before, expired_count, mut is_large } =
-            self.hash().map_or_else(HashFigures::default, |hash| hash.figures(now));
+        let (figures, items_before) =
+            self.hash().map_or_else(Default::default, |hash| (hash.figures(now), hash.items_len()));
+        let HashFigures { live_len: len_before, expired_count, mut is_large, has_deadlines } = figures;
         // A bound for the usual case, in which a command's claim suffices; and one for all records that may follow.
         let may_grow = !is_large && must_grow(self.hash(), pairs);
         if expired_count > 0 || may_grow || matches!(expiry, FieldExpiry::At(_)) {
@@ -60,14 +74,16 @@ impl<'t, 'k> HashMut<'t, 'k> {
             self.expire();
             is_large = self.hash().is_some_and(Hash::is_large);
         }
-        if expiry == FieldExpiry::Keep {
+        if expiry == FieldExpiry::Keep && expired_count > FIELDS_AT_ONCE {
             self.forget_expired(pairs);
         }
+        let must_grow = may_grow && !is_large && must_grow(self.hash(), pairs);
+        let is_unchanged = expired_count == 0 && !must_grow && self.before == Before::Settled;
+        let place = place.filter(|_| is_unchanged && pairs.len() == 2);
         let put = |pairs| match Items::Slices(pairs) {
-            pairs if expiry == FieldExpiry::Keep => HashChange::PutKeeping { pairs },
+            pairs if expiry == FieldExpiry::Keep => HashChange::PutKeeping { pairs, place },
             pairs => HashChange::Put { pairs },
         };
-        let must_grow = may_grow && !is_large && must_grow(self.hash(), pairs);
         let mut rest = pairs;
         if must_grow && self.before == Before::Unknown {
             // Only an existing hash turns large, and many fields are put into a large one.
@@ -84,7 +100,11 @@ impl<'t, 'k> HashMut<'t, 'k> {
             let fields: Vec<&[u8]> = fields(pairs).collect();
             self.change(HashChange::ExpiryPut { expires_at_ms, fields: Items::Slices(&fields) });
         }
-        let len = self.hash().map_or(0, |hash| hash.figures(now).live_len);
+        let hash = self.hash();
+        if items_before > 0 && !has_deadlines && !matches!(expiry, FieldExpiry::At(_)) {
+            return Ok(hash.map_or(0, |hash| hash.items_len() - items_before));
+        }
+        let len = hash.map_or(0, |hash| hash.figures(now).live_len);
         Ok(len - len_before)
     }
 

@@ -5,6 +5,7 @@ use crate::notes::Classes;
 use crate::tx::{Abandon, Before, Tx};
 use base::varint;
 use std::collections::HashSet;
+use values::sorted::MemberPlace;
 use values::{Sorted, limits, sorted};
 
 /// Maximum bytes of a record, excluding key and items.
@@ -39,6 +40,14 @@ impl<'t, 'k> SortedMut<'t, 'k> {
     /// # Errors
     /// If its frame needs more journal room than is claimed; nothing has changed then.
     pub fn put(&mut self, pairs: &[(f64, &[u8])]) -> Result<(), Abandon> {
+        self.put_found(pairs, None)
+    }
+
+    /// As [`SortedMut::put`]; with the place of the only member, if it is known.
+    ///
+    /// # Errors
+    /// As of [`SortedMut::put`].
+    pub fn put_found(&mut self, pairs: &[(f64, &[u8])], place: Option<&MemberPlace>) -> Result<(), Abandon> {
         let must_grow = must_grow(self.sorted(), pairs);
         // The removal of an expired key, the first pair, what makes it large, and the rest.
         self.need_room(4, &mut pairs.iter().map(|(_, member)| member.len()))?;
@@ -46,21 +55,26 @@ impl<'t, 'k> SortedMut<'t, 'k> {
         if must_grow && self.before == Before::Unknown {
             // Only an existing sorted set turns large, and many members are put into a large one.
             let (first, others) = pairs.split_at(pairs.len().min(1));
-            self.put_recorded(first);
+            self.put_recorded(first, None);
             rest = others;
         }
         if must_grow {
             self.change(SortedChange::Grow);
         }
-        self.put_recorded(rest);
+        self.put_recorded(rest, place.filter(|_| pairs.len() == 1 && !must_grow && self.before == Before::Settled));
         Ok(())
     }
 
-    fn put_recorded(&mut self, pairs: &[(f64, &[u8])]) {
+    fn put_recorded(&mut self, pairs: &[(f64, &[u8])], place: Option<&MemberPlace>) {
+        if let [(score, member)] = pairs {
+            let item = sorted::item(*score, member);
+            return self.change(SortedChange::Put { items: Items::Slices(&[&item]), place });
+        }
         let mut bytes = Vec::new();
         pairs.iter().for_each(|(score, member)| varint::put_bytes(&mut bytes, &sorted::item(*score, member)));
         if !pairs.is_empty() {
-            self.change(SortedChange::Put { items: Items::Encoded { count: pairs.len() as u64, bytes: &bytes } });
+            let items = Items::Encoded { count: pairs.len() as u64, bytes: &bytes };
+            self.change(SortedChange::Put { items, place: None });
         }
     }
 

@@ -14,12 +14,12 @@
 mod algebra;
 mod member;
 
-pub use algebra::{SetAlgebra, SetOperation};
+pub use algebra::{SetAlgebra, SetGoal, SetOperation};
 
 use crate::limits;
 use crate::string::parse_int;
 use base::hash;
-use blocks::{BlockList, Direction, End, Guide};
+use blocks::{BlockList, Cursor, Direction, End, Guide};
 use member::MemberItem;
 use std::ops::ControlFlow;
 
@@ -178,16 +178,28 @@ impl Set {
     }
 
     fn add_item(&mut self, item: &[u8], form: SetForm) -> bool {
-        let mut place = self.place(item);
-        if place.is_ok() {
-            return false;
+        match self.place(item) {
+            Ok(_) => false,
+            Err(at) => {
+                self.add_at(at, item, form);
+                true
+            }
         }
-        if form != SetForm::Hashed || !self.is_empty() && self.form() != SetForm::Hashed {
+    }
+
+    /// Adds an item at its insertion point, after switching to `form` if that is larger.
+    fn add_at(&mut self, mut at: Cursor, item: &[u8], form: SetForm) {
+        if self.is_empty() {
+            if form != SetForm::Hashed {
+                self.turn(form);
+            }
+            return self.list.push(End::Tail, item);
+        }
+        if form > self.form() {
             self.turn(form);
-            place = self.place(item);
+            at = self.place(item).expect_err("it is not there");
         }
-        self.list.insert(place.expect_err("it is not there"), item);
-        true
+        self.list.insert_at(at, item);
     }
 
     /// Switches to this form, if it is larger.
@@ -221,11 +233,11 @@ impl Set {
     }
 
     fn remove_item(&mut self, item: &[u8]) -> bool {
-        let Ok(index) = self.place(item) else { return false };
-        if self.list.len() == self.start() + 1 {
+        let Ok(at) = self.place(item) else { return false };
+        if self.list.len() <= 2 && self.list.len() == self.start() + 1 {
             self.list = BlockList::new();
         } else {
-            self.list.remove(index);
+            self.list.remove_at(at);
         }
         true
     }
@@ -327,31 +339,28 @@ impl Set {
     }
 
     /// Returns an item's position in the list, or else its insertion point.
-    fn place(&self, item: &[u8]) -> Result<u64, u64> {
-        let form = self.form();
-        let mut is_there = false;
-        let index = match form {
-            SetForm::Listed => return self.list.find(item, 1, Direction::Forward).ok_or(self.list.len()),
+    fn place(&self, item: &[u8]) -> Result<Cursor, Cursor> {
+        let list = &self.list;
+        match self.form() {
+            SetForm::Listed => match list.find(item, 1, Direction::Forward) {
+                Some(index) => Ok(list.cursor(index)),
+                None => Err(list.cursor(list.len())),
+            },
             SetForm::Integers => {
-                let Some(number) = member::integer(item) else { return Err(self.list.len()) };
-                self.list.partition_point(|other| {
-                    // The head is no integer, and comes first.
-                    let other = member::integer(other);
-                    is_there |= other == Some(number);
-                    other.is_none_or(|other| other < number)
-                })
+                let Some(number) = member::integer(item) else { return Err(list.cursor(list.len())) };
+                // The head is no integer, and comes first.
+                let is_before = |other: &[u8]| member::integer(other).is_none_or(|other| other < number);
+                let (at, found) = list.find_cursor(0..list.len(), None, is_before, |other| other == item);
+                if found == Some(true) { Ok(at) } else { Err(at) }
             }
             SetForm::Hashed => {
                 let hash = hash::order(item);
-                // The predicate has already compared the item at the position found.
-                self.list.guided_point(0..self.list.len(), by_hash(hash), |other| {
-                    let other_hash = hash::order(other);
-                    is_there |= other_hash == hash && other == item;
-                    (other_hash, other) < (hash, item)
-                })
+                let is_before = |other: &[u8]| (hash::order(other), other) < (hash, item);
+                let (at, found) =
+                    list.find_cursor(0..list.len(), Some(by_hash(hash)), is_before, |other| other == item);
+                if found == Some(true) { Ok(at) } else { Err(at) }
             }
-        };
-        if is_there { Ok(index) } else { Err(index) }
+        }
     }
 
     /// Returns the list that stores the set.

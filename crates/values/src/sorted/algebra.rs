@@ -2,11 +2,15 @@
 //!
 //! ```text
 //!   union          members of all --> buckets by hash, scores combined in each -------.
-//!   intersection   the smallest, member by member: is it in all others?  -------------+--> sorted --> sorted set
-//!   difference     the first, member by member: is it in no other?  ------------------'
+//!   intersection   the smallest in a hash table, then the others: who meets all? -----+--> sorted --> sorted set
+//!   difference     the first in a hash table, then the others: who meets none? -------'
 //! ```
+//!
+//! If the smallest, or the first, is too large for a table, or only some members are wanted, each of its members is
+//! looked up in the others instead; so is each candidate in a source that has many times their number.
 
 use super::build::{BUCKETS_MAX, SortedBuilder, SortedLimits, Sorting};
+use super::candidates::Candidates;
 use super::{Sorted, index};
 use crate::set::{Set, SetOperation};
 use base::varint;
@@ -18,6 +22,10 @@ use std::ops::ControlFlow;
 const STEP_LOOKS: u64 = 48;
 /// Members put into buckets per step.
 const STEP_MEMBERS: u64 = 256;
+/// Members that are met in a table in the time of a lookup.
+const LOOK_MEMBERS: u64 = 8;
+/// A source with so many times the candidates is searched for each of them.
+const SEARCHED_RATIO: u64 = 16;
 /// The approximate number of members per bucket: about 100 µs.
 const BUCKET_MEMBERS: u64 = 512;
 
@@ -41,6 +49,11 @@ impl Aggregate {
             Self::Min | Self::Max => score,
         }
     }
+}
+
+/// Returns true if each of so many candidates is looked up in a source.
+fn is_searched(source: &Source, candidates: u64) -> bool {
+    source.members.len() > candidates.saturating_mul(SEARCHED_RATIO)
 }
 
 fn no_nan(score: f64) -> f64 {
@@ -152,6 +165,8 @@ pub struct SortedAlgebra {
     /// The source whose members are visited, and the next member.
     source: usize,
     at: u64,
+    /// The members of the first source, if they are met by those of the others.
+    candidates: Option<Candidates>,
     /// Scores and members of a union, by hash; each bucket in the order of the sources.
     buckets: Vec<Vec<u8>>,
     buckets_bytes: u64,
@@ -187,8 +202,15 @@ impl SortedAlgebra {
             _ => (sources[0].members.len(), 0),
         };
         let members_max = if asked.is_counted { 0 } else { members_max };
+        let first = &sources[0].members;
+        let is_met = asked.operation != SetOperation::Union
+            && sources.len() > 1
+            && asked.count_max >= first.len()
+            && first.len() <= Candidates::MEMBERS_MAX
+            && first.content_bytes() <= Candidates::BYTES_MAX;
         Self {
             asked,
+            candidates: is_met.then(|| Candidates::new(first.len())),
             sources,
             source: 0,
             at: 0,
@@ -202,11 +224,19 @@ impl SortedAlgebra {
         }
     }
 
-    /// Returns the maximum number of source lookups.
+    /// Returns the maximum number of source lookups, or of work that takes as long.
     pub fn looks(&self) -> u64 {
+        let first_len = self.sources[0].members.len();
         match self.asked.operation {
             SetOperation::Union => self.sources.iter().map(|source| source.members.len()).sum(),
-            _ => self.sources[0].members.len().saturating_mul(self.sources.len() as u64),
+            _ if self.candidates.is_some() => {
+                let looks = |source: &Source| match is_searched(source, first_len) {
+                    true => first_len,
+                    false => source.members.len().div_ceil(LOOK_MEMBERS),
+                };
+                self.sources.iter().map(looks).fold(0, u64::saturating_add)
+            }
+            _ => first_len.saturating_mul(self.sources.len() as u64),
         }
     }
 
@@ -220,6 +250,7 @@ impl SortedAlgebra {
     pub fn step(&mut self) -> bool {
         match self.phase {
             AlgebraPhase::Take if self.asked.operation == SetOperation::Union => self.take_all(),
+            AlgebraPhase::Take if self.candidates.is_some() => self.meet_some(),
             AlgebraPhase::Take => self.take_some(),
             AlgebraPhase::Meet => self.meet(),
             AlgebraPhase::Build if self.building.step(&mut self.sorting) => self.phase = AlgebraPhase::Over,
@@ -247,7 +278,8 @@ impl SortedAlgebra {
 
     /// Returns roughly its memory beyond the sources, in bytes. O(1).
     pub fn heap_bytes(&self) -> u64 {
-        self.buckets_bytes + self.sorting.heap_bytes() + self.building.heap_bytes()
+        let candidates_bytes = self.candidates.as_ref().map_or(0, Candidates::heap_bytes);
+        candidates_bytes + self.buckets_bytes + self.sorting.heap_bytes() + self.building.heap_bytes()
     }
 
     /// Puts some members of a union into their buckets.
@@ -287,6 +319,63 @@ impl SortedAlgebra {
         scores.into_iter().for_each(|(member, score)| self.sorting.add(score, member));
         self.buckets_bytes -= bucket.len() as u64;
         self.bucket += 1;
+    }
+
+    /// Takes some candidates, lets them meet some members of another source, or keeps some that met all.
+    fn meet_some(&mut self) {
+        let Self { sources, sorting, asked, counted, candidates, source: pass, at, .. } = self;
+        let (pass, from, asked) = (*pass, *at, *asked);
+        let candidates = candidates.as_mut().expect("the caller has looked");
+        let is_difference = asked.operation == SetOperation::Difference;
+        let Some(source) = sources.get(pass) else {
+            let end = (from + STEP_MEMBERS).min(candidates.len());
+            for (score, member, met) in (from..end).filter_map(|at| candidates.get(at as usize)) {
+                if is_difference || met + 1 == sources.len() {
+                    *counted += 1;
+                    if !asked.is_counted {
+                        sorting.add(score, member);
+                    }
+                }
+            }
+            *at = end;
+            if end == candidates.len() {
+                self.candidates = None;
+                self.end_taking();
+            }
+            return;
+        };
+        let is_searched = pass > 0 && is_searched(source, candidates.len());
+        let (items, step) = match is_searched {
+            true => (candidates.len(), STEP_LOOKS),
+            false => (source.members.len(), STEP_MEMBERS),
+        };
+        let count = step.min(items - from);
+        let meet = |candidates: &mut Candidates, at: usize, score: Option<f64>| match (is_difference, score) {
+            (true, Some(_)) | (false, None) => candidates.drop(at),
+            (false, Some(score)) => candidates.meet(at, pass, |before| asked.aggregate.of(before, score)),
+            (true, None) => {}
+        };
+        if pass == 0 {
+            let weigh = |score| if is_difference { score } else { source.weigh(score) };
+            source.members.walk(from, count, |score, member| candidates.add(weigh(score), member));
+        } else if is_searched {
+            for at in from as usize..(from + count) as usize {
+                if let Some((_, member, _)) = candidates.get(at) {
+                    let score = source.raw_score(member);
+                    meet(candidates, at, score);
+                }
+            }
+        } else {
+            source.members.walk(from, count, |score, member| {
+                if let Some(at) = candidates.find(member) {
+                    meet(candidates, at, Some(score * source.weight));
+                }
+            });
+        }
+        self.at += count;
+        if self.at == items {
+            (self.source, self.at) = (pass + 1, 0);
+        }
     }
 
     /// Looks up some members in the other sources.

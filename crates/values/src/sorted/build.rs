@@ -8,7 +8,7 @@
 //! ```
 
 use super::index::{self, MemberHash};
-use super::{Sorted, SortedParts, item, order};
+use super::{Sorted, SortedParts, item, order, score_key};
 use crate::List;
 use base::varint;
 use blocks::End;
@@ -75,13 +75,14 @@ impl MemberRun {
     }
 
     fn sorted(self) -> Self {
-        let mut starts = self.starts;
-        let (bytes, at) = (self.bytes, self.at);
-        let unsorted = Self { bytes, starts: Vec::new(), at };
-        starts.sort_unstable_by(|one, other| order(unsorted.get(*one), unsorted.get(*other)));
-        let mut run = Self { bytes: Vec::with_capacity(unsorted.bytes.len()), ..Self::default() };
-        for start in starts {
-            let (score, member) = unsorted.get(start);
+        let mut keys: Vec<(u64, usize)> =
+            self.starts.iter().map(|start| (score_key(self.get(*start).0), *start)).collect();
+        keys.sort_unstable_by(|(key, start), (other_key, other)| {
+            key.cmp(other_key).then_with(|| self.get(*start).1.cmp(self.get(*other).1))
+        });
+        let mut run = Self { bytes: Vec::with_capacity(self.bytes.len()), ..Self::default() };
+        for (_, start) in keys {
+            let (score, member) = self.get(start);
             run.push(score, member);
         }
         run

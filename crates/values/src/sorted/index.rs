@@ -1,9 +1,10 @@
 //! The index of a large sorted set: a few hash bytes and the score of each member.
 
-use super::score::{ScoreForm, split};
+use super::score::{SCORE_BYTES_MAX, ScoreForm, split};
 use crate::List;
 use base::hash::KeyHasher;
-use blocks::{Direction, End, Guide};
+use blocks::{Cursor, Direction, End, Guide};
+use smallvec::SmallVec;
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 use std::sync::LazyLock;
@@ -35,8 +36,10 @@ pub(super) fn hash(member: &[u8]) -> MemberHash {
 }
 
 /// Encodes an index entry. It has no negative zero: the main list stores both zeros in one position.
-pub(super) fn item(hash: MemberHash, score: f64) -> Vec<u8> {
-    [&hash, ScoreForm::of(score + 0.0).as_bytes()].concat()
+pub(super) fn item(hash: MemberHash, score: f64) -> SmallVec<[u8; HASH_BYTES + SCORE_BYTES_MAX]> {
+    let mut item = SmallVec::from_slice(&hash);
+    item.extend_from_slice(ScoreForm::of(score + 0.0).as_bytes());
+    item
 }
 
 /// Returns the position of the first entry with this hash, or its insertion point.
@@ -45,9 +48,9 @@ pub(super) fn point(index: &List, hash: MemberHash) -> u64 {
 }
 
 /// Like [`point`], with the score of the entry there, if it has this hash.
-pub(super) fn first_beside(index: &List, hash: MemberHash) -> (u64, Option<f64>) {
+pub(super) fn first_beside(index: &List, hash: MemberHash) -> (Cursor, Option<f64>) {
     let is_before = |item: &[u8]| item[..HASH_BYTES] < hash[..];
-    let (at, seen) = index.guided_look(0..index.len(), by_hash(hash), is_before, |item| score_beside(item, hash));
+    let (at, seen) = index.find_cursor(0..index.len(), Some(by_hash(hash)), is_before, |item| score_beside(item, hash));
     (at, seen.flatten())
 }
 
@@ -87,7 +90,11 @@ pub(super) fn score_beside(item: &[u8], hash: MemberHash) -> Option<f64> {
 
 /// Removes one of the items with this hash and score, which are all equal.
 pub(super) fn remove(index: &mut List, hash: MemberHash, score: f64) {
-    let mut at = point(index, hash);
+    let (first_at, first) = first_beside(index, hash);
+    if first == Some(score) {
+        return index.remove_at(first_at);
+    }
+    let mut at = index.index_of(first_at);
     let flow = index.walk(at, index.len() - at, Direction::Forward, &mut |item: &[u8]| {
         let found = score_beside(item, hash).expect("every member is in the index");
         if found == score {

@@ -14,6 +14,7 @@
 
 mod algebra;
 mod build;
+mod candidates;
 mod index;
 mod removing;
 mod scan;
@@ -25,8 +26,10 @@ pub use removing::Removing;
 pub use scan::Scan;
 
 use crate::List;
-use blocks::{Direction, End, Guide};
+use blocks::{Cursor, Direction, End, Guide};
+use index::MemberHash;
 use score::{ScoreForm, split, split_checked};
+use smallvec::SmallVec;
 use std::cmp::Ordering;
 use std::collections::HashSet;
 use std::fmt;
@@ -45,6 +48,9 @@ struct SortedParts {
     index: List,
 }
 
+/// Maximum number of members removed by rank one after the other. More are cut out at once, which takes the list apart.
+const SINGLE_REMOVALS_MAX: u64 = 8;
+
 /// A bound of a range.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Bound<T> {
@@ -56,13 +62,20 @@ pub enum Bound<T> {
     Excluding(T),
 }
 
-/// A member's position.
-struct MemberPlace {
-    /// The position in main.
-    at: u64,
+/// Where a member is, or would be. Valid until the sorted set changes.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct MemberPlace {
+    /// The position in main, and the score there.
+    found: Option<(Cursor, f64)>,
     /// The position in the index, if large.
-    index_at: u64,
-    score: f64,
+    index_at: Cursor,
+}
+
+impl MemberPlace {
+    /// Returns the member's score; `None` if it is absent.
+    pub fn score(&self) -> Option<f64> {
+        self.found.map(|(_, score)| score)
+    }
 }
 
 // ---- lookups ----
@@ -122,12 +135,13 @@ impl Sorted {
 
     /// Returns the score of `member`. O(log n); in a small one O(n).
     pub fn score(&self, member: &[u8]) -> Option<f64> {
-        self.find(member).map(|found| found.score)
+        self.find(member).score()
     }
 
     /// Returns the rank of `member`, counted from the lowest score, and its score. Cost as of [`Sorted::score`].
     pub fn rank(&self, member: &[u8]) -> Option<(u64, f64)> {
-        self.find(member).map(|found| (found.at - self.start(), found.score))
+        let (at, score) = self.find(member).found?;
+        Some((self.main().index_of(at) - self.start(), score))
     }
 
     /// Applies `visit` to score and member at `rank`; `None` if there is none. O(log n).
@@ -243,66 +257,78 @@ impl Sorted {
         Scan::new(&parts.main, &parts.index, cursor, wanted)
     }
 
-    fn find(&self, member: &[u8]) -> Option<MemberPlace> {
-        let parts = self.parts.as_ref()?;
-        if self.is_large() { parts.find_large(member) } else { parts.find_small(member) }
+    /// Returns the place of `member`, for [`Sorted::put_at`]. Cost as of [`Sorted::score`].
+    pub fn find(&self, member: &[u8]) -> MemberPlace {
+        match &self.parts {
+            Some(parts) if !parts.index.is_empty() => parts.find_large(member, index::hash(member)),
+            Some(parts) => MemberPlace { found: parts.find_small(member), index_at: Cursor::default() },
+            None => MemberPlace::default(),
+        }
     }
 }
 
 impl SortedParts {
-    fn find_small(&self, member: &[u8]) -> Option<MemberPlace> {
+    fn find_small(&self, member: &[u8]) -> Option<(Cursor, f64)> {
         let (mut at, mut found) = (0, None);
         let _ = self.main.walk(0, self.main.len(), Direction::Forward, &mut |item: &[u8]| {
             let (score, other) = split(item);
             if other == member {
-                found = Some(MemberPlace { at, index_at: 0, score });
+                found = Some(score);
                 return ControlFlow::Break(());
             }
             at += 1;
             ControlFlow::Continue(())
         });
-        found
+        found.map(|score| (self.main.cursor(at), score))
     }
 
-    fn find_large(&self, member: &[u8]) -> Option<MemberPlace> {
-        let hash = index::hash(member);
-        let (mut index_at, first) = index::first_beside(&self.index, hash);
+    fn find_large(&self, member: &[u8], hash: MemberHash) -> MemberPlace {
+        let (first_at, first) = index::first_beside(&self.index, hash);
+        let Some(first) = first else { return MemberPlace { found: None, index_at: first_at } };
         // Usually no other member has this hash.
-        if let Ok((at, score)) = self.place(first?, member) {
-            return Some(MemberPlace { at, index_at, score });
+        if let Ok(found) = self.place(first, member) {
+            return MemberPlace { found: Some(found), index_at: first_at };
         }
-        index_at += 1;
-        let (mut found, mut before) = (None, first.map(f64::to_bits));
+        let mut index_at = self.index.index_of(first_at) + 1;
+        let (mut found, mut before) = (None, first.to_bits());
         let _ = self.index.walk(index_at, self.index.len() - index_at, Direction::Forward, &mut |item: &[u8]| {
             let Some(score) = index::score_beside(item, hash) else { return ControlFlow::Break(()) };
-            if before != Some(score.to_bits())
-                && let Ok((at, score)) = self.place(score, member)
+            if before != score.to_bits()
+                && let Ok(place) = self.place(score, member)
             {
-                found = Some(MemberPlace { at, index_at, score });
+                found = Some(place);
                 return ControlFlow::Break(());
             }
-            before = Some(score.to_bits());
+            before = score.to_bits();
             index_at += 1;
             ControlFlow::Continue(())
         });
-        found
+        let index_at = if found.is_some() { self.index.cursor(index_at) } else { first_at };
+        MemberPlace { found, index_at }
     }
 
     /// Returns the position of (score, member) in main and its score there, which may be the other zero; or the
     /// insertion point.
-    fn place(&self, score: f64, member: &[u8]) -> Result<(u64, f64), u64> {
-        let is_before = |item: &[u8]| item.is_empty() || order(split(item), (score, member)).is_lt();
+    fn place(&self, score: f64, member: &[u8]) -> Result<(Cursor, f64), Cursor> {
+        let key = score_key(score);
+        let is_before = |item: &[u8]| {
+            item.is_empty() || {
+                let (other, name) = split(item);
+                let other_key = score_key(other);
+                other_key < key || (other_key == key && name < member)
+            }
+        };
         let score_of = |item: &[u8]| {
             let (other, name) = split(item);
             order((other, name), (score, member)).is_eq().then_some(other)
         };
-        let (at, seen) = self.main.guided_look(0..self.main.len(), by_score(score), is_before, score_of);
+        let (at, seen) = self.main.find_cursor(0..self.main.len(), Some(by_score(score)), is_before, score_of);
         seen.flatten().map(|score| (at, score)).ok_or(at)
     }
 
     fn insert(&mut self, score: f64, member: &[u8]) {
         let at = self.place(score, member).expect_err("no member is there twice");
-        self.main.insert(at, &item(score, member));
+        self.main.insert_at(at, &item(score, member));
     }
 }
 
@@ -324,9 +350,14 @@ fn score_key(score: f64) -> u64 {
     if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
 }
 
+/// Bytes of an item up to which making one allocates nothing.
+const ITEM_BYTES_USUAL: usize = 64;
+
 /// Encodes an item of the main list; effects contain the same bytes.
-pub fn item(score: f64, member: &[u8]) -> Vec<u8> {
-    [ScoreForm::of(score).as_bytes(), member].concat()
+pub fn item(score: f64, member: &[u8]) -> SmallVec<[u8; ITEM_BYTES_USUAL]> {
+    let mut item = SmallVec::from_slice(ScoreForm::of(score).as_bytes());
+    item.extend_from_slice(member);
+    item
 }
 
 /// Splits an untrusted item into score and member; `None` if it is invalid.
@@ -340,46 +371,70 @@ impl Sorted {
     /// Sets the score of `member`, adding it if absent; returns its previous score. An equal score changes nothing.
     /// O(log n); in a small one O(n).
     pub fn put(&mut self, score: f64, member: &[u8]) -> Option<f64> {
+        self.put_at(score, member, &self.find(member))
+    }
+
+    /// As [`Sorted::put`], where [`Sorted::find`] returned `place`. Saves lookups.
+    pub fn put_at(&mut self, score: f64, member: &[u8], place: &MemberPlace) -> Option<f64> {
         assert!(!score.is_nan());
-        let (found, is_large) = (self.find(member), self.is_large());
+        let is_large = self.is_large();
         // The small form has no negative zero, as in Redis.
         let score = if is_large { score } else { score + 0.0 };
         let parts = self.parts.get_or_insert_default();
-        match found {
-            Some(ref found) if found.score == score => {}
-            Some(ref found) => {
-                parts.main.remove(found.at);
+        match place.found {
+            Some((_, before)) if before == score => {}
+            Some((at, _)) => {
+                parts.main.remove_at(at);
                 parts.insert(score, member);
                 if is_large {
-                    parts.index.set(found.index_at, &index::item(index::hash(member), score));
+                    parts.index.set_at(place.index_at, &index::item(index::hash(member), score));
                 }
             }
             None => {
                 parts.insert(score, member);
                 if is_large {
-                    let hash = index::hash(member);
-                    let at = index::point(&parts.index, hash);
-                    parts.index.insert(at, &index::item(hash, score));
+                    parts.index.insert_at(place.index_at, &index::item(index::hash(member), score));
                 }
             }
         }
-        found.map(|found| found.score)
+        place.score()
     }
 
     /// Removes `member`; returns its previous score. Cost as of [`Sorted::put`].
     pub fn remove(&mut self, member: &[u8]) -> Option<f64> {
-        let (found, is_large) = (self.find(member)?, self.is_large());
+        let (place, is_large) = (self.find(member), self.is_large());
+        let (at, score) = place.found?;
         let parts = self.parts.as_mut().expect("something was found");
-        parts.main.remove(found.at);
+        parts.main.remove_at(at);
         if is_large {
-            parts.index.remove(found.index_at);
+            parts.index.remove_at(place.index_at);
         }
         self.drop_empty(is_large);
-        Some(found.score)
+        Some(score)
+    }
+
+    /// Removes the member at `rank`, which must exist. O(log n).
+    fn remove_rank(&mut self, rank: u64) {
+        let (at, is_large) = (self.start() + rank, self.is_large());
+        let parts = self.parts.as_mut().expect("it has members");
+        if is_large {
+            let entry = parts.main.get(at, |item| {
+                let (score, member) = split(item);
+                (index::hash(member), score)
+            });
+            let (hash, score) = entry.expect("the rank is of a member");
+            index::remove(&mut parts.index, hash, score);
+        }
+        parts.main.remove(at);
+        self.drop_empty(is_large);
     }
 
     /// Removes the `count` members from `rank` on. O(count log n).
     pub fn remove_range(&mut self, rank: u64, count: u64) {
+        assert!(rank + count <= self.len());
+        if count <= SINGLE_REMOVALS_MAX {
+            return (0..count).for_each(|_| self.remove_rank(rank));
+        }
         *self = Removing::new(std::mem::take(self), rank, count).run();
     }
 
