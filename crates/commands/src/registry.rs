@@ -240,6 +240,11 @@ pub fn subcommands(name: &str) -> Vec<&'static CommandSpec> {
         .map_or(Vec::new(), |entry| entry.subcommands.iter().map(|(_, command)| command.spec()).collect())
 }
 
+/// Returns the number of commands, those with subcommands once.
+pub(crate) fn names_count() -> usize {
+    TABLE.entries.len()
+}
+
 /// Returns the names of all commands, those with subcommands once, in capitals, sorted.
 pub fn names() -> Vec<&'static str> {
     let mut names: Vec<_> = TABLE.entries.iter().map(|entry| entry.name).collect();

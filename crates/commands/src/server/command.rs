@@ -45,7 +45,7 @@ const COUNT: CommandSpec = CommandSpec {
     brief: "Counts the commands, those with subcommands once.",
     answer: "int: how many",
     run: Run::Session(|_, _, reply| {
-        reply.int(registry::names().len() as i64);
+        reply.int(registry::names_count() as i64);
         Ok(())
     }),
 };

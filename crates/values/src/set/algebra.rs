@@ -196,9 +196,16 @@ impl SetAlgebra {
     /// Converts a result to the form its members alone would have had.
     fn finish(&mut self) {
         let SetGoal::Stored(limits) = self.goal else { return };
-        let are_integers = self.result.form() == SetForm::Integers && self.result.len() <= limits.intset_entries;
-        if are_integers || !is_small(&self.result, self.goal) {
+        let (form, len) = (self.result.form(), self.result.len());
+        if form == SetForm::Integers && len <= limits.intset_entries || !is_small(&self.result, self.goal) {
             return;
+        }
+        if form == SetForm::Hashed && len > limits.listpack_entries {
+            let mut are_integers = true;
+            self.result.walk_items(0, len, |item| are_integers &= member::integer(item).is_some());
+            if !are_integers {
+                return;
+            }
         }
         let found = std::mem::take(&mut self.result);
         found.walk_items(0, found.len(), |item| self.result.add_within(item, limits));
