@@ -78,6 +78,7 @@ fn check_node(node: &Node) {
 fn check_inner(node: &Node, inner: &Inner) {
     assert!(inner.len() > 0);
     assert!(inner.len() <= CHILDREN_MAX);
+    assert!(inner.is_in_step(), "a guide beside each child");
     let mut sums = Totals::default();
     for (at, (items, child)) in inner.children().enumerate() {
         assert_eq!(child.level() + 1, node.level(), "all leaves lie at one depth");

@@ -12,7 +12,7 @@
 
 use crate::node::{Kind, Node};
 
-/// Maximum levels above the leaves. A level has at least twice the nodes of the one above it, as a rule 32 to 64 times.
+/// Maximum levels above the leaves. A level is put on top only when there are more than 64 children below it.
 pub(crate) const LEVELS_MAX: usize = 32;
 
 /// A position in a list. Valid until the list changes; with another list it is the caller's bug, and may panic.

@@ -123,6 +123,11 @@ impl Inner {
         self.slots.len()
     }
 
+    /// Returns true if there is a guide beside each child.
+    pub(crate) fn is_in_step(&self) -> bool {
+        self.guides.len() == self.slots.len()
+    }
+
     pub(crate) fn child(&self, at: usize) -> &Node {
         &self.slots[at].node
     }
@@ -152,7 +157,7 @@ impl Inner {
         self.slots[at].tally >> ITEMS_BITS
     }
 
-    /// Returns `key_of` of a child's first item, at least 1. Computed once: the number is kept while the child is
+    /// Returns `key_of` of a child's first item, at least 1. Computed once: the number is kept while that item is
     /// unchanged, so it must be the same function each time.
     #[inline]
     pub(crate) fn guide(&self, at: usize, key_of: fn(&[u8]) -> u64) -> u64 {

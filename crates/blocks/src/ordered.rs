@@ -308,14 +308,18 @@ mod tests {
             (dice >> 33) % below
         };
         let mut clones = Vec::new();
-        for turn in 0..6_000 {
+        for turn in 0..9_000 {
             let sought = draw(200_000);
             let guide = Guide { key: sought / 3, key_of, is_even: turn % 2 == 0 };
             let at = list.guided_point(0..list.len(), guide, |item| number(item) < sought);
             assert_eq!(at, list.partition_point(|item| number(item) < sought), "turn {turn}");
             let (cursor, seen) = list.find_cursor(0..list.len(), Some(guide), |item| number(item) < sought, number);
             assert_eq!((list.index_of(cursor), seen), (at, list.get(at, number)), "turn {turn}");
-            match draw(9) {
+            match draw(14) {
+                9 | 10 if seen.is_some() => list.remove_at(cursor),
+                11 if list.len() > 1_000 => drop(list.pop(if turn % 2 == 0 { End::Head } else { End::Tail }, |_| {})),
+                12 if list.len() > 1_000 => list.trim(draw(3), list.len() - 5),
+                13 if at + 90 < list.len() => list.remove_many(&[at, at + 1, at + 30, at + 89]),
                 0..=2 => list.insert_at(cursor, &sought.to_be_bytes()),
                 8 if seen.is_some() => list.set_at(cursor, &sought.to_be_bytes()),
                 3 if at < list.len() => list.remove(at),

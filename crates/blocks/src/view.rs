@@ -344,7 +344,8 @@ fn wide(column: &[u8], place: usize) -> usize {
 }
 
 fn sum_narrow(column: &[u8]) -> usize {
-    // Four lanes of sixteen bits, each of which takes two lengths of eight: 128 times two are below 2^16.
+    // Four lanes of sixteen bits, each of which takes two lengths of eight: 128 times two are below 2^16, of which the
+    // last is for the rest.
     const EVEN: u64 = 0x00ff_00ff_00ff_00ff;
     const EVEN_LANES: u64 = 0x0000_ffff_0000_ffff;
     const LANES_FULL: usize = 8 * 127;

@@ -166,6 +166,48 @@ fn set_of(members: &[Vec<u8>]) -> Set {
     pair.set
 }
 
+/// Returns a hashed set of these members, and its members in its order.
+fn hashed(members: impl Iterator<Item = Vec<u8>>) -> (Set, Vec<Vec<u8>>) {
+    let mut set = Set::new();
+    members.for_each(|member| {
+        set.add(&member, SetForm::Hashed);
+    });
+    let all = self::members(&set);
+    (set, all)
+}
+
+/// However the members of sets lie to each other, a step examines few of them, and nobody is missed.
+#[test]
+fn a_step_of_an_intersection_passes_few_members() {
+    let (big, in_order) = hashed((0..30_000u32).map(|at| format!("m{at}").into_bytes()));
+    let (part, late) = hashed(in_order[28_000..].iter().cloned());
+    let (sparse, _) = hashed(in_order.iter().step_by(15).cloned());
+    let last = in_order[29_990].clone();
+    let strangers = (0..4_000u32).map(|at| format!("x{at}").into_bytes()).chain([last.clone()]);
+    let (strangers, _) = hashed(strangers);
+    for (sets, expected) in [
+        (vec![part, big.clone()], late),
+        (vec![strangers, sparse.clone(), big.clone()], Vec::new()),
+        (vec![sparse.clone(), big.clone()], members(&sparse)),
+    ] {
+        let expected: BTreeSet<Vec<u8>> = match expected.is_empty() {
+            true => sets
+                .iter()
+                .map(|set| members(set).into_iter().collect())
+                .reduce(|one: BTreeSet<_>, other| &one & &other),
+            false => Some(expected.into_iter().collect()),
+        }
+        .expect("some sets");
+        let mut algebra = SetAlgebra::new(SetOperation::Intersection, sets, SetGoal::Members);
+        base::cost::take();
+        while !algebra.step() {
+            let examined = base::cost::take().elements;
+            assert!(examined < 10_000, "{examined} members examined in a step");
+        }
+        assert_eq!(members(algebra.result()).into_iter().collect::<BTreeSet<_>>(), expected);
+    }
+}
+
 fn recoded(set: &Set) -> Set {
     if set.is_empty() {
         return Set::new();

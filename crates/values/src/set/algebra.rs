@@ -78,8 +78,13 @@ struct Other {
 const STEP_LOOKS: u64 = 96;
 /// Members whose hashes are compared in the time of a lookup.
 const LOOK_MEMBERS: u64 = 8;
-/// A set with so many times the members of the first one is searched rather than read.
+/// A set with so many times the members of the first one is searched rather than read; and the others skip as many
+/// members by a search.
 const SEARCHED_RATIO: u64 = 16;
+/// A set whose members have more bytes than this, on average, is searched: reading means to hash all of them.
+const READ_BYTES_MEAN: u64 = 128;
+/// Members considered at a time, at least.
+const STEP_MEMBERS_MIN: u64 = 32;
 /// Bytes of members considered at a time.
 const STEP_BYTES: usize = 64 << 10;
 
@@ -173,10 +178,11 @@ impl SetAlgebra {
     fn keep_some(&mut self, left: u64) -> u64 {
         let Self { result, count, goal, passes, act, pass, at } = self;
         let Act::Keep { others, are_in } = act else { unreachable!("the caller has looked") };
-        let per_look = if others.iter().all(|other| other.merged_at.is_some()) { LOOK_MEMBERS } else { 1 };
+        // Between two members, half as many others are passed on average as may be passed at most.
+        let per_look = if others.iter().all(|other| other.merged_at.is_some()) { LOOK_MEMBERS / 2 } else { 1 };
         let mut wanted = STEP_LOOKS * per_look / others.len().max(1) as u64;
         if let SetGoal::Count(count_max) = *goal {
-            wanted = wanted.min((count_max - *count).saturating_mul(2));
+            wanted = wanted.min((count_max - *count).saturating_mul(2).max(STEP_MEMBERS_MIN));
         }
         let mut candidates = SetCandidates::take(&passes[*pass], *at, wanted.clamp(1, left));
         let visited = candidates.items.len() as u64;
@@ -196,16 +202,22 @@ impl SetAlgebra {
     /// Converts a result to the form its members alone would have had.
     fn finish(&mut self) {
         let SetGoal::Stored(limits) = self.goal else { return };
-        let (form, len) = (self.result.form(), self.result.len());
-        if form == SetForm::Integers && len <= limits.intset_entries || !is_small(&self.result, self.goal) {
+        let len = self.result.len();
+        if self.result.is_empty() || !is_small(&self.result, self.goal) {
             return;
         }
-        if form == SetForm::Hashed && len > limits.listpack_entries {
-            let mut are_integers = true;
-            self.result.walk_items(0, len, |item| are_integers &= member::integer(item).is_some());
-            if !are_integers {
-                return;
-            }
+        let (mut are_integers, mut longest) = (true, 0);
+        self.result.walk_items(0, len, |item| {
+            are_integers &= member::integer(item).is_some();
+            member::spell(item, |member| longest = longest.max(member.len() as u64));
+        });
+        let form = match () {
+            () if are_integers && len <= limits.intset_entries => SetForm::Integers,
+            () if len <= limits.listpack_entries && longest <= limits.listpack_value => SetForm::Listed,
+            () => SetForm::Hashed,
+        };
+        if form == self.result.form() {
+            return;
         }
         let found = std::mem::take(&mut self.result);
         found.walk_items(0, found.len(), |item| self.result.add_within(item, limits));
@@ -236,7 +248,8 @@ impl Other {
     fn new(first: &Set, set: Set) -> Self {
         let is_merged = first.form() == SetForm::Hashed
             && set.form() == SetForm::Hashed
-            && set.len() <= first.len().saturating_mul(SEARCHED_RATIO);
+            && set.len() <= first.len().saturating_mul(SEARCHED_RATIO)
+            && set.content_bytes() <= set.len().saturating_mul(READ_BYTES_MEAN);
         Self { set, merged_at: is_merged.then_some(0) }
     }
 }
@@ -280,22 +293,30 @@ impl SetCandidates {
         };
         let mut are_there = vec![false; items.len()];
         let mut next = 0;
-        let from = *at;
-        let _ = other.set.list.walk(from, other.set.len() - from, Direction::Forward, &mut |item: &[u8]| {
-            let hash = hash::order(item);
-            while let Some(candidate) = items.get(next)
-                && (candidate.hash < hash || candidate.hash == hash && item_of(candidate) < item)
-            {
-                next += 1;
+        while next < items.len() {
+            *at = (*at).max(other.set.index_of_hash(items[next].hash));
+            let (from, mut passed) = (*at, 0);
+            let flow = other.set.list.walk(from, other.set.len() - from, Direction::Forward, &mut |item: &[u8]| {
+                base::cost::count(base::cost::Work::Elements, 1);
+                let hash = hash::order(item);
+                while let Some(candidate) = items.get(next)
+                    && (candidate.hash < hash || candidate.hash == hash && item_of(candidate) < item)
+                {
+                    (next, passed) = (next + 1, 0);
+                }
+                let Some(candidate) = items.get(next) else { return ControlFlow::Break(()) };
+                *at += 1;
+                passed += 1;
+                if candidate.hash == hash && item_of(candidate) == item {
+                    are_there[next] = true;
+                    (next, passed) = (next + 1, 0);
+                }
+                if passed < SEARCHED_RATIO { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            });
+            if flow.is_continue() {
+                break;
             }
-            let Some(candidate) = items.get(next) else { return ControlFlow::Break(()) };
-            if candidate.hash == hash && item_of(candidate) == item {
-                are_there[next] = true;
-                next += 1;
-            }
-            *at += 1;
-            ControlFlow::Continue(())
-        });
+        }
         let mut are_there = are_there.into_iter();
         items.retain(|_| are_there.next() == Some(is_in));
     }

@@ -26,6 +26,8 @@ const STEP_MEMBERS: u64 = 256;
 const LOOK_MEMBERS: u64 = 8;
 /// A source with so many times the candidates is searched for each of them.
 const SEARCHED_RATIO: u64 = 16;
+/// A source whose members have more bytes than this, on average, is searched: meeting means to hash all of them.
+const READ_BYTES_MEAN: u64 = 128;
 /// The approximate number of members per bucket: about 100 µs.
 const BUCKET_MEMBERS: u64 = 512;
 
@@ -53,7 +55,8 @@ impl Aggregate {
 
 /// Returns true if each of so many candidates is looked up in a source.
 fn is_searched(source: &Source, candidates: u64) -> bool {
-    source.members.len() > candidates.saturating_mul(SEARCHED_RATIO)
+    let (len, bytes) = (source.members.len(), source.members.content_bytes());
+    len > candidates.saturating_mul(SEARCHED_RATIO) || bytes > len.saturating_mul(READ_BYTES_MEAN)
 }
 
 fn no_nan(score: f64) -> f64 {

@@ -49,7 +49,8 @@ impl Candidates {
 
     /// Returns its memory in bytes. O(1).
     pub(super) fn heap_bytes(&self) -> u64 {
-        (self.bytes.capacity() + size_of_val(&self.items[..]) + size_of_val(&self.slots[..])) as u64
+        let items_bytes = self.items.capacity() * size_of::<Candidate>();
+        (self.bytes.capacity() + items_bytes + size_of_val(&self.slots[..])) as u64
     }
 
     /// Adds a member of the first source that is not there yet.
