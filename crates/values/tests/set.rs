@@ -309,9 +309,17 @@ proptest! {
         recoded(&result);
         prop_assert_eq!(members(&result).into_iter().collect::<BTreeSet<_>>(), expected.clone());
         prop_assert_eq!(result.len(), expected.len() as u64);
-        if result.len() <= LIMITS.listpack_entries {
-            let are_integers = expected.iter().all(|member| parse_int(member).is_some());
-            prop_assert!(!are_integers || result.form() == SetForm::Integers);
+        for limits in [LIMITS, SetLimits { intset_entries: 3, ..LIMITS }] {
+            let result = SetAlgebra::new(operation, sets.clone(), SetGoal::Stored(limits)).run();
+            let (count, are_integers) = (expected.len() as u64, expected.iter().all(|member| parse_int(member).is_some()));
+            let are_short = expected.iter().all(|member| member.len() as u64 <= limits.listpack_value);
+            let form = match () {
+                () if are_integers && count <= limits.intset_entries => SetForm::Integers,
+                () if !are_integers && are_short && count <= limits.listpack_entries => SetForm::Listed,
+                () => SetForm::Hashed,
+            };
+            prop_assert_eq!(result.form(), form);
+            prop_assert_eq!(result.len(), count);
         }
         let shown = SetAlgebra::new(operation, sets.clone(), SetGoal::Members).run();
         shown.list().check();

@@ -203,7 +203,8 @@ impl SetAlgebra {
     fn finish(&mut self) {
         let SetGoal::Stored(limits) = self.goal else { return };
         let len = self.result.len();
-        if self.result.is_empty() || !is_small(&self.result, self.goal) {
+        let are_right = self.result.form() == SetForm::Integers && len <= limits.intset_entries;
+        if are_right || !is_small(&self.result, self.goal) {
             return;
         }
         let (mut are_integers, mut longest) = (true, 0);
@@ -211,16 +212,20 @@ impl SetAlgebra {
             are_integers &= member::integer(item).is_some();
             member::spell(item, |member| longest = longest.max(member.len() as u64));
         });
+        let is_listed = len <= limits.listpack_entries && longest <= limits.listpack_value;
         let form = match () {
             () if are_integers && len <= limits.intset_entries => SetForm::Integers,
-            () if len <= limits.listpack_entries && longest <= limits.listpack_value => SetForm::Listed,
+            // Integers that are too many do not become a listed set.
+            () if is_listed && (!are_integers || limits.intset_entries == 0) => SetForm::Listed,
             () => SetForm::Hashed,
         };
         if form == self.result.form() {
             return;
         }
         let found = std::mem::take(&mut self.result);
-        found.walk_items(0, found.len(), |item| self.result.add_within(item, limits));
+        found.walk_items(0, len, |item| {
+            self.result.add_item(item, form);
+        });
     }
 
     /// Returns the number of members found; partial until the operation is done.
