@@ -147,13 +147,10 @@ impl BlockList {
     /// Inserts an item before the one at a position, or at the end. O(log n).
     pub fn insert_at(&mut self, cursor: Cursor, item: &[u8]) {
         match &self.root {
-            Some(root) if !cursor.is_first_below(root.level() + 1) && !cursor.is_end(root) => {
-                self.splice(&cursor, 0, Some(item));
-            }
-            root => {
-                let is_head = root.as_ref().is_some_and(|root| !cursor.is_end(root));
-                self.push(if is_head { End::Head } else { End::Tail }, item);
-            }
+            None => self.push(End::Tail, item),
+            Some(root) if cursor.is_end(root) => self.push(End::Tail, item),
+            Some(root) if cursor.is_first_below(root.level() + 1) => self.push(End::Head, item),
+            Some(_) => self.splice(&cursor, 0, Some(item)),
         }
     }
 
@@ -170,14 +167,7 @@ impl BlockList {
 
     /// Inserts an item before the one at `index`, or at the end if `index` is the length. O(log n).
     pub fn insert(&mut self, index: u64, item: &[u8]) {
-        assert!(index <= self.len());
-        if index == 0 {
-            self.push(End::Head, item);
-        } else if index == self.len() {
-            self.push(End::Tail, item);
-        } else {
-            self.insert_at(self.cursor(index), item);
-        }
+        self.insert_at(self.cursor(index), item);
     }
 
     /// Removes the item at `index`. O(log n).

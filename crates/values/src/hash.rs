@@ -253,7 +253,7 @@ impl Hash {
 
     /// Applies `visit` to an unexpired field; `None` if there is none. O(log n), in a small hash O(n).
     pub fn get<R>(&self, field: &[u8], now: Ms, visit: impl FnOnce(Pair<'_>) -> R) -> Option<R> {
-        self.look(self.head(), field, |pair| pair.is_live(now).then(|| visit(pair))).ok()?.1
+        self.find(field, now, visit).1
     }
 
     /// Returns its items in order, to be read by [`pair`]. O(log n).

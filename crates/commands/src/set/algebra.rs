@@ -140,7 +140,7 @@ fn pins(tx: &Tx, keys: Args<'_>, sets: &[Set]) -> Vec<(Pin, u64)> {
 fn show(tx: &mut Tx, keys: Args<'_>, reply: &mut dyn Reply, operation: SetOperation) -> Outcome {
     let sets = sets(tx, keys)?;
     let pins = pins(tx, keys, &sets);
-    begin(reply, SetAlgebra::new(operation, sets, SetGoal::Members), pins, AlgebraOutput::Members);
+    begin(reply, SetAlgebra::new(operation, sets, SetGoal::Members), pins);
     Ok(())
 }
 
@@ -159,7 +159,7 @@ fn card(tx: &mut Tx, args: &Args, reply: &mut dyn Reply) -> Outcome {
     let sets = sets(tx, keys)?;
     let pins = pins(tx, keys, &sets);
     let goal = SetGoal::Count(if limit == 0 { u64::MAX } else { limit });
-    begin(reply, SetAlgebra::new(SetOperation::Intersection, sets, goal), pins, AlgebraOutput::Count);
+    begin(reply, SetAlgebra::new(SetOperation::Intersection, sets, goal), pins);
     Ok(())
 }
 
@@ -221,20 +221,14 @@ impl Computation for SetStoring {
     }
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum AlgebraOutput {
-    Members,
-    Count,
-}
-
 /// Replies with the result: here, or after the locks are released.
-fn begin(reply: &mut dyn Reply, algebra: SetAlgebra, pins: Vec<(Pin, u64)>, shown: AlgebraOutput) {
+fn begin(reply: &mut dyn Reply, algebra: SetAlgebra, pins: Vec<(Pin, u64)>) {
     let shared_bytes = algebra.result().heap_bytes();
-    let mut source = SetAlgebraReply { algebra, pins, shared_bytes, shown, members: None };
+    let mut source = SetAlgebraReply { algebra, pins, shared_bytes, members: None };
     if is_little(&source.algebra) {
         while !source.algebra.step() {}
         let result = source.algebra.result();
-        if shown == AlgebraOutput::Count {
+        if source.algebra.is_counted() {
             reply.int(source.algebra.count() as i64);
         } else if result.content_bytes() <= LOCKED_BYTES_MAX {
             reply.set(result.len() as usize);
@@ -255,7 +249,6 @@ struct SetAlgebraReply {
     pins: Vec<(Pin, u64)>,
     /// The part of the result shared with a source, in bytes.
     shared_bytes: u64,
-    shown: AlgebraOutput,
     /// `None` during the operation.
     members: Option<MembersReply>,
 }
@@ -268,7 +261,7 @@ impl Source for SetAlgebraReply {
         if !self.algebra.step() {
             return More::Follows;
         }
-        if self.shown == AlgebraOutput::Count {
+        if self.algebra.is_counted() {
             reply.int(self.algebra.count() as i64);
             return More::Done;
         }

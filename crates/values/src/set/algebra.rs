@@ -140,6 +140,11 @@ impl SetAlgebra {
         }
     }
 
+    /// Returns true if only the number of members is wanted.
+    pub fn is_counted(&self) -> bool {
+        matches!(self.goal, SetGoal::Count(_))
+    }
+
     /// Returns the bytes of the members to visit.
     pub fn content_bytes(&self) -> u64 {
         self.passes.iter().map(Set::content_bytes).sum()
@@ -168,7 +173,9 @@ impl SetAlgebra {
         let Self { result, goal, passes, act, pass, at, .. } = self;
         let count = STEP_LOOKS.min(left);
         passes[*pass].walk_items(*at, count, |item| match act {
-            Act::Remove => drop(result.remove_item(item)),
+            Act::Remove => {
+                result.remove_item(item);
+            }
             _ => result.add_within(item, limits_of(*goal)),
         });
         count
@@ -178,23 +185,22 @@ impl SetAlgebra {
     fn keep_some(&mut self, left: u64) -> u64 {
         let Self { result, count, goal, passes, act, pass, at } = self;
         let Act::Keep { others, are_in } = act else { unreachable!("the caller has looked") };
-        // Between two members, half as many others are passed on average as may be passed at most.
+        // Others may lie between those that are sought.
         let per_look = if others.iter().all(|other| other.merged_at.is_some()) { LOOK_MEMBERS / 2 } else { 1 };
         let mut wanted = STEP_LOOKS * per_look / others.len().max(1) as u64;
         if let SetGoal::Count(count_max) = *goal {
             wanted = wanted.min((count_max - *count).saturating_mul(2).max(STEP_MEMBERS_MIN));
         }
-        let mut candidates = SetCandidates::take(&passes[*pass], *at, wanted.clamp(1, left));
+        let first = &passes[*pass];
+        let mut candidates = SetCandidates::take(first, *at, wanted.clamp(1, left));
         let visited = candidates.items.len() as u64;
         others.iter_mut().for_each(|other| candidates.keep(other, *are_in));
-        for candidate in &candidates.items {
-            match *goal {
-                SetGoal::Count(count_max) => *count = count_max.min(*count + 1),
-                _ => {
-                    *count += 1;
-                    result.push_new(candidates.item(candidate), passes[*pass].form());
-                }
-            }
+        *count += candidates.items.len() as u64;
+        if let SetGoal::Count(count_max) = *goal {
+            *count = count_max.min(*count);
+        } else {
+            let form = first.form();
+            candidates.items.iter().for_each(|candidate| result.push_new(candidates.item(candidate), form));
         }
         visited
     }
